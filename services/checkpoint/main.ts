@@ -129,14 +129,8 @@ export const startCheckpoint = async (options: CheckpointOptions): Promise<Servi
       ...introspection?.metrics(),
     }),
     stop: async (deadlineMs) => {
-      await Promise.all([
-        leased.stop(deadlineMs),
-        mirror?.stop(deadlineMs),
-        memory.stop(deadlineMs),
-        scrubber?.stop(deadlineMs),
-        retention?.stop(deadlineMs),
-        introspection?.stop(deadlineMs),
-      ]);
+      const all = [leased, mirror, memory, scrubber, retention, introspection];
+      await Promise.all(all.map(async (work) => work?.stop(deadlineMs)));
     },
   };
 };

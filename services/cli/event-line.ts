@@ -1,10 +1,17 @@
 import pc from 'picocolors';
 import type { NatterEvent } from '../../shared/client/main.ts';
-import type { SessionEvent } from '../../shared/domain/session/events.ts';
+import type { EventOf, SessionEvent } from '../../shared/domain/session/events.ts';
 import { oneLine } from './terminal.ts';
 import { timeText } from './time.ts';
 
 const width = 100;
+
+const routeText = (event: EventOf<'route_changed' | 'delivery_reported' | 'delivery_repeated'>): string => {
+  const to = `${event.deliverTo.channel} ${oneLine(event.deliverTo.to, 60)}`;
+  if (event.type === 'route_changed') return to;
+  if (event.type === 'delivery_repeated') return `by ${event.by} to ${to}: ${oneLine(event.text, width)}`;
+  return `${event.outcome}, to ${to}: ${oneLine(event.detail, width)}`;
+};
 
 /** An event in a few words. */
 export const summaryOf = (event: SessionEvent): string => {
@@ -12,6 +19,7 @@ export const summaryOf = (event: SessionEvent): string => {
     case 'user_message':
       return `${event.message.sender.name ?? event.message.sender.id}: ${oneLine(event.message.text, width)}`;
     case 'assistant_message':
+    case 'message_edited':
       return oneLine(event.text, width);
     case 'model_step':
       return `step ${event.step}, ${event.usage.totalTokens} tokens: ${oneLine(event.text, width)}`;
@@ -46,7 +54,9 @@ export const summaryOf = (event: SessionEvent): string => {
     case 'origin_changed':
       return oneLine(event.origin.label ?? event.origin.displayName ?? event.origin.from ?? '', width);
     case 'route_changed':
-      return `${event.deliverTo.channel} ${oneLine(event.deliverTo.to, 60)}`;
+    case 'delivery_reported':
+    case 'delivery_repeated':
+      return routeText(event);
     case 'settings_changed':
       return oneLine(JSON.stringify(event.changes), width);
     case 'checkpoint_requested':
@@ -74,6 +84,7 @@ export const summaryOf = (event: SessionEvent): string => {
     case 'runs_stopped':
       return `${event.runs.length} spawned runs: ${event.reason}`;
     case 'turn_completed':
+    case 'message_withdrawn':
     case 'session_reopened':
       return '';
   }

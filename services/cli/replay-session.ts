@@ -1,7 +1,7 @@
 import type { NatterClient } from '../../shared/client/main.ts';
 import type { SessionKey } from '../../shared/domain/keys/session-key.ts';
 import type { RecordedCommit } from '../../shared/domain/session/envelope.ts';
-import { type PlainState, type SessionState, toPlain } from '../../shared/domain/session/evolve.ts';
+import { type SessionState, type ShownState, toPlain, toShown } from '../../shared/domain/session/evolve.ts';
 import { HistoryFold } from '../../shared/domain/session/history-fold.ts';
 import { type Difference, differences } from '../../shared/kit/comparison.ts';
 import { commitsOf } from './commits.ts';
@@ -11,7 +11,7 @@ export interface Replay {
   readonly key: string;
   readonly commits: number;
   readonly events: number;
-  readonly state: PlainState;
+  readonly state: ShownState;
   /** What the server made its state from: a `snapshot` and the commits after it, or the whole `log`. */
   readonly serverFrom: string;
   readonly differences: readonly Difference[];
@@ -38,6 +38,6 @@ export const replaySession = async (
     commits += 1;
     events += commit.events.length;
   }
-  const plain = toPlain(history.whole(key as SessionKey));
-  return { key, commits, events, state: plain, serverFrom, differences: differences(plain, server) };
+  const state = toShown(toPlain(history.whole(key as SessionKey)));
+  return { key, commits, events, state, serverFrom, differences: differences(state, server) };
 };

@@ -48,6 +48,10 @@ export const contentOf = (event: SessionEvent, { key, correlationId, actor }: Re
       const { deliverTo: target, text } = event.notice;
       return { target, kind: 'notice', text, turnId: correlationId, override: opening(event.sendPolicy) };
     }
+    case 'delivery_repeated': {
+      const { deliverTo: target, kind, text, turnId, sendPolicy } = event;
+      return { target, kind, text, turnId, override: kind === 'notice' ? opening(sendPolicy) : sendPolicy };
+    }
     case 'approval_requested': {
       const text = questionOf(event, toSession(event.deliverTo) ? key : null);
       return { target: event.deliverTo, kind: 'notice', text, turnId: event.turn.id, override: opening(event.sendPolicy) };

@@ -11,12 +11,15 @@ import { LogFollower } from '../../shared/runtime/log-follower.ts';
 import type { Erasures } from './erasures.ts';
 import type { Outbox } from './outbox.ts';
 import { outboundHeadlines, plan } from './plan.ts';
+import type { Reading } from './waiting.ts';
 
 /** Name of the service, of its lease and of its cursor. */
 export const serviceName = 'delivery';
 /** Milliseconds between two reads of the log, and between two writes of the cursor. */
 const readPauseMs = 10;
 const cursorPauseMs = 250;
+/** Milliseconds between two looks whether something that waited is due. */
+const duePauseMs = 1_000;
 
 export interface DeliverOptions {
   readonly ports: Pick<Ports, 'clock' | 'events' | 'cursors'>;
@@ -49,11 +52,14 @@ export const deliver = async (options: DeliverOptions, { held, stopping, healthy
     cursor.note(commit);
     return outbox.accept(commit.seq, plan(commit, sendPolicy()));
   };
+  const takeAgain = (commit: RecordedCommit, reading: Reading): Promise<boolean> =>
+    outbox.acceptAgain(commit.seq, plan(commit, sendPolicy()), reading);
   healthy();
   try {
     await runAll(
       stopping,
       (until) => follower.run(until, putIntoOutbox),
+      (until) => rereadWaiting({ outbox, takeAgain, ports, until }),
       (until) => keepCursor(saveCursor, { clock: ports.clock, log, until }),
     );
     await outbox.settled();
@@ -68,6 +74,26 @@ const signalsUntil = (ended: AbortSignal, { held, stopping }: DeliverySignals): 
   const signals = { held: AbortSignal.any([held, ended]), stopping: AbortSignal.any([stopping, ended]) };
   setMaxListeners(limits.deliveryWindow, signals.held, signals.stopping);
   return signals;
+};
+
+/** Reads the log again for what had to wait and is due now. */
+const rereadWaiting = async ({
+  outbox,
+  takeAgain,
+  ports: { clock, events },
+  until,
+}: {
+  readonly outbox: Outbox;
+  takeAgain(commit: RecordedCommit, reading: Reading): Promise<boolean>;
+  readonly ports: DeliverOptions['ports'];
+  readonly until: AbortSignal;
+}): Promise<void> => {
+  for (; !until.aborted; await clock.sleep(duePauseMs, until)) {
+    const reading = outbox.due(clock.now());
+    if (reading === null) continue;
+    const options = { after: reading.after, headlines: outboundHeadlines, signal: until, pauseMs: readPauseMs };
+    for await (const commit of events.follow(options)) if (!(await takeAgain(commit, reading))) break;
+  }
 };
 
 const keepCursor = async (

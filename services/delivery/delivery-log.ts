@@ -3,14 +3,20 @@ import { LRUCache } from 'lru-cache';
 import type { DeliveryTarget } from '../../shared/domain/values/types.ts';
 import type { Clock } from '../../shared/kit/clock.ts';
 import { hasCode } from '../../shared/kit/errors.ts';
-import { limits } from '../../shared/kit/limits.ts';
 import type { CustodyLog, CustodyRecord, Outbound } from '../../shared/ports/custody-log.ts';
+import { deliveryLimits } from './delivery-limits.ts';
 import type { DeliveryState } from './delivery-state.ts';
 import { retryMs } from './retry.ts';
 
 /** Identifies a conversation: two targets have the same name only if they are equal. */
 export const conversationOf = ({ channel, to, accountId, threadId }: DeliveryTarget): string =>
   JSON.stringify([channel, to, accountId, threadId]);
+
+/** The conversation of such a name; `null` for another name. */
+export const conversationIn = (name: string): DeliveryTarget | null => {
+  const [channel, to, accountId, threadId] = JSON.parse(name) as (string | null)[];
+  return channel && to ? { channel, to, ...(accountId && { accountId }), ...(threadId && { threadId }) } : null;
+};
 
 export interface DeliveryLogOptions {
   readonly custody: CustodyLog;
@@ -23,7 +29,7 @@ export interface DeliveryLogOptions {
 
 /** The custody log as the delivery worker uses it: the last record of each conversation, and new records fenced by it (I9). */
 export const createDeliveryLog = ({ custody, clock, random, member, held }: DeliveryLogOptions) => {
-  const known = new LRUCache<string, { record: CustodyRecord | null; seq: number }>({ max: limits.deliveryConversations });
+  const known = new LRUCache<string, { record: CustodyRecord | null; seq: number }>({ max: deliveryLimits.conversations });
 
   const last = async (target: DeliveryTarget): Promise<{ record: CustodyRecord | null; seq: number }> => {
     const conversation = conversationOf(target);
@@ -55,7 +61,8 @@ export const createDeliveryLog = ({ custody, clock, random, member, held }: Deli
     async write({ id, seq: outboundSeq, key, target }: Outbound, state: DeliveryState): Promise<boolean> {
       const conversation = conversationOf(target);
       const { seq: expectedSeq } = await last(target);
-      const record: CustodyRecord = { v: 1, outboundId: id, outboundSeq, key, target, at: clock.now(), by: member, ...state };
+      const v = state.parts === undefined ? 1 : 2;
+      const record: CustodyRecord = { v, outboundId: id, outboundSeq, key, target, at: clock.now(), by: member, ...state };
       known.delete(conversation);
       const seq = await append(record, expectedSeq);
       if (seq === null) return false;

@@ -7,16 +7,16 @@ import type { Outlet } from '../../shared/ports/outlet.ts';
 import type { Current } from '../../shared/runtime/config/reload.ts';
 import { startLeasedWork } from '../../shared/runtime/leased-work.ts';
 import type { Service } from '../../shared/runtime/service.ts';
-import { encode } from '../../shared/wire/codec.ts';
-import { subjectsUnder } from '../../shared/wire/subjects.ts';
 import { type DeliverySignals, deliver, serviceName } from './deliver.ts';
 import { createDeliveryLog } from './delivery-log.ts';
-import { createDeliveryWorker } from './delivery-worker.ts';
+import { createDeliveryWorker, type Delivered } from './delivery-worker.ts';
 import { createErasures, type Erasures } from './erasures.ts';
 import { createDeliveryMeters, type DeliveryMeters } from './meters.ts';
 import { createOutbox, type Outbox } from './outbox.ts';
 import { sessionOutlet } from './outlets/session.ts';
 import { webhookOutlet } from './outlets/webhook.ts';
+import { ParkedAccounts } from './parked-accounts.ts';
+import { createReport } from './report.ts';
 import { deliverySpan } from './span.ts';
 
 export interface DeliveryOptions {
@@ -26,20 +26,31 @@ export interface DeliveryOptions {
   readonly member: string;
   /** Outlets besides the configured webhooks; one for a webhook's channel replaces it. */
   readonly outlets?: readonly Outlet[];
+  /** What must not get into a session's log, by way of what an outlet says. */
+  readonly secrets?: readonly string[];
   /** Randomness for the backoff, in 0..1. */
   readonly random?: () => number;
 }
 
+export interface DeliveryService extends Service {
+  /**
+   * Lets the messages of the parked accounts of a channel, or of one of them, be sent again at once instead of at the next try. Returns how
+   * many accounts that are.
+   */
+  resume(channel: string, accountId?: string): number;
+}
+
 /** Starts the service that sends what the log says is to be sent, with a custody record before and after each attempt (ADR 4). */
-export const startDelivery = async (options: DeliveryOptions): Promise<Service> => {
+export const startDelivery = async (options: DeliveryOptions): Promise<DeliveryService> => {
   const { config, ports, log, member } = options;
   const meters = createDeliveryMeters(ports.clock);
   const erasures = createErasures();
+  const accounts = new ParkedAccounts(ports.clock, log);
   const outlets = outletsOf(options);
   let outbox: Outbox | null = null;
   const openOutbox = (after: number, signals: DeliverySignals): Outbox => {
-    const deliverOne = instrumented(workerOf(options, { outlets, erasures, meters }, signals), meters);
-    outbox = createOutbox({ after, held: signals.held, deliver: deliverOne });
+    const deliverOne = instrumented(workerOf(options, { outlets, erasures, meters, accounts }, signals), meters);
+    outbox = createOutbox({ after, held: signals.held, clock: ports.clock, deliver: deliverOne });
     return outbox;
   };
   const sendPolicy = () => config.current().session.sendPolicy;
@@ -56,7 +67,16 @@ export const startDelivery = async (options: DeliveryOptions): Promise<Service> 
       position: outbox?.position() ?? 0,
       in_hand: outbox?.inHand() ?? 0,
       conversations: outbox?.conversations() ?? 0,
+      waiting: outbox?.waiting() ?? 0,
+      parked_accounts: accounts.size,
     }),
+    warnings: () => accounts.warnings(),
+    waiting: () => [...accounts.waiting(), ...(outbox?.waits() ?? [])],
+    resume: (channel, accountId) => {
+      const names = accounts.resume(channel, accountId);
+      for (const name of names) outbox?.wake(name);
+      return names.length;
+    },
     stop: leased.stop,
   };
 };
@@ -70,44 +90,43 @@ const outletsOf = ({ config, ports, outlets = [] }: DeliveryOptions): Outlet[] =
   sessionOutlet({ config: () => config.current(), ...ports }),
 ];
 
-type DeliverOne = (outbound: Outbound) => Promise<boolean>;
+type DeliverOne = (outbound: Outbound) => Promise<Delivered>;
+
+/** What outlives one run of the loop. */
+interface Kept {
+  readonly outlets: readonly Outlet[];
+  readonly erasures: Erasures;
+  readonly meters: DeliveryMeters;
+  readonly accounts: ParkedAccounts;
+}
 
 const workerOf = (
   options: DeliveryOptions,
-  { outlets, erasures, meters }: { outlets: readonly Outlet[]; erasures: Erasures; meters: DeliveryMeters },
+  { outlets, erasures, meters, accounts }: Kept,
   { held, stopping }: DeliverySignals,
 ): DeliverOne => {
-  const { log, member, random = Math.random } = options;
+  const { log, member, random = Math.random, secrets = [] } = options;
   const { clock, custody } = options.ports;
   return createDeliveryWorker({
-    ...{ outlets, clock, random, log, held, stopping, revised: erasures.revised },
+    ...{ outlets, clock, random, log, held, stopping, accounts, revised: erasures.revised },
     deliveryLog: createDeliveryLog({ custody, clock, random, member, held }),
-    deadLetter: deadLetterTo(options),
+    report: createReport({ config: options.config.current(), ports: options.ports, secrets }),
     recorded: ({ state }, outbound) => meters.recorded(state, outbound),
   });
-};
-
-/** Keeps what could not be delivered. */
-const deadLetterTo = ({ config, ports }: DeliveryOptions) => {
-  const subjects = subjectsUnder(config.current().prefix);
-  return (outbound: Outbound, reason: string): Promise<void> =>
-    ports.deadLetters.put({
-      id: outbound.id,
-      service: serviceName,
-      reason,
-      subject: subjects.delivery('failed', outbound.target),
-      at: ports.clock.now(),
-      bytes: encode(outbound),
-    });
 };
 
 /** With a span and the metrics of each delivery. */
 const instrumented =
   (deliverOne: DeliverOne, meters: DeliveryMeters): DeliverOne =>
   async (outbound) => {
-    const outcome = await traced(
+    let delivered: Delivered = 'left';
+    const once = async (): Promise<boolean> => {
+      delivered = await deliverOne(outbound);
+      return delivered === 'final';
+    };
+    await traced(
       () => deliverySpan(outbound),
-      () => meters.timed(outbound, () => deliverOne(outbound)),
+      () => meters.timed(outbound, once),
     );
-    return outcome !== 'left';
+    return delivered;
   };

@@ -20,6 +20,7 @@ export const outboundHeadlines: readonly EventType[] = [
   'approval_resolved',
   'notice',
   'runs_stopped',
+  'delivery_repeated',
 ];
 
 /**

@@ -1,11 +1,10 @@
 import { backoffMs, jittered } from '../../shared/kit/backoff.ts';
-import { limits } from '../../shared/kit/limits.ts';
+import { deliveryLimits } from './delivery-limits.ts';
 
-const retries = { firstMs: 500, mostMs: limits.deliveryBackoffMs };
+const retries = { firstMs: 500, mostMs: deliveryLimits.backoffMs };
 
 /**
  * Milliseconds to wait before attempt `attempt + 1`: doubling and capped, with jitter in the upper half (`random` in 0..1), so that
- * deliveries that failed together do not come back together. At least `askedMs`, the wait that the other side asked for, up to a limit.
+ * deliveries that failed together do not come back together.
  */
-export const retryMs = (attempt: number, random: number, askedMs = 0): number =>
-  Math.max(jittered(backoffMs(retries, attempt), random), Math.min(askedMs, limits.deliveryRetryAfterMs));
+export const retryMs = (attempt: number, random: number): number => jittered(backoffMs(retries, attempt), random);

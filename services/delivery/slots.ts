@@ -16,3 +16,4 @@ export const createSlots = (size: number) => {
     },
   };
 };
+export type Slots = ReturnType<typeof createSlots>;

@@ -16,6 +16,6 @@ export const deliverySpan = ({ id, kind, target, traceparent }: Outbound): SpanD
   },
   ended: (state) => ({
     attributes: { 'natter.outbound.state': state },
-    failure: state === 'failed' || state === 'unknown' ? state : undefined,
+    failure: state === 'failed' || state === 'partial' || state === 'unknown' ? state : undefined,
   }),
 });

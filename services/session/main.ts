@@ -184,6 +184,7 @@ const hostMetrics = (host: SessionHost): Record<string, number> => ({
   commits_fenced_total: host.counts.fenced,
   commits_uncommitted_total: host.counts.uncommitted,
   commands_duplicate_total: host.counts.duplicates,
+  commands_late_total: host.counts.late,
   commands_refused_total: host.counts.refused,
   loads_total: host.counts.loads,
   turns_resumed_total: host.counts.resumes,

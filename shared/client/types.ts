@@ -2,7 +2,8 @@ import type { Run } from '../domain/projections/run.ts';
 import type { IndexRow } from '../domain/projections/summary.ts';
 import type { CommandAnswer, RecordedCommit } from '../domain/session/envelope.ts';
 import type { EventType, SessionEvent } from '../domain/session/events.ts';
-import type { PlainState } from '../domain/session/evolve.ts';
+import type { ShownState } from '../domain/session/evolve.ts';
+import type { Attachment } from '../domain/values/attachment.ts';
 import type {
   DeliveryTarget,
   QueueRule,
@@ -105,6 +106,11 @@ export interface Message {
   readonly text: string;
   readonly sender?: Sender;
   readonly runId?: string;
+  readonly attachments?: readonly Attachment[];
+  /** The platform's id of the message that this one replies to. */
+  readonly replyTo?: string;
+  /** When its text was last edited, ms. */
+  readonly editedAt?: number;
 }
 /** One commit of a session's log, as stored. */
 export type LogEntry = RecordedCommit;
@@ -153,7 +159,7 @@ export type Forked = Taken & {
 export type Patched = Taken & { readonly key: string; readonly settings: Settings };
 
 /** A session's state, folded from its log. */
-export type State = PlainState & { readonly key: string; readonly from: 'snapshot' | 'log' };
+export type State = ShownState & { readonly key: string; readonly from: 'snapshot' | 'log' };
 export interface Place {
   readonly seq: number;
   readonly rev: number;

@@ -1,3 +1,5 @@
+import { arrivalLimits } from './limits/arrival-limits.ts';
+
 /** All bounds of the product, in one place, with the unit last (I11). */
 export const limits = {
   /** UTF-8 bytes of a session key. */
@@ -6,7 +8,7 @@ export const limits = {
   idCharacters: 128,
   /** Characters of a requested session id. Shorter than an id, to leave room for the generation number. */
   sessionIdCharacters: 112,
-  /** Bytes of one request body, one inbound envelope and one command. */
+  /** Bytes of one request body and of one command. */
   commandBytes: 256 * 1024,
   /** Bytes of one commit. The largest is that of an instant turn: the message, plus the answer as a step and as a message. */
   commitBytes: 896 * 1024,
@@ -146,12 +148,9 @@ export const limits = {
   skillSets: 100,
   /** Nested forks between two compactions. */
   forkDepth: 16,
-  /** Command and message ids a session remembers to refuse repeats. */
-  recentIds: 64,
+  ...arrivalLimits,
   /** Characters of a notice, that is, of a text by Natter itself. */
   noticeCharacters: 16_384,
-  /** Commits with messages whose position a session remembers: the reach of the model's context. */
-  windowCommits: 64,
   /** Commands waiting in one session's mailbox. */
   mailboxCommands: 256,
   /** Sessions kept in memory by one host. */
@@ -194,18 +193,15 @@ export const limits = {
   /** Recent commits, and characters of their texts, that a gateway keeps to serve its streams without reading the log. */
   feedCommits: 1_000,
   feedCharacters: 8 * 1024 * 1024,
-  /** Outbounds taken from the log that are not in a final state yet, and characters of their texts. */
+  /** Outbounds taken from the log that are in hand and not in a final state yet. */
   deliveryWindow: 2_000,
-  deliveryWindowCharacters: 32 * 1024 * 1024,
-  /** Concurrent sends through one outlet. */
-  deliverySends: 32,
-  /** Attempts to send, unless the outlet sets its own limit. */
-  deliveryAttempts: 8,
-  /** Conversations whose last delivery record is remembered. */
-  deliveryConversations: 10_000,
-  /** Longest wait before a send is retried, and the longest honoured when the receiver asks for one. */
-  deliveryBackoffMs: 60_000,
-  deliveryRetryAfterMs: 300_000,
+  /** Parts of one message; what is left is not sent, and a mark says so. */
+  deliveryParts: 100,
+  /** Characters of a part at most, whatever a platform takes: reading Markdown takes long where it is deeply nested. */
+  partCharacters: 40_000,
+  /** Characters of a platform's id of a message, and of the opening line of a code fence that is opened again in the next part. */
+  platformIdCharacters: 256,
+  fenceCharacters: 64,
   /** Index rows that the projection caches, and changed rows not yet written before it stops reading. */
   indexCachedRows: 10_000,
   indexDirtyRows: 2_000,

@@ -1,3 +1,17 @@
+import type { DeliveryReport } from '../domain/values/delivery.ts';
+import type { Outbound } from './custody-log.ts';
+
+/**
+ * What is kept of an outgoing message that did not reach its receiver for certain (D12), until a person has it sent again or leaves
+ * it. `text` is what was not sent, which may be the rest of its parts.
+ */
+export interface Undelivered extends Omit<Outbound, 'suppressedReason'>, Pick<DeliveryReport, 'outcome'> {
+  readonly parts?: DeliveryReport['parts'];
+}
+
+/** The service whose letters hold messages that may not have arrived. */
+export const deliveryService = 'delivery';
+
 /** A message that nobody could process. `subject`: where it was stored; `at`: when it was given up, ms. */
 export interface DeadLetter {
   readonly id: string;
@@ -29,5 +43,6 @@ export interface DeadLetters {
   get(seq: number): Promise<StoredDeadLetter | null>;
   /** True if this call has removed it, for one of several callers. The message is then overwritten on the disk, too. */
   remove(seq: number): Promise<boolean>;
-  count(): Promise<number>;
+  /** Of all services, or of one. */
+  count(service?: string): Promise<number>;
 }

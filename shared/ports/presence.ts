@@ -1,3 +1,5 @@
+import type { WaitingDelivery } from '../domain/values/delivery.ts';
+
 /** The health of one process: its services, their problems and their metrics. */
 export interface HealthReport {
   readonly v: 1;
@@ -11,6 +13,8 @@ export interface HealthReport {
     readonly problems: readonly string[];
     readonly warnings: readonly string[];
     readonly metrics: Readonly<Record<string, number>>;
+    /** Of the delivery service: at most `reportedWaitingPlaces` of them. */
+    readonly waiting?: readonly WaitingDelivery[];
   }[];
 }
 

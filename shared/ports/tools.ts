@@ -41,6 +41,8 @@ export interface Tool extends ToolSpec {
   readonly idempotent: boolean;
   /** The policy decision when no rule matches. */
   readonly usual: 'allow' | 'ask' | 'deny';
+  /** Reads only what everybody in the session may read anyway, so strangers need no rule for it (ADR 22). */
+  readonly openToAll?: true;
   /** Permanent grants do not apply: each call needs its own approval. */
   readonly onceOnly?: true;
   /** Milliseconds after which a call is given up, if not `tools.timeoutMs`. */

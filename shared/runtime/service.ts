@@ -1,3 +1,4 @@
+import type { WaitingDelivery } from '../domain/values/delivery.ts';
 import type { HealthProblem } from '../kit/health-problem.ts';
 import type { Measured } from './telemetry/metrics.ts';
 
@@ -7,6 +8,8 @@ export interface Service extends Measured {
   problems(): readonly HealthProblem[];
   /** What is missing although it can do its work: reported to operators, and no reason to wait. */
   warnings?(): readonly string[];
+  /** Where outgoing messages wait and will be sent. */
+  waiting?(): readonly WaitingDelivery[];
   /** Finishes or hands over what is in progress and stops. Resolves within `deadlineMs`. */
   stop(deadlineMs: number): Promise<void>;
 }

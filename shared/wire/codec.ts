@@ -76,7 +76,14 @@ export const decodeCommand = (bytes: Uint8Array): CommandEnvelope => {
   return { ...command, id: detachedString(command.id), key: detachedString(command.key) };
 };
 
-export const encodeInbound = (envelope: InboundEnvelope): Uint8Array => encode(envelope, limits.commandBytes);
+/** Throws `too_large` for an envelope whose command might be too large. */
+export const encodeInbound = (envelope: InboundEnvelope): Uint8Array => {
+  const bytes = encode(envelope);
+  if (bytes.byteLength <= limits.inboundBytes) return bytes;
+  const message = `text: the envelope has ${bytes.byteLength} bytes of at most ${limits.inboundBytes}; send a shorter text, or a link to it`;
+  throw new NatterError('too_large', message, { field: 'text' });
+};
+/** Reads what older versions stored too, up to the size of a command. */
 export const decodeInbound = (bytes: Uint8Array): InboundEnvelope =>
   check<InboundEnvelope>(inboundEnvelope, decode(bytes, limits.commandBytes));
 

@@ -6,12 +6,12 @@ import type { IndexRow } from '../domain/projections/summary.ts';
 import { type ChannelPairing, pairingLimits } from '../domain/routing/pairing.ts';
 import { type CommandAnswer, commandAnswer } from '../domain/session/envelope.ts';
 import type { LogWitness } from '../domain/session/log-witness.ts';
+import { reportedWaitingPlaces, waitingDelivery } from '../domain/values/delivery.ts';
 import { roles } from '../domain/values/role.ts';
 import { approvalRequest, deliveryTarget, origin, sessionSource, settings, timestamp, turnRef } from '../domain/values/types.ts';
 import { limits } from '../kit/limits.ts';
 import type { IssuedToken, Ticket } from '../ports/access/tokens.ts';
 import type { AuditRecord } from '../ports/audit-log.ts';
-import type { CustodyRecord } from '../ports/custody-log.ts';
 import type { DeadLetter } from '../ports/dead-letters.ts';
 import type { Delta } from '../ports/live.ts';
 import type { HealthReport } from '../ports/presence.ts';
@@ -24,7 +24,7 @@ export interface Codec<T> {
 }
 
 /** The codec of a schema: validates on both sides of the wire. */
-const codecOf = <T>(schema: z.ZodType<T, unknown>, maxBytes: number = limits.commitBytes): Codec<T> => ({
+export const codecOf = <T>(schema: z.ZodType<T, unknown>, maxBytes: number = limits.commitBytes): Codec<T> => ({
   encode: (value) => encode(check(schema, value), maxBytes),
   decode: (bytes) => check(schema, decode(bytes, maxBytes)),
 });
@@ -52,6 +52,11 @@ export const indexRow = z.object({
   approval: approvalRequest.extend({ requestedAt: z.number() }).nullable().default(null),
   costUsd: z.number().min(0).default(0),
   lastMessagePreview: z.string(),
+  lastMessageId: z.string().optional(),
+  revisions: z
+    .array(z.object({ of: z.string(), seq: count }))
+    .max(limits.revisableMessages)
+    .optional(),
   participants: z.array(z.string()).max(limits.participants),
   inputTokens: count,
   outputTokens: count,
@@ -85,21 +90,6 @@ export const witnessCodec = codecOf<LogWitness>(z.object(witness));
 
 /** The highest place that writers have seen, and how many losses of the log have been accepted. */
 export const writersWitnessCodec = codecOf<LogWitness & { readonly accepted: number }>(z.object({ ...witness, accepted: count }));
-
-/** A record of the delivery log. */
-export const custodyRecord = z.object({
-  v: z.literal(1),
-  outboundId: z.string().min(1).max(128),
-  outboundSeq: count,
-  key: sessionKey,
-  target: deliveryTarget,
-  state: z.enum(['prepared', 'sending', 'delivered', 'unknown', 'suppressed', 'failed']),
-  attempt: count,
-  at: z.number(),
-  by: z.string().max(256).optional(),
-  detail: z.string().optional(),
-}) satisfies z.ZodType<CustodyRecord, unknown>;
-export const custodyCodec = codecOf<CustodyRecord>(custodyRecord);
 
 /** A message that nobody could process. */
 export const deadLetter = z.object({
@@ -204,6 +194,7 @@ const healthReport = z.object({
         problems: texts,
         warnings: texts,
         metrics: z.record(z.string().max(128), z.number()),
+        waiting: z.array(waitingDelivery).max(reportedWaitingPlaces).optional(),
       }),
     )
     .max(16),

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import type { SessionKey } from '../domain/keys/session-key.ts';
-import type { PlainState } from '../domain/session/evolve.ts';
+import type { PlainState, ShownState } from '../domain/session/evolve.ts';
 import { askedBy, queuedTurn } from '../domain/session/queued-turn.ts';
+import { callAttempt } from '../domain/session/repeats/asked-calls.ts';
 import { skillRef } from '../domain/values/memory-edit.ts';
 import {
   approvalRequest,
@@ -17,7 +18,7 @@ import { limits } from '../kit/limits.ts';
 import { decode, encode } from './codec.ts';
 
 /** Increase it when the shape or meaning of `PlainState` changes: older snapshots are then ignored and the log is replayed. */
-const snapshotSchema = 8;
+const snapshotSchema = 9;
 
 const count = z.int().min(0);
 const id = z.string();
@@ -31,8 +32,8 @@ const gap = z.strictObject({
   asked: z.literal(true).optional(),
 });
 
-/** A state as plain data, as stored and as sent. */
-export const plainState = z.strictObject({
+/** A state as plain data, as stored. */
+const plainState = z.strictObject({
   status: z.enum(['idle', 'running', 'awaiting_approval', 'inactive']),
   context: z.strictObject({
     sessionId: id,
@@ -105,6 +106,10 @@ export const plainState = z.strictObject({
     startedRev: count,
     command: z.strictObject({ seq: count, incarnation: z.number() }),
     recentIds: z.array(id),
+    olderIds: z.array(z.string()),
+    orders: z.array(z.strictObject({ source: id, numbers: z.string() })),
+    revisable: z.array(z.strictObject({ id, of: id, messageId: id, by: id })),
+    calls: z.array(callAttempt.extend({ id, at: z.number() }).strict()),
     window: z.array(count),
     contextSeq: count,
     skips: forkBase.shape.skips,
@@ -112,6 +117,11 @@ export const plainState = z.strictObject({
     startedSeq: count,
   }),
 }) satisfies z.ZodType<PlainState, unknown>;
+
+/** A state as it is sent. */
+export const shownState = plainState.extend({
+  position: plainState.shape.position.extend({ olderIds: count }),
+}) satisfies z.ZodType<ShownState, unknown>;
 
 const frame = z.strictObject({
   schema: z.literal(snapshotSchema),

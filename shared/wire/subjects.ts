@@ -68,6 +68,8 @@ export interface Subjects {
   deliveriesTo(target: DeliveryTarget): string;
   /** Dead letters of a service from one source: a channel, or a session. */
   dead(service: string, source: string): string;
+  /** All of them, of any service. */
+  readonly deadLetters: string;
   audit(kind: AuditKind): string;
   live(key: SessionKey): string;
   /** Where a late reader of live text asks for what it missed. */
@@ -117,6 +119,7 @@ export const subjectsUnder = (prefix: string): Subjects => {
     delivery: (state, target) => `${prefix}.delivery.${state}.${token(target.channel)}.${conversationOf(target)}`,
     deliveriesTo: (target) => `${prefix}.delivery.*.${token(target.channel)}.${conversationOf(target)}`,
     dead: (service, source) => `${prefix}.dead.${token(service)}~${shortened(token(source))}`,
+    deadLetters: `${prefix}.dead.*`,
     audit: (kind) => `${prefix}.audit.${kind}`,
     live: (key) => `${prefix}.live.${path(key)}`,
     join: `${prefix}.join`,

@@ -117,7 +117,7 @@ export const auditBounds = { maxAgeMs: 400 * 86_400_000, maxBytes: 256 * 1024 **
 export const deadBounds = { maxAgeMs: 90 * 86_400_000, maxBytes: 256 * 1024 ** 2, maxMessagesPerSubject: 500 } as const;
 
 /** The whole topology under a prefix. */
-export const topologyOf = ({ prefix, due, probe }: Subjects, options: TopologyOptions): Topology => {
+export const topologyOf = ({ prefix, due, probe, deadLetters }: Subjects, options: TopologyOptions): Topology => {
   const { replicas, partitions, memoryConsumers = replicas > 1 } = options;
   const names = streamNames(prefix);
   const buckets = bucketNames(prefix);
@@ -164,7 +164,7 @@ export const topologyOf = ({ prefix, due, probe }: Subjects, options: TopologyOp
       }),
       stream(names.events, [`${prefix}.event.>`], replicas),
       stream(names.deliveries, [`${prefix}.delivery.>`], replicas),
-      stream(names.dead, [`${prefix}.dead.*`], replicas, { bounds: deadBounds }),
+      stream(names.dead, [deadLetters], replicas, { bounds: deadBounds }),
       stream(names.audit, [`${prefix}.audit.*`], replicas, { maxMessageBytes: 16 * 1024, bounds: auditBounds }),
       // Waits for the disk as the log does: each process proves with it that the broker can store. The newest message is enough.
       stream(names.probe, [probe], replicas, { lastPerSubject: true }),

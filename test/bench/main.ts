@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util';
 import { backup } from './backup.ts';
 import { contextOfLongSession } from './context.ts';
+import { deliveries } from './deliveries.ts';
 import { deltaLatency } from './deltas.ts';
 import { gateway } from './gateway.ts';
 import { eventLog } from './log.ts';
@@ -16,7 +17,7 @@ import { toolTurns, waitingTurns } from './tools.ts';
 import { latency, turnsPerSecond } from './turns.ts';
 
 /**
- * `npm run bench [-- --only turns,latency,session,memory,ownership,tools,waiting,deltas,gateway,context,log,routing,list,skills,memory-search,backup --setup always,default --seconds 8]`: whole-process
+ * `npm run bench [-- --only turns,latency,session,memory,ownership,tools,waiting,deltas,deliveries,gateway,context,log,routing,list,skills,memory-search,backup --setup always,default --seconds 8]`: whole-process
  * measurements against real nats-servers; `routing`, `list`, `skills` and `memory-search` need none and run once, and so does `backup`, with two of its own. Figures are of this machine and this run; trust the
  * ratios. Nothing here is a test.
  */
@@ -25,7 +26,7 @@ const { values } = parseArgs({
     only: {
       type: 'string',
       default:
-        'turns,latency,session,memory,ownership,tools,waiting,deltas,gateway,context,log,routing,list,skills,memory-search,backup',
+        'turns,latency,session,memory,ownership,tools,waiting,deltas,deliveries,gateway,context,log,routing,list,skills,memory-search,backup',
     },
     setup: { type: 'string', default: 'always,default,cluster' },
     seconds: { type: 'string', default: '8' },
@@ -42,6 +43,7 @@ const scenarios: Record<string, (setup: SetupName, seconds: number) => Promise<R
   tools: toolTurns,
   waiting: waitingTurns,
   deltas: deltaLatency,
+  deliveries,
   gateway,
   context: contextOfLongSession,
   log: eventLog,

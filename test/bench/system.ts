@@ -47,7 +47,7 @@ const natter = fileURLToPath(new URL('../../services/cli/main.js', import.meta.u
  * Starts a real broker, provisions it and opens ports for the driver. Services are started as the scenario wants them, with `settings` as
  * their configuration.
  */
-export const startSystem = async (name: SetupName, settings: object = {}): Promise<BenchSystem> => {
+export const startSystem = async (name: SetupName, settings: object = {}, logLevel = 'warn'): Promise<BenchSystem> => {
   const { replicas, syncInterval } = setups[name];
   const broker = replicas === 3 ? await startCluster({ syncInterval }) : await startServer({ syncInterval });
   const dataDir = await mkdtemp(join(tmpdir(), 'natter-bench-'));
@@ -66,7 +66,7 @@ export const startSystem = async (name: SetupName, settings: object = {}): Promi
       NATS_URL: broker.url,
       NATS_USERS_DIR: broker.usersDir,
       NATTER_DATA_DIR: dataDir,
-      NATTER_LOG_LEVEL: 'warn',
+      NATTER_LOG_LEVEL: logLevel,
       NATTER_CONFIG: configFile,
     };
     const child = fork(natter, ['service', service], {

@@ -35,6 +35,8 @@ export interface Driver {
   readonly commands: readonly SentCommand[];
   /** Every sender that rests sends its next command now: what comes next finds many publishes without an answer yet. */
   burst(): void;
+  /** Sends the messages again whose ids the broker has forgotten, and resolves with how many it has stored once more. */
+  repeatOld(): Promise<number>;
   /** Ends the load and waits until every command has been acknowledged, or given up after 60 s. */
   stop(): Promise<void>;
 }
@@ -42,6 +44,9 @@ export interface Driver {
 const giveUpMs = 60_000;
 const retryMs = 100;
 const answerMs = 90_000;
+/** The broker knows an id for two minutes. */
+const brokerForgetsMs = 122_000;
+const pacedMs = 10;
 /** The share of acknowledged messages that are sent again. */
 const resendShare = 0.04;
 
@@ -95,12 +100,13 @@ export const startDriver = ({ ports, keys, commandsPerSecond, random }: DriverOp
     return sent;
   };
 
-  /** A repeat of a message changes nothing, whenever it comes. A late repeat of a stop that stopped nothing would be another stop. */
-  const sendAgain = async (sent: SentCommand): Promise<void> => {
+  /** True if the broker took it for a new one. A repeat of a message changes nothing, whenever it comes. A late repeat of a stop that stopped nothing would be another stop. */
+  const sendAgain = async (sent: SentCommand): Promise<boolean> => {
     const { type } = sent.envelope.data;
-    if (type !== 'post_message' && type !== 'append_message') return;
+    if (type !== 'post_message' && type !== 'append_message') return false;
     sent.resent += 1;
-    await ports.commands.publish(sent.envelope).catch(() => {});
+    const stored = await ports.commands.publish(sent.envelope).catch(() => null);
+    return stored?.duplicate === false;
   };
 
   const sender = async (key: SessionKey, own: Random): Promise<void> => {
@@ -123,6 +129,15 @@ export const startDriver = ({ ports, keys, commandsPerSecond, random }: DriverOp
       const resting = woken;
       woken = wakeable(keys.length);
       resting.abort();
+    },
+    repeatOld: async () => {
+      const before = clock.now() - brokerForgetsMs;
+      let stored = 0;
+      for (const sent of commands.filter(({ okAt }) => okAt !== null && okAt < before)) {
+        if (await sendAgain(sent)) stored += 1;
+        await clock.sleep(pacedMs);
+      }
+      return stored;
     },
     stop: async () => {
       ended.abort();

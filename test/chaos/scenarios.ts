@@ -24,7 +24,7 @@ export interface Stage {
   readonly system: ChaosSystem;
   readonly clock: Clock;
   readonly random: Random;
-  readonly driver: Pick<Driver, 'burst'>;
+  readonly driver: Pick<Driver, 'burst' | 'repeatOld'>;
   readonly ledger: Pick<Ledger, 'commits'>;
   readonly faults: Fault[];
 }
@@ -221,6 +221,22 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
     title: 'SIGSTOP of the leader of each stream and of a busy consumer for 3 to 8 s',
     setups: ['r3'],
     play: (stage) => eachLeader(stage, (node, target) => pauseServer(stage, node, target)),
+  },
+  repeats: {
+    title: 'all messages of half a minute again after two minutes, under load, while hosts are killed',
+    setups: ['r1', 'up', 'r3'],
+    play: async (stage) => {
+      await rest(stage, 30_000, 30_000);
+      await rest(stage, 123_000, 123_000);
+      const [count] = await Promise.all([
+        stage.driver.repeatOld(),
+        ...stage.system.hosts.map(async (host, turn) => {
+          await rest(stage, 1_000 + 5_000 * turn, 2_000 + 5_000 * turn);
+          await killHostInMidTurn(stage, host);
+        }),
+      ]);
+      if (count === 0) throw new Error('no message was old enough to be sent again');
+    },
   },
   graceful: {
     title: 'SIGTERM of each session host under load',

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { decide } from '../../shared/domain/session/decide/index.ts';
 import { eventTypes, type SessionEvent } from '../../shared/domain/session/events.ts';
 import { fold, initialState, type Position, type SessionState } from '../../shared/domain/session/evolve.ts';
+import { rememberedIds } from '../../shared/domain/session/repeats/id-memory.ts';
 import { limits } from '../../shared/kit/limits.ts';
 import { crowded, type Domain, deciding, domain, holdsFor, type Intent, intents, play } from '../support/domain/arbitraries.ts';
 
@@ -118,6 +119,7 @@ describe('the domain, for any commands in any order, stale and hostile ones too'
         expect(grants.length).toBeLessThanOrEqual(limits.grants);
         expect(new Set(grants).size).toBe(grants.length);
         expect(position.recentIds.length).toBeLessThanOrEqual(limits.recentIds);
+        expect(rememberedIds(position.olderIds)).toBeLessThanOrEqual(limits.olderIds + limits.olderIdsEach);
         expect(position.window.length).toBeLessThanOrEqual(limits.windowCommits);
       }
     };

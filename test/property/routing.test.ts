@@ -8,6 +8,8 @@ import { placing } from '../../shared/domain/routing/envelope-key.ts';
 import { type InboundEnvelope, inboundEnvelope } from '../../shared/domain/routing/inbound-envelope.ts';
 import { createRoute, type Routed } from '../../shared/domain/routing/route.ts';
 import { commandEnvelope } from '../../shared/domain/session/envelope.ts';
+import { limits } from '../../shared/kit/limits.ts';
+import { encode, encodeCommand, encodeInbound } from '../../shared/wire/codec.ts';
 import { holds } from '../support/domain/arbitraries.ts';
 import { runs } from '../support/runs.ts';
 
@@ -290,6 +292,55 @@ describe('session keys', () => {
       }),
       { numRuns: runs(1_000) },
     );
+  });
+});
+
+/** An envelope with everything in it that routing takes over, and a text that makes it as large as wanted. */
+const laden = fc
+  .record({
+    over: fc.integer({ min: -600, max: 600 }),
+    unit: fc.constantFrom('x', 'é', '日', '😀'),
+    kind: fc.constantFrom('direct', 'group', 'channel'),
+    fill: fc.constantFrom('y', 'é', '日'),
+    owner: fc.boolean(),
+  })
+  .map(({ over, unit, kind, fill, owner }) => {
+    const bare = inboundEnvelope.parse({
+      ...{ id: 'i'.repeat(128), channel: `c${'h'.repeat(31)}`, accountId: fill.repeat(128), provider: fill.repeat(64) },
+      ...{ from: fill.repeat(512), to: fill.repeat(512), text: '', at: 1, order: '9'.repeat(20) },
+      conversation: {
+        ...{ id: 'g'.repeat(64), kind, threadId: 't'.repeat(64) },
+        ...{ label: fill.repeat(256), subject: fill.repeat(256), channel: fill.repeat(256), space: fill.repeat(256) },
+      },
+      sender: { id: owner ? 'alice' : fill.repeat(200), name: fill.repeat(256) },
+      deliverTo: { channel: 'd'.repeat(64), to: fill.repeat(512), accountId: fill.repeat(128), threadId: fill.repeat(128) },
+      source: { kind: 's'.repeat(32), interactive: true, ids: { a: fill.repeat(256), b: fill.repeat(256) } },
+    });
+    return { bare, over, unit };
+  });
+const sizeOf = (envelope: InboundEnvelope): number => encode(envelope).byteLength;
+
+describe('an envelope that is accepted can be processed (F11)', () => {
+  test('whatever it carries, its command fits where it does; else it is refused at once, with the field and the limit', () => {
+    let refusals = 0;
+    const property = (limit: number) => (given: { bare: InboundEnvelope; over: number; unit: string }) => {
+      const { bare, over, unit } = given;
+      const room = limit + over - sizeOf(bare) - 5;
+      const envelope = { ...bare, text: unit.repeat(Math.floor(room / Buffer.byteLength(unit))) };
+      try {
+        encodeInbound(envelope);
+      } catch (error) {
+        refusals += 1;
+        expect(error).toMatchObject({ code: 'too_large', field: 'text' });
+        expect(sizeOf(envelope)).toBeGreaterThan(limits.inboundBytes);
+        if (limit === limits.inboundBytes) return;
+      }
+      const routed = createRoute(configured({}))(envelope, 1_800_000_000_000);
+      if (!('command' in routed)) throw new Error(JSON.stringify(routed));
+      encodeCommand(routed.command);
+    };
+    holds(laden, property(limits.inboundBytes), { 'routing gets no room': property(limits.commandBytes) }, 40);
+    expect(refusals).toBeGreaterThan(5);
   });
 });
 

@@ -9,6 +9,7 @@ const bound = 60;
 const guarded = {
   fencing: 'I3',
   deduplication: 'I2',
+  idMemory: 'I2',
   stopOnUncommitted: 'I1',
   freshness: 'I1',
   intents: 'I6',

@@ -23,6 +23,10 @@ export interface Run {
 const stallMs = 60_000;
 const healMs = 600_000;
 const lookMs = 250;
+/** Messages that are sent again when the broker has forgotten their ids, and how often a host is killed meanwhile. */
+const brokerForgetsMs = 125_000;
+const lateCopies = 40;
+const lateCrash = 0.05;
 const startedAt = 1_790_000_000_000;
 
 /** One whole life of a system: trouble, healing, rest, a clean stop. The same seed and changes give the same run. */
@@ -48,15 +52,26 @@ export const simulate = (seed: number, change: Partial<SimOptions> = {}): Promis
     const observer = new Observer(world.system, clock, world.recorder);
     const isAtRest = async (): Promise<boolean> =>
       workload.isDone() && (await world.system.commands.lag()) === 0 && observer.isAtRest();
-    for (let waitedMs = 0, stalledMs = 0, known = 0; stalledMs < stallMs && waitedMs < healMs; waitedMs += lookMs) {
-      await clock.pass(lookMs);
-      const commits = world.recorder.upToDate();
-      observer.look(commits);
-      if (await isAtRest()) break;
-      for (const { key, approvalId } of observer.waiting()) workload.approve(key, approvalId);
-      stalledMs = commits.length > known ? 0 : stalledMs + lookMs;
-      known = commits.length;
+    const rest = async (): Promise<void> => {
+      for (let waitedMs = 0, stalledMs = 0, known = 0; stalledMs < stallMs && waitedMs < healMs; waitedMs += lookMs) {
+        await clock.pass(lookMs);
+        const commits = world.recorder.upToDate();
+        observer.look(commits);
+        if (await isAtRest()) break;
+        for (const { key, approvalId } of observer.waiting()) workload.approve(key, approvalId);
+        stalledMs = commits.length > known ? 0 : stalledMs + lookMs;
+        known = commits.length;
+      }
+    };
+    await rest();
+    await clock.pass(brokerForgetsMs);
+    for (let copies = 0; copies < lateCopies; copies++) {
+      workload.repeatLate();
+      if (random.chance(lateCrash)) world.crash('host');
+      await clock.pass(random.next() * options.pauseMs);
+      world.look();
     }
+    await rest();
     const unfinished = (await world.system.commands.lag()) + workload.pending;
     await world.stop();
 

@@ -38,6 +38,7 @@ export const sometimes = ({ commits, told }: History, world: World, options: Sim
     'answered in between': events.filter((event) => event.type === 'assistant_message' && event.interim).length,
     'answered together': events.filter((event) => event.type === 'turn_started' && event.merged).length,
     compacted: count('context_compacted'),
+    'allowed after its turn': events.filter((event) => event.type === 'turn_started' && event.turn.call).length,
     'waited for a person': count('approval_requested'),
     'snapshot read': world.marks('snapshot read'),
     'host killed': world.marks('host killed'),

@@ -1,7 +1,8 @@
 import type { SessionKey } from '../../shared/domain/keys/session-key.ts';
 import { type IndexRow, summarize } from '../../shared/domain/projections/summary.ts';
 import type { SessionCommand } from '../../shared/domain/session/commands.ts';
-import { decide, isRepeat } from '../../shared/domain/session/decide/index.ts';
+import { decide } from '../../shared/domain/session/decide/index.ts';
+import { isRepeat } from '../../shared/domain/session/decide/repeat.ts';
 import type { CommandAnswer, CommandEnvelope, RecordedCommit } from '../../shared/domain/session/envelope.ts';
 import type { SessionEvent } from '../../shared/domain/session/events.ts';
 import { evolve, fold, initialState, type SessionState } from '../../shared/domain/session/evolve.ts';

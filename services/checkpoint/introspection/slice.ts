@@ -1,4 +1,10 @@
-import { type Entry, type EntryBounds, entriesOf } from '../../../shared/domain/introspection/entry.ts';
+import {
+  type Entry,
+  type EntryBounds,
+  entriesOf,
+  revisedCommit,
+  revisionsIn,
+} from '../../../shared/domain/introspection/entry.ts';
 import { entryCharacters, type Notes } from '../../../shared/domain/introspection/prompt.ts';
 import type { CheckpointRequest, RecordedCommit } from '../../../shared/domain/session/envelope.ts';
 import type { EventOf } from '../../../shared/domain/session/events.ts';
@@ -58,6 +64,7 @@ const readSlice = async (
   let notesSeq = 0;
   const done: Done[] = [];
   const failed: Done[] = [];
+  const texts = new Map<string, string>();
   if (wanted.fromRev > wanted.toRev) return null;
   for await (const commit of readThrough(ports, wanted.key, { after: wanted.afterSeq, through })) {
     for (const event of commit.events) {
@@ -71,11 +78,12 @@ const readSlice = async (
       notesSeq = commit.seq;
     }
     slice.add(commit);
+    for (const [of, text] of revisionsIn(commit)) texts.set(of, text);
   }
   const left = alone(firstOpen(wanted, done), failed);
   if (left.fromRev !== wanted.fromRev || left.toRev !== wanted.toRev) return left;
   const end = slice.end();
-  return end && { fromRev: wanted.fromRev, toRev: end.rev, toSeq: end.seq, entries: slice.entries, notes, notesSeq };
+  return end && { fromRev: wanted.fromRev, toRev: end.rev, toSeq: end.seq, entries: slice.entries(texts), notes, notesSeq };
 };
 
 const isOurs = (wanted: Wanted, { command }: RecordedCommit): boolean => command.id.startsWith(commandPrefix(wanted));
@@ -104,7 +112,8 @@ const alone = ({ fromRev, toRev, afterSeq }: Left, failed: readonly Done[]): Lef
 };
 
 const createSlice = ({ sessionId, fromRev, toRev }: Wanted, characters: number) => {
-  const entries: Entry[] = [];
+  const taken: RecordedCommit[] = [];
+  let count = 0;
   const most = Math.floor(characters / 4);
   const bounds: EntryBounds = {
     said: Math.min(limits.introspectionSaidCharacters, most),
@@ -114,14 +123,16 @@ const createSlice = ({ sessionId, fromRev, toRev }: Wanted, characters: number) 
   let isFull = false;
   let end: { rev: number; seq: number } | null = null;
   return {
-    entries,
+    entries: (texts: ReadonlyMap<string, string>): Entry[] =>
+      taken.flatMap((commit) => entriesOf(revisedCommit(commit, texts), sessionId, bounds)),
     add: (commit: RecordedCommit): void => {
       if (isFull || commit.rev < fromRev || commit.rev > toRev) return;
       const more = entriesOf(commit, sessionId, bounds);
       room -= more.reduce((sum, entry) => sum + entryCharacters(entry), 0);
-      isFull = room < 0 && entries.length > 0 && more.length > 0;
+      isFull = room < 0 && count > 0 && more.length > 0;
       if (isFull) return;
-      entries.push(...more);
+      count += more.length;
+      taken.push(commit);
       end = commit;
     },
     end: () => end,

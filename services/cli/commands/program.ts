@@ -69,6 +69,7 @@ const groups: readonly Group[] = [
       pairing: async () => (await import('./operate/pairing.ts')).pairingCommand,
       audit: async () => (await import('./operate/audit.ts')).auditCommand,
       'dead-letters': async () => (await import('./operate/dead-letters.ts')).deadLettersCommand,
+      deliveries: async () => (await import('./operate/deliveries.ts')).deliveriesCommand,
       log: async () => (await import('./operate/log.ts')).logCommand,
       backup: async () => (await import('./operate/backup.ts')).backupCommand,
       restore: async () => (await import('./operate/restore.ts')).restoreCommand,

@@ -132,3 +132,12 @@ export const deadLetters = ({ deadLetters: count }: Pick<BrokerReport, 'deadLett
         `${count} messages could not be processed`,
         'natter dead-letters lists them with the reason; see "Dead letters" in docs/operate/operations.md',
       );
+
+export const openDeliveries = ({ openDeliveries: count }: Pick<BrokerReport, 'openDeliveries'>): Finding =>
+  count === 0
+    ? ok('deliveries', 'no message to a person is known to have failed')
+    : warn(
+        'deliveries',
+        `${count} messages to people may not have arrived`,
+        'natter deliveries lists them; repeat or leave each',
+      );

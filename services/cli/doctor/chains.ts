@@ -1,11 +1,10 @@
 import { openNats } from '../../../shared/adapters/nats/open.ts';
 import type { Config } from '../../../shared/domain/config/schema.ts';
 import { systemClock } from '../../../shared/kit/clock.ts';
-import { counted } from '../../../shared/kit/counted.ts';
 import type { EventLog } from '../../../shared/ports/event-log.ts';
 import { type Damage, scrubLog } from '../../../shared/runtime/scrub-log.ts';
 import type { BrokerAddress } from '../runtime/broker.ts';
-import type { World } from '../terminal.ts';
+import { counted, type World } from '../terminal.ts';
 import { type Finding, fail, ok, warn } from './finding.ts';
 
 /** Damaged sessions that the finding names. */

@@ -7,6 +7,7 @@ import { systemClock } from '../../../shared/kit/clock.ts';
 import type { HealthProblem } from '../../../shared/kit/health-problem.ts';
 import { limits } from '../../../shared/kit/limits.ts';
 import type { IssuedToken } from '../../../shared/ports/access/tokens.ts';
+import { deliveryService } from '../../../shared/ports/dead-letters.ts';
 import type { HealthReport } from '../../../shared/ports/presence.ts';
 import { commitsBehind } from '../../../shared/runtime/commits-behind.ts';
 import type { Config } from '../../../shared/runtime/config/load.ts';
@@ -38,6 +39,8 @@ export interface BrokerReport {
   readonly queues: readonly { readonly name: string; readonly count: number }[];
   readonly processes: readonly HealthReport[];
   readonly deadLetters: number;
+  /** Those of them that are outgoing messages which may not have arrived (D12). */
+  readonly openDeliveries: number;
   readonly tokens: readonly IssuedToken[];
 }
 const nothing = {
@@ -50,6 +53,7 @@ const nothing = {
   queues: [],
   processes: [],
   deadLetters: 0,
+  openDeliveries: 0,
   tokens: [],
 };
 
@@ -94,26 +98,31 @@ const contents = async (
   address: BrokerAddress,
   connection: NatsConnection,
 ): Promise<
-  Pick<BrokerReport, 'problems' | 'lastSeq' | 'losses' | 'cursors' | 'queues' | 'processes' | 'deadLetters' | 'tokens'>
+  Pick<
+    BrokerReport,
+    'problems' | 'lastSeq' | 'losses' | 'cursors' | 'queues' | 'processes' | 'deadLetters' | 'openDeliveries' | 'tokens'
+  >
 > => {
   const ports = await openNats(config, { name: 'natter doctor', clock: systemClock, ...address });
   try {
     const losses = (await findLoss({ config, connection, ports }))?.problems ?? [];
     const issued = await ports.tokens.watch();
-    const [{ lastSeq }, delivery, index, processes, commands, inbound, checkpoints, deadLetters] = await Promise.all([
-      ports.events.info(),
-      ports.cursors.get('delivery').then(({ seq }) => seq),
-      ports.index.position(),
-      ports.presence.list(),
-      ports.commands.lag(),
-      ports.inbound.lag(),
-      ports.checkpoints.lag(),
-      ports.deadLetters.count(),
-    ]);
+    const [{ lastSeq }, delivery, index, processes, commands, inbound, checkpoints, deadLetters, openDeliveries] =
+      await Promise.all([
+        ports.events.info(),
+        ports.cursors.get('delivery').then(({ seq }) => seq),
+        ports.index.position(),
+        ports.presence.list(),
+        ports.commands.lag(),
+        ports.inbound.lag(),
+        ports.checkpoints.lag(),
+        ports.deadLetters.count(),
+        ports.deadLetters.count(deliveryService),
+      ]);
     const tokens = [...issued.all()];
     await issued.close();
     return {
-      ...{ problems: ports.problems(), lastSeq, losses, processes, deadLetters, tokens },
+      ...{ problems: ports.problems(), lastSeq, losses, processes, deadLetters, openDeliveries, tokens },
       cursors: [
         // Its cursor stands at the last commit that sends something, so what it is behind is what it has in hand.
         { name: 'delivery', seq: delivery, behind: deliveryBehind(processes, lastSeq - delivery) },
@@ -130,10 +139,10 @@ const contents = async (
   }
 };
 
-/** What delivery is behind: the outbounds in hand. If its window is full, the rest of the log waits as well. */
+/** What delivery is behind: the outbounds in hand, and what waits in the log. If its window is full, the rest of the log waits as well. */
 export const deliveryBehind = (processes: readonly HealthReport[], unread: number): number => {
   const inHand = processes
     .flatMap(({ services }) => services.filter(({ name }) => name === 'delivery'))
-    .reduce((sum, { metrics }) => sum + (metrics.in_hand ?? 0), 0);
+    .reduce((sum, { metrics }) => sum + (metrics.in_hand ?? 0) + (metrics.waiting ?? 0), 0);
   return inHand < limits.deliveryWindow ? inHand : Math.max(inHand, unread);
 };

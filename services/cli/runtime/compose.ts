@@ -55,6 +55,6 @@ export const startWorker = (
         introspection: { config: withLiveSession(config), env, secrets },
       });
     case 'delivery':
-      return startDelivery({ config, ports, log, member, ...(outlets && { outlets }) });
+      return startDelivery({ config, ports, log, member, secrets, ...(outlets && { outlets }) });
   }
 };

@@ -33,7 +33,7 @@ export const sessionOutlet = ({ config, commands, clock }: SessionOutletOptions)
   const send = async (outbound: Outbound): Promise<SendResult> => {
     const { id, kind, target } = outbound;
     const problem = sessionKeyProblem(target.to);
-    if (problem !== null) return { kind: 'failed', detail: `the session key ${problem}` };
+    if (problem !== null) return { kind: 'refused', failure: 'not_found', detail: `the session key ${problem}` };
     const key = target.to as SessionKey;
     const at = clock.now();
     const commandId = runIdOf(key, `delivery-${id}`);
@@ -48,7 +48,7 @@ export const sessionOutlet = ({ config, commands, clock }: SessionOutletOptions)
     if (kind !== 'notice' && target.threadId) await commands.cancel(kind === 'stop' ? key : outbound.key, deadlineTimer);
     return { kind: 'sent' };
   };
-  return { channel: sessionChannel, idempotent: true, attempts, send };
+  return { channel: sessionChannel, unknownSend: { by: 'key' }, attempts, send };
 };
 
 interface Circumstances {

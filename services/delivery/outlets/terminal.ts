@@ -9,10 +9,12 @@ const controls = /[^\P{Cc}\n\t]/gu;
  */
 export const terminalOutlet = (stream: NodeJS.WritableStream): Outlet => ({
   channel: 'terminal',
-  idempotent: false,
+  unknownSend: { by: 'neither' },
   send: ({ kind, text }) =>
     new Promise((resolve) => {
       const line = `${kind === 'notice' ? '! ' : ''}${text.replaceAll(controls, '')}\n`;
-      stream.write(line, (error) => resolve(error ? { kind: 'failed', detail: error.message } : { kind: 'sent' }));
+      stream.write(line, (error) =>
+        resolve(error ? { kind: 'refused', failure: 'gone', detail: error.message } : { kind: 'sent' }),
+      );
     }),
 });

@@ -26,7 +26,7 @@ export const listApprovals = (
 ) => {
   const { rows, nextCursor } = sessions.list({
     ...{ limit, cursor },
-    status: 'awaiting_approval',
+    ...{ asks: true, status: 'all' },
     withGlobal: config.session.scope === 'global',
     reach: access.approvalReach(principal),
   });

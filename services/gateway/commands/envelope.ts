@@ -54,7 +54,7 @@ export const occasionFor = (config: Config, key: SessionKey, at: number): Occasi
 /** Makes the envelope of a caller's command. Throws `NatterError('forbidden')` if the caller's role does not allow it. */
 export const envelopeOf = (
   request: Caller,
-  command: Pick<CommandEnvelope, 'id' | 'key' | 'at' | 'data' | 'ifSeq'>,
+  command: Pick<CommandEnvelope, 'id' | 'key' | 'at' | 'data' | 'ifSeq' | 'call'>,
 ): CommandEnvelope => {
   checkChange(request.principal, command.data.type === 'resolve_approval' ? 'approvals' : 'sessions');
   return { ...command, correlationId: command.id, causationId: request.id, actor: request.actor };

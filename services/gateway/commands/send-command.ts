@@ -52,14 +52,14 @@ export const sendEnvelope = async (
   if (told === null && ifSeq !== undefined) throw undecided();
   if (told === null || told.outcome === 'accepted') audit.command(envelope, address);
   if (told === null) return { runId, status: 'accepted' };
-  const { outcome, seq, rev, code = 'refused', message = 'the session refuses this now' } = told;
+  const { outcome, seq, rev, code = 'refused', message = 'the session refuses this now', firstId } = told;
   // Only changes are in the log; results without a change are remembered here.
   if (outcome === 'refused') {
     runs.note(key, { runId, status: 'error', error: { code, message } });
     throw new Refusal(code, message);
   }
   if (outcome === 'nothing') runs.note(key, { runId, status: 'ok', reply: null });
-  return { runId, status: 'ok', outcome, ...(seq !== undefined && { seq }), ...(rev !== undefined && { rev }) };
+  return { runId: firstId ?? runId, status: 'ok', outcome, ...(seq !== undefined && { seq }), ...(rev !== undefined && { rev }) };
 };
 
 const undecided = (): NatterError =>

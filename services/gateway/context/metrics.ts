@@ -1,5 +1,6 @@
 import { Gauge, Histogram, Registry } from 'prom-client';
 import type { IndexRow } from '../../../shared/domain/projections/summary.ts';
+import { deliveryService } from '../../../shared/ports/dead-letters.ts';
 import type { Ports } from '../../../shared/ports/index.ts';
 import { commitsBehind } from '../../../shared/runtime/commits-behind.ts';
 import type { Service } from '../../../shared/runtime/service.ts';
@@ -56,6 +57,7 @@ export class GatewayMetrics {
     const oldest = gauge('natter_approval_oldest_age_seconds', 'Age of the oldest pending approval; 0 without one.');
     const queues = gauge('natter_queue_messages', 'Messages in a queue that are not done yet, in the whole system.', ['queue']);
     const dead = gauge('natter_dead_letters', 'Messages nobody could process that are kept for a person, in the whole system.');
+    const open = gauge('natter_deliveries_open', 'Outgoing messages that may not have arrived and are kept for a person.');
     const lag = gauge('natter_index_lag_commits', 'Sequences of the log that the session index does not reflect yet.');
 
     const { clock, commands, inbound, checkpoints, deadLetters, events, index } = this.#options.ports;
@@ -67,6 +69,7 @@ export class GatewayMetrics {
       this.#ask(inbound.lag(), (messages) => queues.set({ queue: 'inbound' }, messages)),
       this.#ask(checkpoints.lag(), (messages) => queues.set({ queue: 'checkpoints' }, messages)),
       this.#ask(deadLetters.count(), (letters) => dead.set(letters)),
+      this.#ask(deadLetters.count(deliveryService), (deliveries) => open.set(deliveries)),
       this.#ask(
         index.position().then((position) => commitsBehind(events, position)),
         (behind) => lag.set(behind),

@@ -21,6 +21,8 @@ export interface ListOptions {
   readonly since?: number | undefined;
   /** Default: all but `inactive` (A5/63). */
   readonly status?: SessionStatus | 'all' | undefined;
+  /** Only those with a pending approval, whether or not a turn waits for it. */
+  readonly asks?: boolean;
   readonly kinds?: readonly ListKind[] | undefined;
   /** As rows show it (A10/105). */
   readonly channel?: string | undefined;
@@ -63,7 +65,8 @@ const placeOf = (cursor: string): RowPlace => {
 const facetOf = (row: IndexRow, mainKey: string): string => {
   if (row.deleted || row.generation === 0) return '';
   const { kind, channel, internal } = listFactsOf(row, mainKey);
-  return [row.status, kind, internal ?? '', headOf(row.key), channel].join(' ');
+  const asks = row.approval === null ? '' : 'asks';
+  return [asks, row.status, kind, internal ?? '', headOf(row.key), channel].join(' ');
 };
 
 /** The first segments of a key: the agent, and the channel or source. */
@@ -72,9 +75,11 @@ const headOf = (key: SessionKey): string => {
   return segments.slice(0, segments.length > 3 ? 3 : 2).join(':');
 };
 
-const wantsFacet = (facet: string, { status, kinds, channel, keyPrefix, withGlobal = false, reach }: ListOptions): boolean => {
-  const [itsStatus, itsKind, internal, head = '', ...itsChannel] = facet.split(' ');
+const wantsFacet = (facet: string, options: ListOptions): boolean => {
+  const { status, asks: wantsAsking = false, kinds, channel, keyPrefix, withGlobal = false, reach } = options;
+  const [asks, itsStatus, itsKind, internal, head = '', ...itsChannel] = facet.split(' ');
   if (facet === '' || (internal !== '' && !(withGlobal && internal === 'global'))) return false;
+  if (wantsAsking && asks === '') return false;
   if (status === undefined ? itsStatus === 'inactive' : status !== 'all' && status !== itsStatus) return false;
   if (kinds?.every((kind) => kind !== itsKind) || (channel !== undefined && channel !== itsChannel.join(' '))) return false;
   // The head covers part of the prefix; the rest is checked for each row.
@@ -138,15 +143,15 @@ export class SessionList {
     return { rows, nextCursor: null };
   }
 
-  /** The session that awaits this approval (A5/62). */
+  /** The session in which this approval is pending (A5/62). */
   awaiting(approvalId: string): SessionKey | undefined {
     for (const row of this.allAwaiting()) if (row.approval?.approvalId === approvalId) return row.key;
     return undefined;
   }
 
-  /** The sessions that await an approval. Read it in one go. */
+  /** The sessions with a pending approval. Read it in one go. */
   allAwaiting(): Iterable<IndexRow> {
-    return this.#view?.newestFirst({ facet: (text) => text.startsWith('awaiting_approval ') }) ?? [];
+    return this.#view?.newestFirst({ facet: (text) => text.startsWith('asks ') }) ?? [];
   }
 
   /** All rows. Read it in one go. */

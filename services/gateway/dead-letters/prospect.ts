@@ -1,9 +1,9 @@
 import { createRoute } from '../../../shared/domain/routing/route.ts';
-import { isRepeat } from '../../../shared/domain/session/decide/index.ts';
+import { isRepeat } from '../../../shared/domain/session/decide/repeat.ts';
 import type { CommandEnvelope } from '../../../shared/domain/session/envelope.ts';
 import { fromPlain } from '../../../shared/domain/session/evolve.ts';
+import { hasForgottenNone, rememberedIds } from '../../../shared/domain/session/repeats/id-memory.ts';
 import { errorMessage, hasCode } from '../../../shared/kit/errors.ts';
-import { limits } from '../../../shared/kit/limits.ts';
 import type { DeadLetter } from '../../../shared/ports/dead-letters.ts';
 import type { Ports } from '../../../shared/ports/index.ts';
 import type { WorkQueue } from '../../../shared/ports/work-queue.ts';
@@ -37,9 +37,10 @@ const commandProspect = async ({ ports }: GatewayContext, command: CommandEnvelo
   try {
     const state = fromPlain(await stateAt(ports, key));
     if (isRepeat(command, null, state)) return possible(true, `${key} has it already; it would change nothing`);
-    return state.position.recentIds.length < limits.recentIds
-      ? possible(false, `${key} remembers everything that was sent to it, and not this`)
-      : possible(null, `${key} does not have it among its last ${limits.recentIds} commands and messages, and remembers no more`);
+    const { recentIds, olderIds } = state.position;
+    if (hasForgottenNone(olderIds)) return possible(false, `${key} remembers everything that was sent to it, and not this`);
+    const count = recentIds.length + rememberedIds(olderIds);
+    return possible(null, `${key} does not have it among its last ${count} commands and messages, and remembers no more`);
   } catch (error) {
     if (hasCode(error, 'not_found')) return possible(false, `nothing was ever recorded of ${key}`);
     if (hasCode(error, 'quarantined'))
@@ -82,7 +83,7 @@ export const queueOf = (letter: DeadLetter, ports: Ports): ResendingQueue | unde
 /** What a resend of the letter would do. Changes nothing. Throws `NatterError('unavailable')`. */
 export const prospectOf = async (context: GatewayContext, letter: DeadLetter): Promise<Prospect> => {
   if (letter.service === 'delivery')
-    return impossible('a send that was given up is final, and later ones may have gone out (I9); say it again in its session');
+    return impossible('a send that was given up is final (I9); `natter deliveries repeat` has the message sent again');
   const kind = kindOf(letter);
   if (kind === undefined) return impossible(`no queue of this version has messages for "${letter.service}"`);
   try {

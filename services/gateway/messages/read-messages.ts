@@ -1,7 +1,10 @@
 import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
+import type { Revision } from '../../../shared/domain/projections/row-parts.ts';
 import { sessionIdsOf } from '../../../shared/domain/projections/session-ids.ts';
 import type { RecordedCommit } from '../../../shared/domain/session/envelope.ts';
 import type { SessionEvent } from '../../../shared/domain/session/events.ts';
+import { orQuarantined } from '../../../shared/kit/or-quarantined.ts';
+import type { GatewayContext } from '../context/gateway-context.ts';
 import { pageOf } from '../context/history.ts';
 import { type Cursor, isAfter, logPosition } from '../http/cursor.ts';
 import type { Call } from '../operation/operation.ts';
@@ -17,15 +20,51 @@ export const readMessages = async ({ context, caller }: Call, { key, after = { s
   const seen = await context.access.read(caller.principal, key);
   const from = Math.max(seen.after, logPosition(after));
   const page = await pageOf(context.ports.events, { after, limit, from, key }, (commit) => messagesAfter(after, commit));
-  return { messages: page.items, next: page.next, more: page.more };
+  const messages = await revised(context, key, page.items, seen.row.revisions ?? []);
+  return { messages, next: page.next, more: page.more };
 };
+
+/** The messages as they count now: with the text of their last edit, and without those that were withdrawn. */
+const revised = async (
+  { ports }: GatewayContext,
+  key: SessionKey,
+  messages: readonly Said[],
+  revisions: readonly Revision[],
+): Promise<Said[]> => {
+  const seqs = new Map(revisions.map(({ of, seq }) => [of, seq]));
+  const all = messages.map(async (message): Promise<Said | null> => {
+    const seq = seqs.get(message.id);
+    if (seq === undefined) return message;
+    const { commits } = await orQuarantined(ports.events.page({ after: seq - 1, limit: 1, key }));
+    const event = commits[0]?.events.find((each) => 'of' in each && each.of === message.id);
+    if (event?.type === 'message_withdrawn') return null;
+    return event?.type === 'message_edited' ? { ...message, text: event.text, editedAt: commits[0]?.at } : message;
+  });
+  return (await Promise.all(all)).filter((message) => message !== null);
+};
+
+/** A message as it is answered. */
+interface Said {
+  readonly id: string;
+  readonly text?: string;
+  readonly editedAt?: number | undefined;
+}
 
 /** The message in an event; `null` for other events. */
 const messageIn = (event: SessionEvent): object | null => {
   switch (event.type) {
     case 'user_message': {
-      const { messageId, text, sender } = event.message;
-      return { role: 'user', messageId, text, sender, ...(event.turnId !== undefined && { runId: event.turnId }) };
+      const { messageId, text, sender, attachments, replyTo } = event.message;
+      const run = event.turnId !== undefined && { runId: event.turnId };
+      return {
+        role: 'user',
+        messageId,
+        text,
+        sender,
+        ...run,
+        ...(attachments && { attachments }),
+        ...(replyTo !== undefined && { replyTo }),
+      };
     }
     case 'assistant_message':
       return { role: 'assistant', messageId: event.messageId, text: event.text, runId: event.turn.id };
@@ -35,7 +74,7 @@ const messageIn = (event: SessionEvent): object | null => {
 };
 
 /** The messages of a commit after a cursor. A message has the `id` of its event. */
-const messagesAfter = (after: Cursor, commit: RecordedCommit): { cursor: Cursor; item: object }[] => {
+const messagesAfter = (after: Cursor, commit: RecordedCommit): { cursor: Cursor; item: Said }[] => {
   const { seq, at } = commit;
   const sessionIds = sessionIdsOf(commit);
   return commit.events.flatMap((event, index) => {

@@ -2,8 +2,9 @@ import { createHash } from 'node:crypto';
 import type { z } from 'zod';
 import { isWithin, type Principal } from '../../../shared/domain/access/access.ts';
 import { placing } from '../../../shared/domain/routing/envelope-key.ts';
-import { arrivingEnvelope, type InboundEnvelope } from '../../../shared/domain/routing/inbound-envelope.ts';
+import { arrivingEnvelope, envelopeProblem, type InboundEnvelope } from '../../../shared/domain/routing/inbound-envelope.ts';
 import { deliveryTarget, sender, sessionSource } from '../../../shared/domain/values/types.ts';
+import { NatterError } from '../../../shared/kit/errors.ts';
 import { checkSaid, forbidden } from '../access/speaker.ts';
 import type { Caller } from '../commands/envelope.ts';
 import type { GatewayContext } from '../context/gateway-context.ts';
@@ -31,12 +32,13 @@ const checkChannel = async (principal: Principal, envelope: InboundEnvelope, con
   if (principal.role === 'owner') return;
   if (principal.role !== 'channel')
     throw forbidden('channel', 'a participant posts to a session; use /v1/sessions/{key}/messages');
-  const { channel, conversation, sender, deliverTo, sessionKey } = envelope;
+  const { channel, conversation, sender, deliverTo, sessionKey, order } = envelope;
   const { namespace, principal: person } = principal;
   const { access } = context;
   const { identities } = access;
   const only = `this token is for ${namespace} alone`;
   if (channel !== namespace) throw forbidden('channel', only);
+  if (person !== undefined && order !== undefined) throw forbidden('order', 'only the channel counts messages; leave it out');
   if (person !== undefined && identities.principalOf(channel, sender.id) !== identities.resolve(person)) {
     throw forbidden('sender.id', `this token speaks for ${person} and nobody else`);
   }
@@ -64,6 +66,8 @@ const storedId = ({ principal, actor }: Caller, { id }: InboundEnvelope): string
 /** Accepts what a platform said once it is stored, under the id that is answered. */
 export const receiveEnvelope = async ({ context, caller }: Call, envelope: z.infer<typeof strictEnvelope>) => {
   const { ports } = context;
+  const problem = envelopeProblem(envelope);
+  if (problem !== null) throw new NatterError('invalid', `${problem.field}: ${problem.message}`, { field: problem.field });
   await checkChannel(caller.principal, envelope, context);
   const place = placeOf(context, envelope);
   if ('key' in place) context.newSessions.enter(caller, place.key);

@@ -5,6 +5,7 @@ import { type Run, waitedFor } from '../../../shared/domain/projections/run.ts';
 import type { IndexRow } from '../../../shared/domain/projections/summary.ts';
 import type { SessionCommand } from '../../../shared/domain/session/commands.ts';
 import type { CommandEnvelope } from '../../../shared/domain/session/envelope.ts';
+import type { CallAttempt } from '../../../shared/domain/session/repeats/asked-calls.ts';
 import type { QueueRule } from '../../../shared/domain/values/types.ts';
 import { NatterError } from '../../../shared/kit/errors.ts';
 import { limits } from '../../../shared/kit/limits.ts';
@@ -21,6 +22,8 @@ export interface MessageSubmission {
   readonly key: SessionKey;
   readonly text: string;
   readonly idempotencyKey?: string | undefined;
+  /** Which attempt of its client this is, if that counts them. */
+  readonly call?: CallAttempt | undefined;
   /** The text is never a chat command: programs and agents send texts to the model only (A11). */
   readonly literal: boolean;
   /** How long to wait for the answer, ms; 0: not at all. */
@@ -35,8 +38,30 @@ export const submitMessage = async (
   caller: Caller,
   submission: MessageSubmission,
 ): Promise<Submission & { seen: number }> => {
+  const { waitMs, signal } = submission;
+  const { envelope, seen } = await admitted(context, caller, submission);
+  return { ...(await submitCommand(context, envelope, { waitMs, signal, seen })), seen };
+};
+
+/** Submits a client's retry, and resolves with the run of the attempt that took effect: the first one's, or its own. */
+export const submitRetry = async (
+  context: GatewayContext,
+  caller: Caller,
+  submission: MessageSubmission,
+): Promise<{ runId: string; seen: number }> => {
+  const { envelope, seen } = await admitted(context, caller, submission);
+  const { runId } = await sendEnvelope(context, envelope);
+  return { runId, seen };
+};
+
+/** The command of a message, if access and queue allow it. */
+const admitted = async (
+  context: GatewayContext,
+  caller: Caller,
+  submission: MessageSubmission,
+): Promise<{ envelope: CommandEnvelope; seen: number }> => {
   const { access } = context;
-  const { key, waitMs, signal } = submission;
+  const { key } = submission;
   const seen = await access.enter(caller.principal, key);
   context.newSessions.enter(caller, key);
   const envelope = await envelopeFor(context, caller, submission);
@@ -44,7 +69,7 @@ export const submitMessage = async (
   // A chat command such as `/new hello` carries a message too.
   if ('message' in envelope.data) refuseWhenDenied(context.config, key, row);
   if (envelope.data.type === 'post_message') refuseFull(row, envelope.data.queue);
-  return { ...(await submitCommand(context, envelope, { waitMs, signal, seen })), seen };
+  return { envelope, seen };
 };
 
 /** `duplicate`: the broker already had the command. */
@@ -123,12 +148,12 @@ const refuseFull = (row: IndexRow | null, queue: QueueRule | undefined): void =>
 export const commandFor = async (context: GatewayContext, caller: Caller, said: SubmittedText): Promise<SessionCommand> =>
   (await envelopeFor(context, caller, said)).data;
 
-type SubmittedText = Pick<MessageSubmission, 'key' | 'text' | 'idempotencyKey' | 'literal'>;
+type SubmittedText = Pick<MessageSubmission, 'key' | 'text' | 'idempotencyKey' | 'call' | 'literal'>;
 
 const envelopeFor = async (
   context: GatewayContext,
   caller: Caller,
-  { key, text, idempotencyKey, literal }: SubmittedText,
+  { key, text, idempotencyKey, call, literal }: SubmittedText,
 ): Promise<CommandEnvelope> => {
   const { access, config, ports } = context;
   const at = ports.clock.now();
@@ -138,5 +163,5 @@ const envelopeFor = async (
   const pair = (code: string) => pairByText(context, caller, { code });
   const mayChange = () => access.mayControl(principal, key, message.sender);
   const data = await commandFromText(config, { key, at, message, principal, literal, mayChange, pair });
-  return envelopeOf(caller, { id, key, at, data });
+  return envelopeOf(caller, { id, key, at, call, data });
 };

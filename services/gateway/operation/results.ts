@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { commandAnswer, recordedCommitShape } from '../../../shared/domain/session/envelope.ts';
 import { sessionEvent } from '../../../shared/domain/session/events.ts';
-import { approvalRequest, queueRule, sender, settings } from '../../../shared/domain/values/types.ts';
+import { approvalRequest, message, queueRule, sender, settings } from '../../../shared/domain/values/types.ts';
 import { healthCodes } from '../../../shared/kit/health-problem.ts';
 import { auditRecord, deadLetter, indexRow, memoryEntry } from '../../../shared/wire/records.ts';
-import { plainState } from '../../../shared/wire/snapshot.ts';
+import { shownState } from '../../../shared/wire/snapshot.ts';
 import { problemStatus } from '../http/problem.ts';
 import { verdicts } from './verdicts.ts';
 
@@ -94,8 +94,8 @@ export const messagesResult = z.object({
       role: z.enum(['user', 'assistant']),
       messageId: id,
       text: z.string(),
-      sender: sender.optional(),
-      runId: id.optional(),
+      ...message.pick({ attachments: true, replyTo: true }).partial().shape,
+      ...{ sender: sender.optional(), runId: id.optional(), editedAt: z.number().optional() },
     }),
   ),
   ...page,
@@ -152,7 +152,7 @@ export const events = z.object({
   gaps: z.array(gap.extend({ key: id })).optional(),
 });
 
-export const state = plainState.extend({ key: id, from: z.enum(['snapshot', 'log']) }).meta({ id: 'State' });
+export const state = shownState.extend({ key: id, from: z.enum(['snapshot', 'log']) }).meta({ id: 'State' });
 
 const place = z.object({ seq, rev: z.int().min(0), at: z.number() });
 export const diff = z.object({

@@ -72,6 +72,13 @@ export const deadLetter = {
   ...{ seq: 17, id: 'NATTER_INBOUND-1767603600000-4711', service: 'router', at, size: 212 },
   ...{ reason: 'conversation.id: is too long', subject: subjectsUnder('natter').inbound('telegram', '-100123') },
 };
+export const delivery = {
+  ...{ seq: 18, state: 'unknown', outboundId: '42.1', sessionKey: key, target: { channel: 'telegram', to: '-100123' } },
+  ...{ kind: 'assistant_message', detail: 'no answer within 10000 ms', at },
+} as const;
+export const waitingDelivery = {
+  ...{ channel: 'telegram', to: '-100123', state: 'waiting', detail: 'the receiver asked to wait', until: at + 3_600_000 },
+} as const;
 export const pairingRequest = {
   ...{ channel: 'telegram', senderId: '4711', name: 'Ann', code: '7KQ2M9XA', requestedAt: at, expiresAt: at + 3_600_000 },
 };

@@ -1,6 +1,7 @@
 import { approvalOperations } from '../approvals/operations.ts';
 import { auditOperations } from '../audit/operations.ts';
 import { deadLetterOperations } from '../dead-letters/operations.ts';
+import { deliveryOperations } from '../deliveries/operations.ts';
 import { eventOperations } from '../events/operations.ts';
 import { memoryOperations } from '../memory/operations.ts';
 import { messageOperations } from '../messages/operations.ts';
@@ -30,6 +31,7 @@ export const capabilities: readonly Operation[] = [
   ...retentionOperations,
   ...auditOperations,
   ...deadLetterOperations,
+  ...deliveryOperations,
   ...pairingOperations,
   ...systemOperations,
 ];

@@ -131,7 +131,8 @@ export class RunEventStream {
       case 'tool_result':
         return this.#result(event);
       case 'approval_requested':
-        return this.#ask(event);
+        if (event.deferred === undefined) this.#ask(event);
+        return;
       case 'approval_resolved':
         if (event.approvalId === this.#answered) this.#unmute();
         return;

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
+import { toShown } from '../../../shared/domain/session/evolve.ts';
 import { pageOf } from '../context/history.ts';
 import { afterCommit, type Cursor, formatCursor, logPosition } from '../http/cursor.ts';
 import { afterParameter, limitParameter, momentParameter } from '../http/input.ts';
@@ -61,7 +62,10 @@ const replaying = async <T>({ context: { replays }, caller }: Call, work: () => 
 const readState = async (call: Call, { key, at }: { key: SessionKey; at?: Moment | undefined }) => {
   const { access, ports } = call.context;
   const { after: since } = await access.read(call.caller.principal, key);
-  const state = () => stateAt(ports, key, at, since);
+  const state = async () => {
+    const { from, ...found } = await stateAt(ports, key, at, since);
+    return { key, ...toShown(found), from };
+  };
   return at === undefined ? state() : replaying(call, state);
 };
 

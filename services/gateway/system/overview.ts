@@ -1,3 +1,4 @@
+import { deliveryService } from '../../../shared/ports/dead-letters.ts';
 import type { HealthReport } from '../../../shared/ports/presence.ts';
 import type { GatewayContext } from '../context/gateway-context.ts';
 import type { SessionCounts } from '../context/session-list.ts';
@@ -21,6 +22,8 @@ export interface Overview {
   /** Outgoing messages taken from the log and not yet in a final state. */
   readonly deliveriesInHand: number;
   readonly deadLetters: number | null;
+  /** Those of them that are outgoing messages which may not have arrived (D12). */
+  readonly openDeliveries: number | null;
 }
 
 const orNull = <T>(asked: Promise<T>): Promise<T | null> => asked.catch(() => null);
@@ -33,12 +36,13 @@ const sumOf = (reports: readonly HealthReport[], service: string, metric: string
 
 /** Asks the broker and the index. Never rejects. */
 export const overviewOf = async ({ ports, sessions }: GatewayContext): Promise<Overview> => {
-  const [reports, commands, inbound, checkpoints, deadLetters] = await Promise.all([
+  const [reports, commands, inbound, checkpoints, deadLetters, openDeliveries] = await Promise.all([
     orNull(ports.presence.list()),
     orNull(ports.commands.lag()),
     orNull(ports.inbound.lag()),
     orNull(ports.checkpoints.lag()),
     orNull(ports.deadLetters.count()),
+    orNull(ports.deadLetters.count(deliveryService)),
   ]);
   const counted = sessions.counts();
   return {
@@ -53,5 +57,6 @@ export const overviewOf = async ({ ports, sessions }: GatewayContext): Promise<O
     queues: { commands, inbound, checkpoints },
     deliveriesInHand: sumOf(reports ?? [], 'delivery', 'in_hand'),
     deadLetters,
+    openDeliveries,
   };
 };

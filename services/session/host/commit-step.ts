@@ -1,4 +1,5 @@
-import { decide, isBehind, isRepeat } from '../../../shared/domain/session/decide/index.ts';
+import { decide } from '../../../shared/domain/session/decide/index.ts';
+import { type Repeat, repeatOf } from '../../../shared/domain/session/decide/repeat.ts';
 import type { CommandEnvelope, Commit, RecordedCommit } from '../../../shared/domain/session/envelope.ts';
 import type { SessionEvent } from '../../../shared/domain/session/events.ts';
 import { evolve, type SessionState } from '../../../shared/domain/session/evolve.ts';
@@ -22,10 +23,10 @@ export const commitStep = async (
   services: SessionServices,
 ): Promise<Outcome> => {
   const { state } = session;
-  if (services.safetyToggles.deduplication && isRepeat(envelope, origin, state))
-    return { kind: 'duplicate', recorded: isBehind(origin, state) };
+  const repeat = repeatIn(state, envelope, origin, services);
+  if (repeat !== null) return { kind: 'duplicate', repeat };
 
-  const decision = decide(envelope, state);
+  const decision = decide(await services.completed(envelope, session), state);
   if ('refuse' in decision) {
     const { refuse: code, message } = decision;
     return unrecorded(session, origin, services, { kind: 'refused', code, message });
@@ -53,6 +54,16 @@ export const commitStep = async (
   return { kind: 'accepted', seq: recorded.seq, rev: recorded.rev };
 };
 
+const repeatIn = (
+  state: SessionState,
+  envelope: CommandEnvelope,
+  origin: Origin,
+  { safetyToggles: { deduplication, idMemory } }: SessionServices,
+): Repeat | null => {
+  if (!deduplication) return null;
+  return repeatOf(envelope, origin, idMemory ? state : { ...state, position: { ...state.position, olderIds: [] } });
+};
+
 /** Events that the machine accepts, and its state after them. */
 interface Checked {
   readonly events: readonly SessionEvent[];
@@ -73,7 +84,7 @@ const check = (
 
 const commitOf = (
   { events, machine }: Checked,
-  { id, key, at, correlationId, actor }: CommandEnvelope,
+  { id, key, at, correlationId, actor, order, call }: CommandEnvelope,
   origin: Origin,
   { position }: SessionState,
   { newId }: SessionServices,
@@ -89,7 +100,11 @@ const commitOf = (
   correlationId,
   causationId: id,
   actor,
-  command: { id, seq: origin?.seq ?? null, incarnation: origin?.incarnation ?? null },
+  command: {
+    ...{ id, seq: origin?.seq ?? null, incarnation: origin?.incarnation ?? null },
+    ...(order && { order }),
+    ...(call && { call }),
+  },
   events,
 });
 

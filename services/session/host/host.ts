@@ -11,13 +11,14 @@ import type { Tools } from '../../../shared/ports/tools.ts';
 import type { AckOutcome, Delivery } from '../../../shared/ports/work-queue.ts';
 import { Conversations } from '../prompt/conversations.ts';
 import type { TurnServices } from '../turn/attempt.ts';
+import { withNextStep } from '../turn/next-step.ts';
 import type { SafetyToggles } from '../turn/safety-toggles.ts';
 import { TurnRunner } from '../turn/turn-runner.ts';
 import { Checkpoints } from './checkpoints.ts';
 import { loadState } from './load.ts';
 import { logFields, logOutcome } from './log-fields.ts';
 import type { SessionMeters } from './meters.ts';
-import { answerOf, counterOf, isRecorded, type Origin, type Outcome } from './outcome.ts';
+import { answerOf, counterOf, isLate, isRecorded, type Origin, type Outcome } from './outcome.ts';
 import { Quarantine } from './quarantine.ts';
 import { Registry } from './registry.ts';
 import { isRepairCommand, repairSession } from './repair.ts';
@@ -54,7 +55,7 @@ export class SessionHost {
   readonly quarantine: Quarantine;
   readonly snapshots: SnapshotWriter;
   readonly #stopping = new AbortController();
-  readonly counts = { commits: 0, fenced: 0, uncommitted: 0, duplicates: 0, refused: 0, loads: 0, resumes: 0 };
+  readonly counts = { commits: 0, fenced: 0, uncommitted: 0, duplicates: 0, refused: 0, late: 0, loads: 0, resumes: 0 };
 
   constructor(options: HostOptions) {
     this.#options = options;
@@ -63,7 +64,8 @@ export class SessionHost {
     this.quarantine = new Quarantine(log);
     this.snapshots = new SnapshotWriter(ports.snapshots, log);
     this.turnCounters = new TurnCounters(options.meters);
-    this.#turns = new TurnRunner(turnServices(options, conversations));
+    const turns = turnServices(options, conversations);
+    this.#turns = new TurnRunner(turns);
     this.#services = {
       ...{ ports, log, conversations, turns: this.#turns, snapshots: this.snapshots, turnCounters: this.turnCounters },
       ...{ member: options.member, safetyToggles: options.safetyToggles, commitPatienceMs: options.commitPatienceMs },
@@ -71,6 +73,7 @@ export class SessionHost {
       stopping: this.#stopping.signal,
       inspect: options.inspect,
       newId: () => options.newId(),
+      completed: (envelope, session) => withNextStep(envelope, session, turns),
       modelOf: (name) => options.modelOf(name),
       settled: (session, outcome) => this.#settled(session, outcome),
       failed: (session, error, message) => {
@@ -196,6 +199,7 @@ export class SessionHost {
   #settled(session: SessionActor, outcome: Outcome): void {
     const counter = counterOf[outcome.kind];
     if (counter !== null) this.counts[counter]++;
+    if (isLate(outcome)) this.counts.late++;
     if (outcome.kind === 'stale' || outcome.kind === 'uncommitted') this.#registry.drop(session, outcome);
   }
 

@@ -2,7 +2,7 @@ import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
 import type { CommandEnvelope, Commit } from '../../../shared/domain/session/envelope.ts';
 import type { SessionState } from '../../../shared/domain/session/evolve.ts';
 import type { Logger } from '../../../shared/kit/log.ts';
-import type { Outcome } from './outcome.ts';
+import { isLate, type Outcome } from './outcome.ts';
 
 /** The fields of every log line about a session: its key, its revision, and its run, by which related lines are found. */
 export const logFields = ({ key, state: { position, machine } }: { readonly key: SessionKey; readonly state: SessionState }) => ({
@@ -11,12 +11,15 @@ export const logFields = ({ key, state: { position, machine } }: { readonly key:
   ...(machine.context.turn && { correlationId: machine.context.turn.id }),
 });
 
+const tooLate = 'dropped: its order number is below all that the session still knows, so it is a repeat or comes too late';
+
 /** Logs one line for a command from the queue. */
 export const logOutcome = (
-  { key, id: commandId, correlationId, causationId, data }: CommandEnvelope,
+  { key, id: commandId, correlationId, causationId, order, data }: CommandEnvelope,
   outcome: Outcome,
   log: Logger,
 ): void => {
+  if (isLate(outcome)) log.warn({ key, commandId, causationId, order: order?.number }, tooLate);
   const rev = outcome.kind === 'accepted' ? outcome.rev : undefined;
   const code = outcome.kind === 'refused' ? outcome.code : undefined;
   log.debug({ key, rev, correlationId, causationId, commandId, command: data.type, outcome: outcome.kind, code }, 'command');

@@ -1,4 +1,5 @@
 import type { RefusalCode } from '../../../shared/domain/session/decide/index.ts';
+import type { Repeat } from '../../../shared/domain/session/decide/repeat.ts';
 import type { CommandAnswer, CommandEnvelope } from '../../../shared/domain/session/envelope.ts';
 
 /** Where a command came from: its place in the command stream, or `null` for the host's own. */
@@ -8,8 +9,7 @@ export type Origin = { readonly seq: number; readonly incarnation: number } | nu
 export type Outcome =
   | { readonly kind: 'accepted'; readonly seq: number; readonly rev: number }
   | { readonly kind: 'nothing' }
-  /** `recorded`: its place in the command stream says so, and always will. */
-  | { readonly kind: 'duplicate'; readonly recorded: boolean }
+  | { readonly kind: 'duplicate'; readonly repeat: Repeat }
   | { readonly kind: 'refused'; readonly code: RefusalCode | 'too_large' | 'quarantined' | 'damaged'; readonly message: string }
   | { readonly kind: 'stale' }
   | { readonly kind: 'uncommitted'; readonly cause: string };
@@ -24,9 +24,12 @@ export const counterOf = {
   nothing: null,
 } as const;
 
+/** True for a repeat that may be a new message that came too late (D9). */
+export const isLate = (outcome: Outcome): boolean => outcome.kind === 'duplicate' && outcome.repeat.by === 'late';
+
 /** True when the session's history will always show that the command was handled. */
 export const isRecorded = (outcome: Outcome): boolean =>
-  outcome.kind === 'accepted' || (outcome.kind === 'duplicate' && outcome.recorded);
+  outcome.kind === 'accepted' || (outcome.kind === 'duplicate' && outcome.repeat.by === 'place');
 
 /** The answer to the sender of a command. */
 export const answerOf = ({ id: commandId }: CommandEnvelope, outcome: Outcome): CommandAnswer => {
@@ -36,8 +39,11 @@ export const answerOf = ({ id: commandId }: CommandEnvelope, outcome: Outcome): 
     case 'refused':
       return { commandId, outcome: 'refused', code: outcome.code, message: outcome.message };
     case 'nothing':
-    case 'duplicate':
-      return { commandId, outcome: outcome.kind };
+      return { commandId, outcome: 'nothing' };
+    case 'duplicate': {
+      const { firstId } = outcome.repeat;
+      return { commandId, outcome: 'duplicate', ...(firstId !== undefined && { firstId }) };
+    }
     case 'stale':
     case 'uncommitted':
       return { commandId, outcome: 'refused', code: 'unavailable', message: 'not recorded yet; it will be tried again' };

@@ -41,7 +41,6 @@ const repairOf = (
   { key, status, approval }: IndexRow,
   { clock, recover, expire }: RecoveryOptions,
 ): (() => Promise<void>) | null => {
-  if (status === 'running') return () => recover(key);
-  if (status !== 'awaiting_approval' || approval === null || clock.now() <= approval.expiresAt) return null;
-  return () => expire(key, approval.approvalId);
+  if (approval !== null && clock.now() > approval.expiresAt) return () => expire(key, approval.approvalId);
+  return status === 'running' ? () => recover(key) : null;
 };

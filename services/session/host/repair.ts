@@ -1,5 +1,5 @@
 import type { CommandOf } from '../../../shared/domain/session/commands.ts';
-import { isBehind, isRepeat } from '../../../shared/domain/session/decide/index.ts';
+import { repeatOf } from '../../../shared/domain/session/decide/repeat.ts';
 import { repairEvents } from '../../../shared/domain/session/decide/repair.ts';
 import type { CommandEnvelope, Commit } from '../../../shared/domain/session/envelope.ts';
 import { evolve, initialState } from '../../../shared/domain/session/evolve.ts';
@@ -26,8 +26,8 @@ export const repairSession = async (
   const survey = await surveyDamage(ports, envelope.key);
   if (survey.gaps.length === 0) return null;
   // One that comes again is no decision about what was damaged since.
-  if (deduplication && isRepeat(envelope, origin, survey.known))
-    return { kind: 'duplicate', recorded: isBehind(origin, survey.known) };
+  const repeat = deduplication ? repeatOf(envelope, origin, survey.known) : null;
+  if (repeat !== null) return { kind: 'duplicate', repeat };
   const commit = repairCommit(envelope, origin, survey, newId);
   const result = await commitFenced(ports.events, commit, survey.fenceSeq, { clock: ports.clock, patienceMs, fencing, signal });
   switch (result.kind) {

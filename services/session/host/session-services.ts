@@ -33,6 +33,8 @@ export interface SessionServices {
   /** Receives what XState reports of every live actor, for developer tools. */
   readonly inspect?: ((event: InspectionEvent) => void) | undefined;
   newId(): string;
+  /** The command with what only the host knows of it. */
+  completed(envelope: CommandEnvelope, session: SessionActor): Promise<CommandEnvelope> | CommandEnvelope;
   /** The model that a session chose by name, or the default. */
   modelOf(name?: string): Model;
   /** Called with the outcome of each command. */

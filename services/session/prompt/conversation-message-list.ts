@@ -1,5 +1,7 @@
 import { type ConversationMessage, summaryMessage } from '../../../shared/domain/prompt/conversation-message.ts';
+import type { EventOf } from '../../../shared/domain/session/events.ts';
 import { limits } from '../../../shared/kit/limits.ts';
+import { revisedSaid } from './running-turn.ts';
 
 /** Estimated overhead of a message in characters, besides its text. */
 const overhead = 200;
@@ -29,6 +31,17 @@ export class ConversationMessageList {
   clear(): void {
     this.#items = [];
     this.#characters = 0;
+  }
+
+  /** Edits or withdraws a message; false if it is not there. */
+  revise(event: EventOf<'message_edited' | 'message_withdrawn'>): boolean {
+    const place = this.#items.findIndex(({ heard }) => heard?.of === event.of);
+    const old = this.#items[place];
+    if (old === undefined) return false;
+    const revised = revisedSaid(old, event);
+    this.#items.splice(place, 1, revised);
+    this.#characters += charactersOf(revised) - charactersOf(old);
+    return true;
   }
 
   /** Replaces all messages up to `throughRev` with a summary, except those that turn `turnId` answers. */

@@ -1,23 +1,23 @@
 import { blockMessages, isComplete, openBlock, resultMessage } from '../../../shared/domain/prompt/call-block.ts';
-import type { ConversationMessage, TurnView } from '../../../shared/domain/prompt/conversation-message.ts';
+import type { ConversationMessage, HeardMessage, TurnView } from '../../../shared/domain/prompt/conversation-message.ts';
+import { deliveryReportMessage } from '../../../shared/domain/prompt/delivery-report.ts';
 import type { ModelMessage } from '../../../shared/domain/prompt/model-request.ts';
 import { startsAnew } from '../../../shared/domain/session/chain.ts';
 import type { RecordedCommit } from '../../../shared/domain/session/envelope.ts';
 import type { EventOf, SessionEvent } from '../../../shared/domain/session/events.ts';
-import { forkBaseOf } from '../../../shared/domain/session/evolve.ts';
-import type { Message } from '../../../shared/domain/values/types.ts';
+import { forkBaseOf, mayFollow } from '../../../shared/domain/session/evolve.ts';
 import { assert } from '../../../shared/kit/assert.ts';
 import { detachedString } from '../../../shared/kit/detached-string.ts';
 import { ConversationMessageList } from './conversation-message-list.ts';
 import {
-  actingSender,
   detachedCalls,
   flushMessages,
   type RunningTurn,
+  reviseTurn,
   runningTurn,
-  sendersOf,
   userMessage,
-  type Waiting,
+  viewOfTurn,
+  WaitingMessages,
 } from './running-turn.ts';
 
 /**
@@ -28,7 +28,7 @@ import {
  */
 export class Conversation {
   readonly #said = new ConversationMessageList();
-  readonly #waiting = new Map<string, Waiting>();
+  readonly #waiting = new WaitingMessages();
   #turn: RunningTurn | null = null;
   #counted: TurnView['counted'] = null;
   #at: Pick<RecordedCommit, 'rev' | 'seq'> = { rev: 0, seq: 0 };
@@ -46,7 +46,7 @@ export class Conversation {
   }
   /** Estimated size in characters. */
   get characters(): number {
-    return [...this.#waiting.values()].reduce((sum, { message }) => sum + message.text.length, this.#said.characters);
+    return this.#said.characters + this.#waiting.characters;
   }
   /** False if reading started too late. */
   get isWhole(): boolean {
@@ -55,8 +55,7 @@ export class Conversation {
 
   /** True if this commit can be added next. */
   isNext(commit: RecordedCommit): boolean {
-    const follows = commit.rev === this.rev + 1 || (startsAnew(commit) && commit.rev > this.rev);
-    return this.#firstRev === 0 || follows || forkBaseOf(commit)?.rev === this.rev;
+    return this.#firstRev === 0 || mayFollow(commit, this.rev);
   }
 
   add(commit: RecordedCommit): void {
@@ -65,7 +64,7 @@ export class Conversation {
     if (this.#firstRev === 0) this.#firstRev = commit.rev;
     const goesOn = startsAnew(commit) || forkBaseOf(commit)?.rev === this.rev;
     this.#at = { rev: commit.rev, seq: commit.seq };
-    for (const event of commit.events) this.#hear(event, goesOn);
+    for (const [index, event] of commit.events.entries()) this.#hear(event, `${commit.seq}.${index}`, goesOn);
     if (this.#said.trim(this.#turn?.id)) this.#counted = null;
   }
 
@@ -74,22 +73,18 @@ export class Conversation {
     const turn = this.#turn;
     assert(this.#hole === null, this.#hole ?? '');
     if (turn?.id !== turnId || !turn.isWhole) return null;
-    const senders = sendersOf(turn);
     const unheard = turn.block === null ? turn.joined.slice(turn.heard) : [];
     return {
-      prompt: turn.prompt,
-      sender: actingSender(senders),
-      senders,
+      ...viewOfTurn(turn),
       said: [...this.#said.items, ...unheard.map((message) => this.#asking(turn, message))],
       heard: turn.heard + unheard.length,
-      ...{ calls: turn.calls, flush: turn.flush, flushing: turn.flushing },
       counted: this.#counted,
       ...this.#at,
       neededSeq: Math.min(turn.fromSeq, ...Array.from(this.#waiting.values(), ({ seq }) => seq)),
     };
   }
 
-  #hear(event: SessionEvent, goesOn: boolean): void {
+  #hear(event: SessionEvent, id: string, goesOn: boolean): void {
     switch (event.type) {
       case 'session_reset':
         return event.forkedFrom ? this.#branch(goesOn) : this.#begin(event.keepsQueue);
@@ -97,7 +92,10 @@ export class Conversation {
       case 'session_deleted':
         return this.#begin();
       case 'user_message':
-        return this.#remember(event);
+        return this.#remember(event, id);
+      case 'message_edited':
+      case 'message_withdrawn':
+        return this.#revise(event);
       case 'queue_cleared':
         return event.turnIds.forEach((turnId) => void this.#waiting.delete(turnId));
       case 'turn_started':
@@ -107,12 +105,15 @@ export class Conversation {
       case 'model_step':
         return this.#step(event);
       case 'tool_call_started':
-        this.#turn?.block?.begun.add(event.callId);
-        return;
+        return void this.#turn?.block?.begun.add(event.callId);
       case 'tool_result':
         return this.#result(event);
       case 'assistant_message':
         return this.#answer(event.text);
+      case 'delivery_reported':
+        return event.kind === 'assistant_message' && !event.past
+          ? this.#append({ message: deliveryReportMessage(event) })
+          : undefined;
       case 'context_compacted':
         return this.#compact(event);
       case 'turn_completed':
@@ -144,20 +145,29 @@ export class Conversation {
     }
   }
 
-  #remember({ message, turnId }: EventOf<'user_message'>): void {
-    const kept: Message = { ...message, text: detachedString(message.text) };
-    if (turnId !== undefined) {
-      this.#waiting.set(detachedString(turnId), { message: kept, seq: this.seq });
-      return;
-    }
-    const said: ConversationMessage = { ...this.#at, message: userMessage(kept) };
+  #remember({ message, turnId }: EventOf<'user_message'>, of: string): void {
+    const kept: HeardMessage = { ...message, text: detachedString(message.text), of };
+    if (turnId !== undefined) return void this.#waiting.set(detachedString(turnId), { message: kept, seq: this.seq });
+    this.#append({ heard: kept, message: userMessage(kept) });
+  }
+
+  /** Appears at once, or behind the calls of the running step. */
+  #append(entry: Pick<ConversationMessage, 'heard' | 'message'>): void {
+    const said: ConversationMessage = { ...this.#at, ...entry };
     if (this.#turn?.block) this.#turn.later.push(said);
     else this.#said.add(said);
   }
 
+  /** What was said is replaced wherever it waits to be read, or was read; a summary keeps what it says. */
+  #revise(event: EventOf<'message_edited' | 'message_withdrawn'>): void {
+    this.#waiting.revise(event);
+    if (this.#turn) reviseTurn(this.#turn, event);
+    if (this.#said.revise(event)) this.#counted = null;
+  }
+
   #start({ turn: { id, task }, merged = [] }: EventOf<'turn_started'>): void {
     const ids = [id, ...merged.map((turn) => turn.id)];
-    const asked = ids.flatMap((turnId) => this.#take(turnId) ?? []);
+    const asked = ids.flatMap((turnId) => this.#waiting.take(turnId) ?? []);
     const turn = runningTurn(detachedString(id), {
       fromSeq: Math.min(this.seq, ...asked.map(({ seq }) => seq)),
       asked: asked.map(({ message }) => message),
@@ -168,19 +178,13 @@ export class Conversation {
     for (const { message } of asked) this.#said.add(this.#asking(turn, message));
   }
 
-  #take(turnId: string): Waiting | undefined {
-    const waiting = this.#waiting.get(turnId);
-    this.#waiting.delete(turnId);
-    return waiting;
-  }
-
   #join({ runId }: EventOf<'turn_joined'>): void {
-    const waiting = this.#take(runId);
+    const waiting = this.#waiting.take(runId);
     if (waiting) this.#turn?.joined.push(waiting.message);
   }
 
-  #asking({ id, fromSeq }: RunningTurn, message: Message): ConversationMessage {
-    return { rev: this.rev, seq: fromSeq, turnId: id, asks: true, message: userMessage(message) };
+  #asking({ id, fromSeq }: RunningTurn, message: HeardMessage): ConversationMessage {
+    return { rev: this.rev, seq: fromSeq, turnId: id, asks: true, heard: message, message: userMessage(message) };
   }
 
   /** The final step becomes the answer. A flush step is visible only to the flush. */

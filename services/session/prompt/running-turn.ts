@@ -1,13 +1,38 @@
 import type { CallBlock } from '../../../shared/domain/prompt/call-block.ts';
-import { type ConversationMessage, flushPrompt, textForModel } from '../../../shared/domain/prompt/conversation-message.ts';
+import {
+  type ConversationMessage,
+  flushPrompt,
+  type HeardMessage,
+  textForModel,
+} from '../../../shared/domain/prompt/conversation-message.ts';
 import type { ModelMessage } from '../../../shared/domain/prompt/model-request.ts';
+import type { EventOf } from '../../../shared/domain/session/events.ts';
 import type { Message, Sender, ToolCall } from '../../../shared/domain/values/types.ts';
 import { detachedString } from '../../../shared/kit/detached-string.ts';
 
 /** A message whose turn has not read it yet, and the sequence of its commit. */
 export interface Waiting {
-  readonly message: Message;
+  readonly message: HeardMessage;
   readonly seq: number;
+}
+
+/** Messages whose turns have not read them yet, by turn. */
+export class WaitingMessages extends Map<string, Waiting> {
+  /** The message of a turn, which waits no longer. */
+  take(turnId: string): Waiting | undefined {
+    const waiting = this.get(turnId);
+    this.delete(turnId);
+    return waiting;
+  }
+
+  get characters(): number {
+    return Array.from(this.values(), ({ message }) => message.text.length).reduce((sum, length) => sum + length, 0);
+  }
+
+  revise(event: Revision): void {
+    for (const [turnId, { message, seq }] of this)
+      if (message.of === event.of) this.set(turnId, { message: revisedMessage(message, event), seq });
+  }
 }
 
 /** The state of the running turn in a conversation. */
@@ -15,13 +40,15 @@ export interface RunningTurn {
   readonly id: string;
   /** Reading from this sequence on yields the whole turn. */
   readonly fromSeq: number;
-  readonly prompt: string;
+  prompt: string;
+  /** The messages that started it. */
+  readonly asked: HeardMessage[];
   /** False if a message that it answers was not among the commits read. */
   readonly isWhole: boolean;
   /** The senders of the messages that started it. */
   readonly senders: readonly Sender[];
   /** Messages that joined it; a step has read the first `heard` of them. */
-  readonly joined: Message[];
+  readonly joined: HeardMessage[];
   heard: number;
   calls: ReadonlyMap<string, ToolCall>;
   block: CallBlock | null;
@@ -37,13 +64,16 @@ const nobody: Sender = { id: 'natter', role: 'program' };
 /** The acting sender of a turn with messages from several people. */
 export const severalPeople: Sender = Object.freeze({ id: 'several', role: 'participant' });
 
+const promptOf = (asked: readonly HeardMessage[]): string => asked.map(textForModel).join('\n\n');
+
 export const runningTurn = (
   id: string,
-  { fromSeq, asked, missing, task }: { fromSeq: number; asked: readonly Message[]; missing: number; task: string | null },
+  { fromSeq, asked, missing, task }: { fromSeq: number; asked: readonly HeardMessage[]; missing: number; task: string | null },
 ): RunningTurn => ({
   id,
   fromSeq,
-  prompt: task ?? asked.map(textForModel).join('\n\n'),
+  prompt: task ?? promptOf(asked),
+  asked: [...asked],
   isWhole: task !== null || missing === 0,
   senders: asked.length > 0 ? asked.map(({ sender }) => sender) : [nobody],
   joined: [],
@@ -87,6 +117,13 @@ export const actingSender = (senders: readonly Sender[]): Sender => {
   return others.find(({ role }) => role !== 'program') ?? first;
 };
 
+/** What a turn sees of itself. */
+export const viewOfTurn = (turn: RunningTurn) => {
+  const senders = sendersOf(turn);
+  const { prompt, calls, flush, flushing } = turn;
+  return { prompt, sender: actingSender(senders), senders, calls, flush, flushing };
+};
+
 const personOf = ({ principal, id }: Sender): string => principal ?? id;
 
 export const userMessage = (message: Message): ModelMessage => ({
@@ -94,3 +131,32 @@ export const userMessage = (message: Message): ModelMessage => ({
   text: textForModel(message),
   name: detachedString(message.sender.name ?? message.sender.id),
 });
+
+/** What a model sees of a message that its sender withdrew: the turns around it still make sense. */
+const withdrawnText = '[The sender withdrew this message.]';
+
+type Revision = EventOf<'message_edited' | 'message_withdrawn'>;
+
+/** What counts now in the place of a message. */
+const revisedMessage = (message: HeardMessage, event: Revision): HeardMessage => {
+  if (event.type === 'message_edited') return { ...message, text: detachedString(event.text) };
+  const { of, messageId, sender } = message;
+  return { of, messageId, sender, text: withdrawnText };
+};
+
+/** A message of the conversation after an edit or a withdrawal of another, or of itself. */
+export const revisedSaid = (said: ConversationMessage, event: Revision): ConversationMessage => {
+  if (said.heard?.of !== event.of) return said;
+  const heard = revisedMessage(said.heard, event);
+  return { ...said, heard, message: userMessage(heard) };
+};
+
+/** Revises a message that the turn answers, or that no step of it has read yet. */
+export const reviseTurn = (turn: RunningTurn, event: Revision): void => {
+  const { asked, joined, later } = turn;
+  for (const messages of [asked, joined])
+    for (const [index, message] of messages.entries())
+      if (message.of === event.of) messages[index] = revisedMessage(message, event);
+  if (asked.some(({ of }) => of === event.of)) turn.prompt = promptOf(asked);
+  for (const [index, said] of later.entries()) later[index] = revisedSaid(said, event);
+};

@@ -1,5 +1,6 @@
 import { parseKey } from '../../../shared/domain/keys/session-key.ts';
 import type { ToolScope } from '../../../shared/ports/tools.ts';
+import { isStranger } from './on-behalf.ts';
 
 /** The workspace files that define the agent. Their content goes into prompts. */
 
@@ -9,12 +10,7 @@ const promptFiles = ['AGENTS.md', 'SOUL.md', 'TOOLS.md', 'IDENTITY.md', 'USER.md
 const privateFiles: readonly string[] = ['USER.md', 'MEMORY.md'];
 
 /** Folders with skills, which are announced to all sessions (A15/143). */
-const skillFolders: readonly string[] = ['skills', '.agents'];
-
-/** Ignores case, because some file systems do. */
-const isOneOf = (names: readonly string[], path: string): boolean =>
-  names.some((name) => name.toLowerCase() === path.toLowerCase());
-const isParticipant = ({ role = 'participant' }: ToolScope['sender']): boolean => role === 'participant';
+const skillFolders: readonly string[] = ['skills', '.agents', '.agents/skills'];
 
 /**
  * The files for the prompt of a turn. Those about the owner appear only in the owner's turns, in their own main or direct
@@ -26,9 +22,8 @@ export const promptFilesFor = ({ key, sender }: Pick<ToolScope, 'key' | 'sender'
   return isOwnersOwn ? promptFiles : promptFiles.filter((name) => !privateFiles.includes(name));
 };
 
-/** True if the turn's sender may not read the file. A program that acts for a participant counts as one. */
-export const isKeptFrom = (sender: ToolScope['sender'], path: string): boolean =>
-  isParticipant(sender) && isOneOf(privateFiles, path);
-/** True if the turn's sender may not change the file, because its text goes into the prompts of others. */
-export const isFixedFor = (sender: ToolScope['sender'], path: string): boolean =>
-  isParticipant(sender) && (isOneOf(promptFiles, path) || isOneOf(skillFolders, path.split('/', 1)[0] ?? ''));
+/** The files that the turn's sender may not read. A program that acts for a participant counts as one. */
+export const keptFrom = (sender: ToolScope['sender']): readonly string[] => (isStranger(sender) ? privateFiles : []);
+/** The files and folders that the turn's sender may not change, because their text goes into the prompts of others. */
+export const fixedFor = (sender: ToolScope['sender']): readonly string[] =>
+  isStranger(sender) ? [...promptFiles, ...skillFolders] : [];

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { Dirent } from 'node:fs';
 import { z } from 'zod';
 import { NatterError } from '../../../shared/kit/errors.ts';
 import { limits } from '../../../shared/kit/limits.ts';
@@ -6,9 +7,9 @@ import { oneLine, quoted } from '../../../shared/kit/one-line.ts';
 import type { Tool } from '../../../shared/ports/tools.ts';
 import type { Entries } from '../../../shared/runtime/skills/environment.ts';
 import { pinnedFile } from '../../../shared/runtime/skills/pin.ts';
-import { isFixedFor, isKeptFrom } from './agent-files.ts';
+import { fixedFor, keptFrom } from './agent-files.ts';
 import { defineTool } from './define.ts';
-import { Workspace } from './workspace.ts';
+import { type Judge, Workspace } from './workspace.ts';
 
 /**
  * Tools that read, write and list files in the agent's workspace, and read those of the session's skills. `entries` holds the
@@ -19,6 +20,8 @@ export const fileTools = (root: string, access: 'read-only' | 'read-write', entr
   const reading = [readFile(root, workspace, entries), listFiles(workspace)];
   return access === 'read-write' ? [...reading, writeFile(workspace)] : reading;
 };
+
+export const writeFileName = 'write_file';
 
 const pathText = z.string().min(1, 'is empty; use for example "notes/today.md"').max(1_024);
 /** Leaves room for the note in one page of output. */
@@ -37,11 +40,10 @@ const readFile = (root: string, workspace: Workspace, entries: Entries): Tool =>
     idempotent: true,
     line: ({ path }) => `read the file ${quoted(path)}`,
     act: async ({ path, offset, limit }, { scope: { sender, skills = [] } }) => {
-      if (isKeptFrom(sender, path)) throw ownersOnly(path, 'read');
       const skill = skills.find(({ folder }) => path.startsWith(`${folder}/`));
       const file = skill
         ? await new Workspace(skill.folder).openFile(path.slice(skill.folder.length + 1))
-        : await workspace.openFile(path);
+        : await workspace.openFile(path, judgeOf(workspace, path, 'read', keptFrom(sender)));
       try {
         const pinned = pinnedFile(root, path, skills, entries);
         if (pinned) return partOf(pinned.subarray(offset, offset + limit), offset, pinned.length, path);
@@ -53,6 +55,22 @@ const readFile = (root: string, workspace: Workspace, entries: Entries): Tool =>
       }
     },
   });
+
+/**
+ * A file has one name for the tools, its real one, so that rules about paths hold; and nobody uses what is only the owner's: `reserved`
+ * files and folders, or what these lead to.
+ */
+const judgeOf =
+  (workspace: Workspace, path: string, what: 'read' | 'change', reserved: readonly string[]): Judge =>
+  async ({ path: real, links }) => {
+    for (const name of reserved) {
+      if (isAt(real.toLowerCase(), name.toLowerCase()) || isAt(real, await workspace.leadsTo(name))) throw ownersOnly(path, what);
+    }
+    if (real !== path) throw unusable(path, `it is a link to ${quoted(real)}; use that path`);
+    if (links > 1) throw unusable(path, `it has ${links} names (hard links); put a copy in its place, which has one`);
+  };
+const isAt = (path: string, place: string): boolean => path === place || path.startsWith(`${place}/`);
+const unusable = (path: string, why: string) => new NatterError('invalid', `path: ${quoted(path)}: ${why}`, { field: 'path' });
 
 const ownersOnly = (path: string, what: 'read' | 'change') =>
   new NatterError('forbidden', `path: ${quoted(path)}: it is the owner's to ${what}; use another file`, { field: 'path' });
@@ -90,7 +108,7 @@ const textOf = (bytes: Uint8Array, isLast: boolean, path: string): string => {
 
 const writeFile = (workspace: Workspace): Tool =>
   defineTool({
-    name: 'write_file',
+    name: writeFileName,
     description: 'Writes a text file of the workspace: all of it, in place of what it was. Makes its folders.',
     input: z.strictObject({
       path: pathText.describe('Path of the file, relative to the workspace.'),
@@ -100,11 +118,10 @@ const writeFile = (workspace: Workspace): Tool =>
     idempotent: true,
     line: ({ path, content }) => `write ${Buffer.byteLength(content)} bytes to the file ${quoted(path)}: ${quoted(content, 600)}`,
     act: async ({ path, content }, { callId, scope }) => {
-      if (isFixedFor(scope.sender, path)) throw ownersOnly(path, 'change');
       const bytes = Buffer.from(content);
       // A repeated call finds its own temporary file, and no other call does.
       const id = createHash('sha256').update(`${scope.key} ${callId}`).digest('hex').slice(0, 24);
-      await workspace.writeFile(path, bytes, id);
+      await workspace.writeFile(path, bytes, id, judgeOf(workspace, path, 'change', fixedFor(scope.sender)));
       return `wrote ${bytes.length} bytes to ${quoted(path)}`;
     },
   });
@@ -120,7 +137,7 @@ const listFiles = (workspace: Workspace): Tool =>
     act: async ({ path }) => {
       const lines: string[] = [];
       let more = false;
-      await workspace.list(path, async (entry, size) => {
+      const note = async (entry: Dirent, size: () => Promise<number | null>) => {
         more = lines.length >= limits.listedFiles;
         if (more) return false;
         const name = oneLine(entry.name, 255);
@@ -128,7 +145,8 @@ const listFiles = (workspace: Workspace): Tool =>
         else if (entry.isSymbolicLink()) lines.push(`${name} (link)`);
         else lines.push(entry.isFile() ? `${name} ${await size()}` : `${name} (not a file)`);
         return true;
-      });
+      };
+      await workspace.list(path, note, judgeOf(workspace, path, 'read', []));
       const listed = lines.sort((one, other) => (one < other ? -1 : 1));
       return [...(listed.length === 0 ? ['[the folder is empty]'] : listed), ...(more ? ['[and more]'] : [])].join('\n');
     },

@@ -24,6 +24,7 @@ export const searchTool = (memory: MemoryReader): Tool =>
     input: searchInput,
     idempotent: true,
     usual: 'allow',
+    openToAll: true,
     line: ({ query }) => `search the memory for ${quoted(query)}`,
     act: async ({ query, limit }, { scope }) => {
       const found = (await memory.at(scope)).search(query, limit);
@@ -43,6 +44,7 @@ export const getTool = (memory: MemoryReader): Tool =>
     input: getInput,
     idempotent: true,
     usual: 'allow',
+    openToAll: true,
     line: ({ id }) => `read the memory ${quoted(id)}`,
     act: async ({ id }, { scope }) => {
       const entry = found(await memory.at(scope), id);

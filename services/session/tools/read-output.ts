@@ -42,6 +42,7 @@ export const readOutputTool = (events: EventLog): Tool => {
         .describe('Its number, from 1 on.'),
     }),
     usual: 'allow',
+    openToAll: true,
     idempotent: true,
     line: ({ callId, page }) => `read page ${page} of the output of the call ${quoted(callId)}`,
     act: async ({ callId, page }, { scope }, signal) => {

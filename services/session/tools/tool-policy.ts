@@ -1,6 +1,7 @@
 import type { Config } from '../../../shared/domain/config/schema.ts';
 import type { Sender } from '../../../shared/domain/values/types.ts';
 import type { Tool } from '../../../shared/ports/tools.ts';
+import { isStranger } from './on-behalf.ts';
 
 /** The tool policy decision for a call, from the configuration (A5/62). */
 
@@ -8,7 +9,7 @@ type Rules = Config['tools']['rules'];
 type Rule = Rules[number];
 
 export interface AskedCall {
-  readonly tool: Pick<Tool, 'name' | 'usual' | 'onceOnly'>;
+  readonly tool: Pick<Tool, 'name' | 'usual' | 'onceOnly' | 'openToAll'>;
   /** The arguments, parsed as JSON. */
   readonly arguments: unknown;
   readonly agentId: string;
@@ -25,12 +26,16 @@ export type ToolWord =
   | { readonly action: 'deny'; readonly rule: string }
   | { readonly action: 'ask'; readonly rule: string; readonly approvers: string[] };
 
-/** The strictest matching rule decides, or else the tool's default. A tool with `onceOnly` is never allowed without asking. */
+/**
+ * The strictest matching rule decides, or else the tool's default; a stranger has a tool by a rule only, unless it is open to all. A
+ * tool with `onceOnly` is never allowed without asking.
+ */
 export const toolWord = (rules: Rules, asked: AskedCall): ToolWord => {
   const matching = rules.flatMap((rule, index) => (matches(rule, asked) ? [{ ...rule, name: `tools.rules[${index}]` }] : []));
   const withAction = (wanted: Rule['action']) => matching.filter(({ action }) => action === wanted);
   const { name, usual, onceOnly } = asked.tool;
   const usualName = `what is usual for the tool "${name}"`;
+  if (matching.length === 0 && needsRule(asked)) return { action: 'deny', rule: noRule };
 
   const [denying] = withAction('deny');
   if (denying) return { action: 'deny', rule: denying.name };
@@ -39,6 +44,20 @@ export const toolWord = (rules: Rules, asked: AskedCall): ToolWord => {
   const allowed = matching.length > 0 || usual === 'allow';
   if (allowed && !onceOnly) return { action: 'allow' };
   return allowed || usual === 'ask' ? { action: 'ask', rule: usualName, approvers: [] } : { action: 'deny', rule: usualName };
+};
+
+const needsRule = ({ tool, sender }: Omit<AskedCall, 'arguments'>): boolean => isStranger(sender) && !tool.openToAll;
+const noRule = 'no rule in "tools.rules" allows it for participants';
+
+/**
+ * False if no call of the tool can be allowed: it is not offered to the model then (ADR 22). The owner's turns see every tool, and what
+ * the rules deny is explained.
+ */
+export const isOffered = (rules: Rules, asked: Omit<AskedCall, 'arguments'>): boolean => {
+  if (!isStranger(asked.sender)) return true;
+  const matching = rules.filter((rule) => matchesTool(rule, asked));
+  if (matching.some(({ action, arguments: given }) => action === 'deny' && given === undefined)) return false;
+  return !needsRule(asked) || matching.some(({ action }) => action !== 'deny');
 };
 
 /** The approvers that every asking rule accepts: the strictest reading of several rules. */
@@ -53,12 +72,16 @@ const approversOf = (asking: readonly Rule[], { principal }: Sender): string[] =
  * Everything a rule names must match. Channel names are compared without case, as in the send policy. A sender without a role is
  * a participant.
  */
-const matches = (rule: Rule, { tool, arguments: given, agentId, channel, sender }: AskedCall): boolean =>
+const matches = (rule: Rule, asked: AskedCall): boolean =>
+  matchesTool(rule, asked) &&
+  Object.entries(rule.arguments ?? {}).every(([name, pattern]) => matchesArgument(pattern, rule.action, asked.arguments, name));
+
+/** The same, whatever the arguments. */
+const matchesTool = (rule: Rule, { tool, agentId, channel, sender }: Omit<AskedCall, 'arguments'>): boolean =>
   matchesPattern(rule.tool, tool.name) &&
   (rule.agent === undefined || rule.agent === agentId) &&
   (rule.channel === undefined || rule.channel.toLowerCase() === channel?.toLowerCase()) &&
-  (rule.role === undefined || rule.role === (sender.role ?? 'participant')) &&
-  Object.entries(rule.arguments ?? {}).every(([name, pattern]) => matchesArgument(pattern, rule.action, given, name));
+  (rule.role === undefined || rule.role === (sender.role ?? 'participant'));
 
 /**
  * Strings are matched as they are, other values as JSON. A value nested too deeply for JSON never matches an `allow` rule and

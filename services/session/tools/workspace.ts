@@ -1,9 +1,18 @@
 import type { Dirent } from 'node:fs';
 import { constants } from 'node:fs';
 import { type FileHandle, lstat, mkdir, open, opendir, readlink, realpath, rename, unlink } from 'node:fs/promises';
-import { basename, dirname, isAbsolute, join } from 'node:path';
+import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import { NatterError } from '../../../shared/kit/errors.ts';
 import { quoted } from '../../../shared/kit/one-line.ts';
+
+/** What a path stands for: the real path, relative to the root, and how many names the file has. */
+export interface FilePlace {
+  readonly path: string;
+  readonly links: number;
+}
+/** Throws if what a path stands for may not be used. */
+export type Judge = (place: FilePlace) => Promise<void>;
+const anything: Judge = async () => {};
 
 /**
  * A folder that its users cannot leave (I12): every path is checked by its real location. A folder inside it is held open during
@@ -17,32 +26,40 @@ export class Workspace {
     this.#root = root;
   }
 
-  /** Opens a regular file for reading. The caller closes it. */
-  async openFile(path: string): Promise<FileHandle> {
+  /** Opens a regular file for reading; what was opened is judged. The caller closes it. */
+  async openFile(path: string, judge = anything): Promise<FileHandle> {
     const real = await this.#find(path);
     if (real === (await this.#realRoot())) throw isFolder(path);
     return inFolder(dirname(real), path, async (at) => {
       // Opening a pipe without a writer must not block.
       const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
       const file = await open(at(basename(real)), flags);
-      const stat = await file.stat();
-      if (stat.isFile()) return file;
-      await file.close();
-      throw stat.isDirectory() ? isFolder(path) : noFile(path);
+      try {
+        const stat = await file.stat();
+        if (!stat.isFile()) throw stat.isDirectory() ? isFolder(path) : noFile(path);
+        await judge({ path: await this.#nameOf(real), links: stat.nlink });
+        return file;
+      } catch (error) {
+        await file.close();
+        throw error;
+      }
     });
   }
 
   /** Replaces a file atomically: a reader sees the old content or the new. `id` names the write, which may be repeated. */
-  async writeFile(path: string, content: Uint8Array, id: string): Promise<void> {
+  async writeFile(path: string, content: Uint8Array, id: string, judge = anything): Promise<void> {
     const existing = await this.#find(path).catch(absent);
     if (existing !== null && existing === (await this.#realRoot())) throw isFolder(path);
     const segments = segmentsOf(path);
+    // Before a folder is made.
+    await judge({ path: await this.#nameOf(existing ?? (await this.#placeOfNew(segments, path))), links: 1 });
     const folder = existing === null ? await this.#makeFolder(segments.slice(0, -1), path) : dirname(existing);
     const name = existing === null ? (segments.at(-1) ?? '') : basename(existing);
     await inFolder(folder, path, async (at) => {
       const before = await lstat(at(name)).catch(absent);
       if (before?.isDirectory()) throw isFolder(path);
       if (before !== null && !before.isFile() && !before.isSymbolicLink()) throw noFile(path);
+      await judge({ path: await this.#nameOf(join(folder, name)), links: before?.nlink ?? 1 });
       // The folder's permissions would still allow replacing a read-only file.
       if (before?.isFile() && (before.mode & 0o222) === 0) throw refused(path, 'it may only be read');
       const temporary = at(`.natter-${id}.tmp`);
@@ -62,12 +79,33 @@ export class Workspace {
   }
 
   /** Calls `visit` for each entry of a folder, in any order, until it returns `false`. `size` gives a file's size in bytes. */
-  async list(path: string, visit: (entry: Dirent, size: () => Promise<number | null>) => Promise<boolean>): Promise<void> {
+  async list(
+    path: string,
+    visit: (entry: Dirent, size: () => Promise<number | null>) => Promise<boolean>,
+    judge = anything,
+  ): Promise<void> {
     const real = await this.#find(path);
     await inFolder(real, path, async (at) => {
+      await judge({ path: await this.#nameOf(real), links: 1 });
       const sizeOf = (name: string) => async () => (await lstat(at(name)).catch(() => null))?.size ?? null;
       for await (const entry of await opendir(at('.'))) if (!(await visit(entry, sizeOf(entry.name)))) return;
     });
+  }
+
+  /** Where a name leads, relative to the root, whether or not something is there. */
+  async leadsTo(name: string): Promise<string> {
+    return this.#nameOf(await placeOf(join(await this.#realRoot(), name)));
+  }
+
+  async #nameOf(real: string): Promise<string> {
+    return relative(await this.#realRoot(), real) || '.';
+  }
+
+  /** A link in the place of the file itself is not followed, but replaced. */
+  async #placeOfNew(segments: readonly string[], path: string): Promise<string> {
+    const root = await this.#realRoot();
+    const folder = await placeOf(join(root, ...segments.slice(0, -1)));
+    return join(within(root, folder, path), segments.at(-1) ?? '');
   }
 
   /** The real path of the root. Throws if it does not exist. */
@@ -94,6 +132,15 @@ export class Workspace {
     return real;
   }
 }
+
+/** The real place of a path of which the end, or what its links lead to, may not exist. */
+const placeOf = async (path: string, links = 8): Promise<string> => {
+  const real = await realpath(path).catch(() => null);
+  if (real !== null || path === dirname(path)) return real ?? path;
+  const folder = await placeOf(dirname(path), links);
+  const target = links === 0 ? null : await readlink(path).catch(() => null);
+  return target === null ? join(folder, basename(path)) : placeOf(resolve(folder, target), links - 1);
+};
 
 /** Holds the folder `real` open while `use` runs; `at` gives the path of a name in it. */
 const inFolder = async <T>(real: string, path: string, use: (at: (name: string) => string) => Promise<T>): Promise<T> => {

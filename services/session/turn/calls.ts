@@ -44,7 +44,9 @@ const ask = async (
   if (asked?.task.kind !== 'ask') return false;
   const { callId, task } = asked;
   const { tool } = writtenCall(turnContext, callId);
-  const outcome = await attempt.record({ type: 'request_approval', turn: attempt.ref, callId, tool, ...task.question });
+  const { request, notices } = task.question;
+  const question = { ...request, ...(notices && { notices }) };
+  const outcome = await attempt.record({ type: 'request_approval', turn: attempt.ref, callId, tool, ...question });
   return outcome.kind === 'accepted';
 };
 
@@ -58,7 +60,7 @@ const taskOf = async (attempt: Attempt, turnContext: TurnContext, call: CallStat
 const pendingTask = (attempt: Attempt, turnContext: TurnContext, callId: string): Task => {
   const written = writtenCall(turnContext, callId);
   const decision = toolPolicyDecisionOf(attempt, turnContext, written, turnContext.view.flushing);
-  if (decision.kind === 'ask') return { kind: 'ask', question: decision.request };
+  if (decision.kind === 'ask') return { kind: 'ask', question: decision };
   if (decision.kind === 'deny') return { kind: 'end', outcome: decision.invalid ? 'error' : 'denied', text: decision.reason };
   const tool = toolOf(turnContext, written.tool);
   return tool ? { ...decision, tool, started: false } : gone;

@@ -13,6 +13,7 @@ import type { StepOutcome } from '../../../shared/domain/values/types.ts';
 import { limits } from '../../../shared/kit/limits.ts';
 import type { Model } from '../../../shared/ports/model.ts';
 import type { SystemPrompt } from '../prompt/system-prompt.ts';
+import { writeFileName } from '../tools/files.ts';
 import { memoryAddName } from '../tools/memory-change.ts';
 import type { Attempt } from './attempt.ts';
 import { askModel } from './model-step.ts';
@@ -55,8 +56,7 @@ export const isWindowFull = (attempt: Attempt, turnContext: StepContext): boolea
 
 /** True when the model may save notes before this compaction: once, and only where it has a way to (A7/85). */
 export const mayFlush = ({ services: { config } }: Attempt, { view, tools }: TurnContext): boolean => {
-  const { workspace, workspaceAccess } = config.agent;
-  const canWrite = workspace !== undefined && workspaceAccess === 'read-write';
+  const canWrite = tools.some(({ name }) => name === writeFileName);
   const canRemember = tools.some(({ name, usual }) => name === memoryAddName && usual === 'allow');
   return config.context.memoryFlush && (canWrite || canRemember) && view.flush.length === 0;
 };

@@ -1,3 +1,4 @@
+import { isDeferredTurn } from '../../../shared/domain/session/decide/deferred-call.ts';
 import type { EventOf } from '../../../shared/domain/session/events.ts';
 import type { ToolCall } from '../../../shared/domain/values/types.ts';
 import { readThrough } from '../../../shared/runtime/read-through.ts';
@@ -9,10 +10,10 @@ import { callHash, parseArguments } from './call-hash.ts';
  * matches the tool and arguments in the log, which are the ones about to be used. `other`: anything else. Read from the log itself, right
  * before the call runs.
  */
-export const grantOf = async ({ services, key, state }: Attempt, call: ToolCall): Promise<'none' | 'bound' | 'other'> => {
+export const grantOf = async ({ services, key, ref, state }: Attempt, call: ToolCall): Promise<'none' | 'bound' | 'other'> => {
   const { contextSeq, startedSeq, seq } = state.position;
-  // The call is of this generation, wherever a fork's conversation begins.
-  const after = Math.max(0, contextSeq - 1, startedSeq - 1);
+  // The call is of this generation, wherever a fork's conversation begins. A question that no turn waited for may be older than a compaction.
+  const after = Math.max(0, isDeferredTurn(ref.id) ? 0 : contextSeq - 1, startedSeq - 1);
   let written: ToolCall | undefined;
   let request: EventOf<'approval_requested'> | undefined;
   let answer: EventOf<'approval_resolved'> | undefined;

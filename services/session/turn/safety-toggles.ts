@@ -2,6 +2,8 @@
 export interface SafetyToggles {
   readonly fencing: boolean;
   readonly deduplication: boolean;
+  /** Off: only the last ids are known, not the older ones (D9). */
+  readonly idMemory: boolean;
   readonly stopOnUncommitted: boolean;
   /** Off: that a command changes nothing is answered from memory, though another host may have continued the session (I1). */
   readonly freshness: boolean;
@@ -13,6 +15,7 @@ export interface SafetyToggles {
 export const allOn: SafetyToggles = {
   fencing: true,
   deduplication: true,
+  idMemory: true,
   stopOnUncommitted: true,
   freshness: true,
   intents: true,

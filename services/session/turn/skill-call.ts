@@ -1,7 +1,7 @@
 import type { TurnView } from '../../../shared/domain/prompt/conversation-message.ts';
 import { skillCallIn } from '../../../shared/domain/routing/chat-command.ts';
 import type { ActiveTurn } from '../../../shared/domain/session/context.ts';
-import { callIdOf } from '../../../shared/domain/session/decide/turn.ts';
+import { callIdOf } from '../../../shared/domain/session/decide/tools.ts';
 import type { Skill } from '../../../shared/domain/skills/skill.ts';
 import type { Sender, StepOutcome } from '../../../shared/domain/values/types.ts';
 import { hasCode } from '../../../shared/kit/errors.ts';

@@ -1,11 +1,22 @@
+import type { Config } from '../../../shared/domain/config/schema.ts';
 import { identitiesOf } from '../../../shared/domain/keys/identity.ts';
-import { parseKey } from '../../../shared/domain/keys/session-key.ts';
-import { channelOf } from '../../../shared/domain/projections/list-channel.ts';
+import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
+import { ownersQuestionOf } from '../../../shared/domain/routing/approval-text.ts';
+import { ownersSessions } from '../../../shared/domain/routing/owners-sessions.ts';
 import { grantOf } from '../../../shared/domain/session/answered.ts';
-import type { ApprovalRequest, Ruling, SpawnedRun, ToolCall } from '../../../shared/domain/values/types.ts';
+import { deferredCallId } from '../../../shared/domain/session/decide/deferred-call.ts';
+import {
+  type ApprovalRequest,
+  type Notice,
+  type Ruling,
+  type SpawnedRun,
+  sessionChannel,
+  type ToolCall,
+} from '../../../shared/domain/values/types.ts';
 import type { Tool, ToolScope } from '../../../shared/ports/tools.ts';
+import { placeOf } from '../prompt/offered-tools.ts';
 import { severalPeople } from '../prompt/running-turn.ts';
-import { onBehalfOf } from '../tools/on-behalf.ts';
+import { isStranger, onBehalfOf } from '../tools/on-behalf.ts';
 import { type ToolWord, toolWord } from '../tools/tool-policy.ts';
 import type { Attempt } from './attempt.ts';
 import { callHash, parseArguments } from './call-hash.ts';
@@ -29,10 +40,10 @@ export const toolPolicyDecisionOf = (attempt: Attempt, turnContext: TurnContext,
   const isGranted = !tool.onceOnly && grant !== undefined && grants.includes(grant);
   if (policy.action === 'allow' || isGranted) return { kind: 'run', ...spawning(turnContext, tool, call.callId, parsed.value) };
   if (silent) return { kind: 'deny', reason: 'The call needs an approval, and nobody can be asked for one now.' };
-  return { kind: 'ask', request: questionOf(attempt, turnContext, call, { tool, given: parsed.value, asks: 'run', ...policy }) };
+  return { kind: 'ask', ...questionOf(attempt, turnContext, call, { tool, given: parsed.value, asks: 'run', ...policy }) };
 };
 
-export type Question = Omit<ApprovalRequest, 'callId' | 'tool'>;
+export type Question = Pick<Extract<Ruling, { kind: 'ask' }>, 'request' | 'notices'>;
 
 /** The question whether an interrupted call may be made once more (I6). `null`: it may not. */
 export const retryQuestion = (attempt: Attempt, turnContext: TurnContext, call: ToolCall): Question | null => {
@@ -46,13 +57,11 @@ export const retryQuestion = (attempt: Attempt, turnContext: TurnContext, call: 
 };
 
 /** The strictest decision over all senders of the turn. */
-const policyOn = ({ key, services: { config }, state }: Attempt, { view }: TurnContext, tool: Tool, given: object): ToolWord => {
-  const { turn, route, origin } = state.machine.context;
-  const parsedKey = parseKey(key, config.session.mainKey);
-  const channel = channelOf(parsedKey, { lastRoute: turn?.deliverTo ?? route, origin });
-  const agentId = parsedKey.agentId || config.agent.id;
+const policyOn = (attempt: Attempt, { view }: TurnContext, tool: Tool, given: object): ToolWord => {
+  const { config } = attempt.services;
+  const place = placeOf(attempt, config);
   return view.senders
-    .map((sender) => toolWord(config.tools.rules, { tool, arguments: given, agentId, channel, sender }))
+    .map((sender) => toolWord(config.tools.rules, { tool, arguments: given, ...place, sender }))
     .reduce(stricter);
 };
 
@@ -77,22 +86,39 @@ interface Asked {
   readonly approvers: readonly string[];
 }
 const questionOf = (
-  { services: { clock, config, newApprovalId } }: Attempt,
+  { services: { clock, config, newApprovalId }, key }: Attempt,
   turnContext: TurnContext,
   call: ToolCall,
   { tool, given, asks, approvers }: Asked,
-): Question => ({
-  approvalId: newApprovalId(),
-  action: actionOf(tool, given, call).slice(0, 2_000),
-  expiresAt: clock.now() + config.tools.approvalMinutes * 60_000,
-  hash: callHash(tool.name, given),
-  asks,
-  approvers: [...new Set(approvers.map(identitiesOf(config.session.identityLinks).resolve))],
-  ...lasting(tool, turnContext.scope),
-  ...spawning(turnContext, tool, call.callId, given),
-});
+): Question => {
+  const { view, scope } = turnContext;
+  const { approvalMinutes, strangerApprovalMinutes } = config.tools;
+  const { principal } = scope.sender;
+  const isDeferred = view.senders.some(isStranger);
+  const approvalId = newApprovalId();
+  const request = {
+    approvalId,
+    action: actionOf(tool, given, call).slice(0, 2_000),
+    expiresAt: clock.now() + (isDeferred ? strangerApprovalMinutes : approvalMinutes) * 60_000,
+    hash: callHash(tool.name, given),
+    asks,
+    approvers: [...new Set(approvers.map(identitiesOf(config.session.identityLinks).resolve))],
+    ...lasting(tool, scope),
+    ...spawning(turnContext, tool, isDeferred ? deferredCallId(approvalId) : call.callId, given),
+    ...(isDeferred && { deferred: { arguments: call.arguments, ...(principal !== undefined && { principal }) } }),
+  };
+  return { request, ...(isDeferred && { notices: ownersNotices(request, key, config) }) };
+};
 
-const lasting = (tool: Tool, scope: ToolScope): Pick<Question, 'holder' | 'onceOnly'> => {
+/** Where the question itself is asked the owner needs no other. */
+const ownersNotices = (request: Question['request'], key: SessionKey, config: Config): Notice[] =>
+  ownersSessions(config).flatMap((to) =>
+    to === key
+      ? []
+      : [{ code: 'approval_requested', text: ownersQuestionOf(request, key), deliverTo: { channel: sessionChannel, to } }],
+  );
+
+const lasting = (tool: Tool, scope: ToolScope): Pick<ApprovalRequest, 'holder' | 'onceOnly'> => {
   const holder = holderOf(scope);
   return tool.onceOnly || holder === undefined ? { onceOnly: true } : { holder };
 };

@@ -4,14 +4,17 @@ import type { SpawnedRun, ToolCall } from '../../../shared/domain/values/types.t
 import { assert } from '../../../shared/kit/assert.ts';
 import type { Tool, ToolScope } from '../../../shared/ports/tools.ts';
 import type { SkillSet } from '../../../shared/runtime/skills/explain.ts';
+import { offeredTools } from '../prompt/offered-tools.ts';
 import type { Attempt } from './attempt.ts';
 import { type SkillCall, skillCallOf, withSkillText } from './skill-call.ts';
 
 /** What a turn's next move works with. */
 export interface TurnContext {
   readonly view: TurnView;
-  /** The tools that the turn may call now; `scope` says in which session and on whose behalf. */
+  /** The tools that the model is offered now; `scope` says in which session and on whose behalf. */
   readonly tools: readonly Tool[];
+  /** Also those that it is not offered: a call may have been allowed before a stranger joined the turn. */
+  readonly known: readonly Tool[];
   readonly scope: ToolScope;
   readonly skills: SkillSet;
   /** The skill that the turn's message calls. */
@@ -26,12 +29,14 @@ export const turnContextOf = async (attempt: Attempt, turn: ActiveTurn): Promise
   const { sender } = view;
   const { agent, skills: given } = services.config;
   const called = turn.task ? null : skillCallOf(view, skills, agent.names);
+  const known = services.tools.of({ key, sender });
   const isPrompt = called !== null && called.skill.manifest.commandTool === undefined;
   return {
     view: isPrompt ? withSkillText(view, turn.id, called, given.entries) : view,
     skills,
     called,
-    tools: services.tools.of({ key, sender }),
+    known,
+    tools: offeredTools(attempt, services.config, known, view.senders),
     scope: {
       key,
       sessionId,
@@ -51,7 +56,7 @@ export const withSpawned = <T extends TurnContext>(turnContext: T, runs: readonl
   scope: { ...turnContext.scope, spawned: [...(turnContext.scope.spawned ?? []), ...runs] },
 });
 
-export const toolOf = ({ tools }: TurnContext, name: string): Tool | undefined => tools.find((tool) => tool.name === name);
+export const toolOf = ({ known }: TurnContext, name: string): Tool | undefined => known.find((tool) => tool.name === name);
 
 /** A call of the last step as the model wrote it. Throws `AssertionError` for any other call. */
 export const writtenCall = ({ view }: TurnContext, callId: string): ToolCall => {

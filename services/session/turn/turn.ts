@@ -1,5 +1,5 @@
 import type { ActiveTurn } from '../../../shared/domain/session/context.ts';
-import { callIdOf } from '../../../shared/domain/session/decide/turn.ts';
+import { callIdOf } from '../../../shared/domain/session/decide/tools.ts';
 import type { Ruling, StepOutcome } from '../../../shared/domain/values/types.ts';
 import { assert } from '../../../shared/kit/assert.ts';
 import { pruned } from '../prompt/prune.ts';

@@ -1,6 +1,6 @@
 import type { DeliveryTarget } from '../../domain/values/types.ts';
 import type { CustodyLog } from '../../ports/custody-log.ts';
-import { custodyCodec } from '../../wire/records.ts';
+import { custodyCodec } from '../../wire/custody-record.ts';
 import { type Subjects, subjectsUnder } from '../../wire/subjects.ts';
 import type { KeyValue } from '../kv/key-value.ts';
 

@@ -75,9 +75,9 @@ export const createInMemoryDeadLetters = (options: InMemoryDeadLettersOptions): 
       stored = stored.filter((each) => each.seq !== seq);
       return stored.length < before;
     },
-    count: async () => {
+    count: async (service) => {
       await reach('read');
-      return stored.length;
+      return stored.filter(({ source }) => service === undefined || source.startsWith(`${service}~`)).length;
     },
     erase: (belongs) => {
       const before = stored.length;

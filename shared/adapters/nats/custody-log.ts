@@ -2,7 +2,7 @@ import { jetstreamManager } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
 import type { DeliveryTarget } from '../../domain/values/types.ts';
 import type { CustodyLog, CustodyRecord } from '../../ports/custody-log.ts';
-import { custodyCodec } from '../../wire/records.ts';
+import { custodyCodec } from '../../wire/custody-record.ts';
 import type { Subjects } from '../../wire/subjects.ts';
 import { streamNames } from '../../wire/topology.ts';
 import { writeFenced } from '../kv/fenced-write.ts';

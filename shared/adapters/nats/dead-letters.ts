@@ -94,9 +94,15 @@ export const openDeadLetters = async (options: DeadLettersOptions): Promise<Dead
         throw toNatterError(error, 'remove a dead letter');
       }
     },
-    count: async () => {
+    count: async (service) => {
       try {
-        return (await manager.streams.info(stream)).state.messages;
+        if (service === undefined) return (await manager.streams.info(stream)).state.messages;
+        const { state } = await manager.streams.info(stream, { subjects_filter: subjects.deadLetters });
+        const ofService = subjects.dead(service, '');
+        return Object.entries(state.subjects ?? {}).reduce(
+          (sum, [subject, letters]) => sum + (subject.startsWith(ofService) ? letters : 0),
+          0,
+        );
       } catch (error) {
         throw toNatterError(error, 'count the dead letters');
       }

@@ -1,7 +1,7 @@
 import { type JetStreamManager, jetstreamManager } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
 import type { Eraser } from '../../ports/eraser.ts';
-import { custodyCodec } from '../../wire/records.ts';
+import { custodyCodec } from '../../wire/custody-record.ts';
 import { bucketNames, streamNames } from '../../wire/topology.ts';
 import { letterOrNull } from '../streams/dead-letter.ts';
 import { createEraser, type EraserOptions } from '../streams/eraser.ts';

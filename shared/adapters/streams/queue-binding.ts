@@ -1,4 +1,4 @@
-import type { InboundEnvelope } from '../../domain/routing/inbound-envelope.ts';
+import { type InboundEnvelope, identityOf } from '../../domain/routing/inbound-envelope.ts';
 import type { CheckpointRequest, CommandEnvelope } from '../../domain/session/envelope.ts';
 import {
   decodeCheckpoint,
@@ -63,7 +63,10 @@ export const inboundBinding = (subjects: Subjects, partitions: number): QueueBin
   service: 'router',
   encode: encodeInbound,
   decode: decodeInbound,
-  idOf: ({ channel, accountId, id }) => JSON.stringify([channel, accountId ?? null, id]),
+  idOf: (envelope) => {
+    const { channel, accountId, id, conversation } = identityOf(envelope);
+    return JSON.stringify([channel, accountId ?? null, id, ...(conversation === undefined ? [] : [conversation])]);
+  },
   keyOf: ({ channel, conversation }) => `${channel}:${conversation.id}`,
   subjectOf: (key) => subjects.inbound(...conversationOf(key)),
   partitionOf: (key) => partitionOf(partitions, ...inboundTokens(...conversationOf(key))),

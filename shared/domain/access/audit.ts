@@ -13,6 +13,8 @@ export const auditKinds = [
   'pairing_revoked',
   'dead_letter_resent',
   'dead_letter_discarded',
+  'delivery_repeated',
+  'delivery_left',
   'history_repaired',
   'config_reloaded',
   'log_restored',

@@ -103,6 +103,7 @@ export const effects: Readonly<Record<string, string>> = {
   'tools.rules[].action': 'The call runs, needs approval, or is denied.',
   'tools.rules[].approvers': 'Who may answer besides the owner: principals, or `asker` for the author of the message.',
   'tools.approvalMinutes': 'Minutes that an approval waits for its answer.',
+  'tools.strangerApprovalMinutes': 'The same for a call that is made for somebody other than the owner.',
   'tools.disabled': 'Tools that are not offered at all; `*` stands for any characters.',
   'tools.visibility': 'Which sessions the session tools reach: its own, also those it started, those of its agent, or all.',
   'tools.timeoutMs': 'Milliseconds that one call may take; programs have a limit of their own.',
@@ -185,6 +186,9 @@ export const effects: Readonly<Record<string, string>> = {
   'outlets.webhooks.<name>.secret': 'Key that signs them.',
   'outlets.webhooks.<name>.timeoutMs': 'Milliseconds that one post may take.',
   'outlets.webhooks.<name>.attempts': 'Attempts per post.',
+  'outlets.webhooks.<name>.maxCharacters':
+    'The longest text of one post; a longer one is sent in parts ([what is sent once](../operate/sent-once.md)). Without it, never.',
+  'outlets.webhooks.<name>.unit': 'What `maxCharacters` counts: UTF-16 code units, bytes, or characters.',
   'outlets.webhooks.<name>.idempotent': 'The receiver recognises a repeated id, so a post with an unknown outcome is repeated.',
   'log.level': 'Lowest level that is logged.',
 };

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { sessionKeyProblem } from '../keys/session-key.ts';
 import { byChannelName, channelName, checkChannels, withChannelName } from './channel-schema.ts';
 import { gatewayConfig } from './gateway-schema.ts';
+import { outletsConfig } from './outlets-schema.ts';
 import { skillsConfig } from './skills-schema.ts';
 import {
   contextConfig,
@@ -219,28 +220,7 @@ export const configSchema = z.strictObject({
     .superRefine(checkChannels)
     .transform(byChannelName)
     .default({}),
-  outlets: z
-    .strictObject({
-      /**
-       * One webhook per channel name: replies to that channel are posted to it, signed with the secret
-       * (`docs/integrate/webhooks.md`).
-       */
-      webhooks: z
-        .record(
-          z.string(),
-          z.strictObject({
-            url: z.url({ protocol: /^https?$/ }),
-            secret,
-            timeoutMs: z.int().min(100).max(60_000).default(10_000),
-            attempts: z.int().min(1).max(50).default(8),
-            idempotent: z.boolean().default(true),
-          }),
-        )
-        .superRefine(checkChannels)
-        .transform(byChannelName)
-        .default({}),
-    })
-    .prefault({}),
+  outlets: outletsConfig,
   log: z
     .strictObject({
       level: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),

@@ -36,6 +36,7 @@ export interface EntryBounds {
 export const entriesOf = (commit: RecordedCommit, sessionId: string, bounds: EntryBounds): Entry[] => {
   const sessionIds = sessionIdsOf(commit);
   return transcriptMessages(commit)
+    .filter(({ edits, withdraws }) => edits === undefined && withdraws === undefined)
     .filter(({ id }) => sessionIds[Number(id.split('.')[1])] === sessionId)
     .map((message) => ({
       ...(message.role === 'user' && { line: commit.rev }),
@@ -43,6 +44,22 @@ export const entriesOf = (commit: RecordedCommit, sessionId: string, bounds: Ent
       ...(isByProgram(commit, message) && { program: true }),
     }));
 };
+
+/** The texts that later commits give to messages, by the ids of their events; of a withdrawn message nothing is left. */
+export const revisionsIn = ({ events }: RecordedCommit): [of: string, text: string][] =>
+  events.flatMap((event): [string, string][] => {
+    if (event.type === 'message_edited') return [[event.of, event.text]];
+    return event.type === 'message_withdrawn' ? [[event.of, '[withdrawn by its sender]']] : [];
+  });
+
+/** The commit with what its messages say now. */
+export const revisedCommit = (commit: RecordedCommit, texts: ReadonlyMap<string, string>): RecordedCommit => ({
+  ...commit,
+  events: commit.events.map((event, index) => {
+    const text = texts.get(`${commit.seq}.${index}`);
+    return event.type === 'user_message' && text !== undefined ? { ...event, message: { ...event.message, text } } : event;
+  }),
+});
 
 const isByProgram = ({ events }: RecordedCommit, { id }: TranscriptMessage): boolean => {
   const event = events[Number(id.split('.')[1])];

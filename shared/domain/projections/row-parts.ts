@@ -36,3 +36,15 @@ export const introspectionParts = (
   introspectedAt,
   ...(description !== undefined && row.descriptionSource !== 'person' && { description, descriptionSource: 'introspection' }),
 });
+
+/** A message whose text counts no longer, by the id of its event, and the commit that says what does. */
+export interface Revision {
+  readonly of: string;
+  readonly seq: number;
+}
+
+/** A row after an edit or a withdrawal of message `of`; `preview` is what that leaves of its text. */
+export const revised = (row: IndexRow, { of }: { readonly of: string }, preview: string, seq: number): Partial<IndexRow> => ({
+  revisions: [...(row.revisions ?? []).filter((revision) => revision.of !== of), { of, seq }].slice(-limits.revisableMessages),
+  ...(of === row.lastMessageId && { lastMessagePreview: preview }),
+});

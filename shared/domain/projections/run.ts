@@ -70,7 +70,9 @@ const afterEvent = (traced: TrackedRun, event: SessionEvent, runId: string): Tra
     case 'approval_resolved':
       return when(event.turn.id === turnId, { runId, status: 'running' });
     case 'approval_requested':
-      return when(event.turn.id === turnId, { runId, status: 'awaiting_approval', approvalId: event.approvalId });
+      return when(event.turn.id === turnId && event.deferred === undefined, {
+        ...{ runId, status: 'awaiting_approval', approvalId: event.approvalId },
+      });
     case 'assistant_message':
       // If others have joined since, the turn continues, and so does the run.
       return when(
@@ -93,6 +95,8 @@ const afterEvent = (traced: TrackedRun, event: SessionEvent, runId: string): Tra
     case 'session_opened':
     case 'session_reopened':
     case 'user_message':
+    case 'message_edited':
+    case 'message_withdrawn':
     case 'session_reset':
     case 'session_deactivated':
     case 'participant_resolved':
@@ -109,6 +113,8 @@ const afterEvent = (traced: TrackedRun, event: SessionEvent, runId: string): Tra
     case 'introspected':
     case 'introspection_failed':
     case 'memory_changed':
+    case 'delivery_reported':
+    case 'delivery_repeated':
       return traced;
     default:
       return assertNever(event);

@@ -69,6 +69,9 @@ export const transcriptMessage = z.object({
   messageId: z.string().optional(),
   runId: z.string().optional(),
   sender: z.object({ id: z.string(), name: z.string().optional() }).optional(),
+  /** The id of an earlier message whose text this one replaces, or which was withdrawn. */
+  edits: z.string().optional(),
+  withdraws: z.string().optional(),
   model: z.string().optional(),
   usage: z.object({ inputTokens: z.number(), outputTokens: z.number(), totalTokens: z.number() }).optional(),
   /** For a tool result: the call it answers, and whether the call failed. */

@@ -7,7 +7,7 @@ import { type EventOf, isInteraction, type SessionEvent } from '../session/event
 import type { SessionStatus } from '../session/machine.ts';
 import { withoutSilence } from '../values/silence.ts';
 import type { ApprovalRequest, DeliveryTarget, Origin, SessionSource, Settings } from '../values/types.ts';
-import { described, introspectionParts, previewOf, withParticipant } from './row-parts.ts';
+import { described, introspectionParts, previewOf, type Revision, revised, withParticipant } from './row-parts.ts';
 
 /** A row of the session index (A2/17), for lists and status pages. Folded from the log; never the truth. */
 export interface IndexRow {
@@ -34,6 +34,10 @@ export interface IndexRow {
   readonly approval: (ApprovalRequest & { readonly requestedAt: number }) | null;
   readonly costUsd: number;
   readonly lastMessagePreview: string;
+  /** The event of that message: `<seq>.<index>`. */
+  readonly lastMessageId?: string;
+  /** The last messages that were edited or withdrawn, and the commits that say so, oldest first, bounded. */
+  readonly revisions?: readonly Revision[];
   /** The people who have written here, as principals (A5/67), oldest first, bounded. */
   readonly participants: readonly string[];
   readonly inputTokens: number;
@@ -100,7 +104,13 @@ const emptyRow = (key: SessionKey): IndexRow => ({
   deletedSeq: 0,
 });
 
-const ended = { activeTurnId: null, approval: null, status: 'idle' } as const;
+const ended = { activeTurnId: null, status: 'idle' } as const;
+/** What is left when a turn ends: a question that no turn waits for (ADR 22). */
+const endedTurn = ({ approval }: IndexRow) => ({ ...ended, approval: approval?.deferred ? approval : null });
+
+/** Lists show the action; the arguments may be long. */
+const withoutArguments = (request: ApprovalRequest): ApprovalRequest =>
+  request.deferred ? { ...request, deferred: { ...request.deferred, arguments: '' } } : request;
 
 /** True if the turn was queued. A turn that starts in the commit of its message was not. */
 const hasWaited = ({ turn }: EventOf<'turn_started'>, events: readonly SessionEvent[]): boolean =>
@@ -108,7 +118,7 @@ const hasWaited = ({ turn }: EventOf<'turn_started'>, events: readonly SessionEv
 
 /** What one event changes in a row. Exhaustive: for a new event type it must be decided what lists show. */
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: one table of all events
-const change = (row: IndexRow, event: SessionEvent, { at, events }: RecordedCommit): Partial<IndexRow> => {
+const change = (row: IndexRow, event: SessionEvent, { at, seq, events }: RecordedCommit): Partial<IndexRow> => {
   switch (event.type) {
     case 'session_opened':
       return { sessionId: event.sessionId, generation: event.generation, source: event.source, status: 'idle', deleted: false };
@@ -133,6 +143,8 @@ const change = (row: IndexRow, event: SessionEvent, { at, events }: RecordedComm
     case 'skills_changed':
     case 'introspection_failed':
     case 'memory_changed':
+    case 'delivery_reported':
+    case 'delivery_repeated':
       return {};
     case 'introspected':
       return event.sessionId === row.sessionId ? introspectionParts(row, event, at) : {};
@@ -148,9 +160,14 @@ const change = (row: IndexRow, event: SessionEvent, { at, events }: RecordedComm
       return {
         messageCount: row.messageCount + 1,
         lastMessagePreview: previewOf(event.message.text),
+        lastMessageId: `${seq}.${events.indexOf(event)}`,
         participants: withParticipant(row.participants, event.message.sender),
         ...(event.message.deliverTo && { lastRoute: event.message.deliverTo }),
       };
+    case 'message_edited':
+      return revised(row, event, previewOf(event.text), seq);
+    case 'message_withdrawn':
+      return revised(row, event, '', seq);
     case 'message_refused':
       return { refusedMessages: row.refusedMessages + 1 };
     case 'turn_queued':
@@ -177,22 +194,27 @@ const change = (row: IndexRow, event: SessionEvent, { at, events }: RecordedComm
       return {
         messageCount: row.messageCount + 1,
         lastMessagePreview: previewOf(withoutSilence(event.text)) || row.lastMessagePreview,
+        lastMessageId: `${seq}.${events.indexOf(event)}`,
       };
     case 'turn_completed':
-      return { ...ended, completedTurns: row.completedTurns + 1, abortedLastRun: false };
+      return { ...endedTurn(row), completedTurns: row.completedTurns + 1, abortedLastRun: false };
     case 'turn_failed':
-      return { ...ended, failedTurns: row.failedTurns + 1 };
+      return { ...endedTurn(row), failedTurns: row.failedTurns + 1 };
     case 'turn_aborted':
-      return { ...ended, abortedLastRun: true };
+      return { ...endedTurn(row), abortedLastRun: true };
     case 'queue_cleared':
       return { queuedTurns: Math.max(0, row.queuedTurns - event.turnIds.length) };
     case 'approval_requested':
-      return { status: 'awaiting_approval', approval: { ...requestOf(event), requestedAt: at } };
+      return {
+        approval: { ...withoutArguments(requestOf(event)), requestedAt: at },
+        ...(event.deferred === undefined && { status: 'awaiting_approval' as const }),
+      };
     case 'approval_resolved':
-      return { status: 'running', approval: null };
+      return { approval: null, ...(row.status === 'awaiting_approval' && { status: 'running' as const }) };
     case 'session_reset':
       return {
         ...ended,
+        approval: null,
         sessionId: event.sessionId,
         generation: event.generation,
         messageCount: 0,
@@ -210,7 +232,7 @@ const change = (row: IndexRow, event: SessionEvent, { at, events }: RecordedComm
         ...(row.settings.description === undefined && { description: '', descriptionSource: null }),
       };
     case 'history_damaged':
-      return { ...ended, queuedTurns: 0, settings: {}, origin: {}, lastRoute: null };
+      return { ...ended, approval: null, queuedTurns: 0, settings: {}, origin: {}, lastRoute: null };
     case 'session_deactivated':
       return { status: 'inactive' };
     case 'session_deleted': {

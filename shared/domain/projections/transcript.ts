@@ -1,5 +1,6 @@
 import type { RecordedCommit } from '../session/envelope.ts';
 import type { EventOf } from '../session/events.ts';
+import type { Sender } from '../values/types.ts';
 import type { TranscriptMessage } from './schemas.ts';
 
 /** Turns commits into transcript messages (A10/116). */
@@ -12,6 +13,10 @@ const calling = ({ text, calls = [] }: EventOf<'model_step'>): TranscriptMessage
   ...calls.map((call) => ({ type: 'toolCall' as const, id: call.callId, name: call.tool, arguments: call.arguments })),
 ];
 
+const nameOf = ({ id, name }: Sender) => ({ id, ...(name !== undefined && { name }) });
+
+const revisedBy = ({ messageId, by }: EventOf<'message_edited' | 'message_withdrawn'>) => ({ messageId, sender: nameOf(by) });
+
 /** The messages of one commit, oldest first. An answer carries the model and usage of its step. */
 export const transcriptMessages = ({ events, seq, at }: RecordedCommit): TranscriptMessage[] => {
   const step = events.find((event) => event.type === 'model_step');
@@ -20,10 +25,13 @@ export const transcriptMessages = ({ events, seq, at }: RecordedCommit): Transcr
     switch (event.type) {
       case 'user_message': {
         const { messageId, text, sender } = event.message;
-        const from = { id: sender.id, ...(sender.name !== undefined && { name: sender.name }) };
         const run = event.turnId === undefined ? {} : { runId: event.turnId };
-        return [{ role: 'user', content: textOf(text), ...place, messageId, ...run, sender: from }];
+        return [{ role: 'user', content: textOf(text), ...place, messageId, ...run, sender: nameOf(sender) }];
       }
+      case 'message_edited':
+        return [{ role: 'user', content: textOf(event.text), ...place, edits: event.of, ...revisedBy(event) }];
+      case 'message_withdrawn':
+        return [{ role: 'user', content: [], ...place, withdraws: event.of, ...revisedBy(event) }];
       case 'assistant_message': {
         const { messageId, text, turn } = event;
         return [{ role: 'assistant', content: textOf(text), ...place, messageId, runId: turn.id, ...(step && byStep(step)) }];
@@ -81,6 +89,7 @@ export class RecentMessages {
     }
     const said = transcriptMessages(commit);
     for (const message of includeTools ? said : withoutToolResults(said)) {
+      if (this.#revise(message)) continue;
       this.#messages.push(message);
       this.#characters += charactersOf(message);
     }
@@ -88,6 +97,19 @@ export class RecentMessages {
       const oldest = this.#messages.shift();
       if (oldest) this.#characters -= charactersOf(oldest);
     }
+  }
+
+  /** Takes an edit or a withdrawal to the message that it is about; false for any other message. */
+  #revise({ edits, withdraws, content }: TranscriptMessage): boolean {
+    const of = edits ?? withdraws;
+    if (of === undefined) return false;
+    const place = this.#messages.findIndex(({ id }) => id === of);
+    const old = this.#messages[place];
+    if (old === undefined) return true;
+    const revised = edits === undefined ? [] : [{ ...old, content }];
+    this.#messages.splice(place, 1, ...revised);
+    this.#characters += revised.reduce((sum, message) => sum + charactersOf(message), 0) - charactersOf(old);
+    return true;
   }
 
   /** Oldest first. */

@@ -1,5 +1,11 @@
+import type { Attachment } from '../values/attachment.ts';
 import type { Message, Sender, ToolCall } from '../values/types.ts';
 import type { ModelMessage } from './model-request.ts';
+
+/** A message and its event: `<seq>.<index>`. */
+export interface HeardMessage extends Message {
+  readonly of: string;
+}
 
 /** One message of the conversation and its position in the log. */
 export interface ConversationMessage {
@@ -13,6 +19,8 @@ export interface ConversationMessage {
   readonly asks?: true;
   /** It summarises what was said before (A11/126). */
   readonly summary?: true;
+  /** What somebody said, which can be edited or withdrawn. */
+  readonly heard?: HeardMessage;
   readonly message: ModelMessage;
 }
 
@@ -65,9 +73,19 @@ export interface TurnView {
 export const ownerAside =
   '[The owner wrote this to the group and not to you. Answer only if it helps; otherwise answer <NO_REPLY>.]\n';
 
-/** A message's text as the model sees it: what was said, and before it what group routing adds (D3). */
-export const textForModel = ({ text, aside }: Pick<Message, 'text' | 'aside'>): string =>
-  aside === undefined ? text : ownerAside + text;
+/** A message's text as the model sees it: what was said, before it what group routing adds (D3), and after it that files came with it. */
+export const textForModel = ({ text, aside, attachments }: Pick<Message, 'text' | 'aside' | 'attachments'>): string => {
+  const said = aside === undefined ? text : ownerAside + text;
+  return attachments === undefined || attachments.length === 0 ? said : `${said}\n${attachmentsLine(attachments)}`;
+};
+
+/** It cannot see what is in them. */
+const attachmentsLine = (attachments: readonly Attachment[]): string => {
+  const named = attachments.map(({ name, type, bytes }) =>
+    [name ?? 'a file', type, bytes === undefined ? undefined : `${bytes} bytes`].filter((part) => part !== undefined).join(', '),
+  );
+  return `[Attached, not readable here: ${named.join('; ')}]`;
+};
 
 /** A summary as the model sees it. */
 export const summaryMessage = (summary: string): ModelMessage => ({

@@ -1,4 +1,5 @@
 import type { EventOf } from '../session/events.ts';
+import type { ApprovalRequest } from '../values/types.ts';
 
 /** The text of an approval request (A5/62). */
 
@@ -9,14 +10,21 @@ const shownApprovers = 5;
  * The text of an approval request, wherever it is shown. The session that spawned a run cannot take the answer in its chat, so
  * its text names another way.
  */
-export const questionOf = (request: EventOf<'approval_requested'>, spawned: string | null): string => {
-  const { approvalId, action, asks, onceOnly, approvers = [], expiresAt } = request;
+export const questionOf = (request: EventOf<'approval_requested'>, spawned: string | null): string =>
+  textOf(request, spawned === null ? null : `It is the sub-agent's ${spawned}`);
+
+/** The text that tells the owner, elsewhere, what is asked on behalf of a stranger in the session `key` (ADR 22). */
+export const ownersQuestionOf = (request: Asked, key: string): string => textOf(request, `It is for a participant in ${key}`);
+
+type Asked = Pick<ApprovalRequest, 'approvalId' | 'action' | 'asks' | 'onceOnly' | 'approvers' | 'expiresAt'>;
+/** `elsewhere`: why it cannot be answered in the chat where this text is read. */
+const textOf = ({ approvalId, action, asks, onceOnly, approvers = [], expiresAt }: Asked, elsewhere: string | null): string => {
   const others = approvers.slice(0, shownApprovers).concat(approvers.length > shownApprovers ? ['others'] : []);
   const always = onceOnly || asks === 'retry' ? '' : `, "/approve ${approvalId} always"`;
   const answer =
-    spawned === null
+    elsewhere === null
       ? `Answer "/approve ${approvalId}"${always} or "/deny ${approvalId}" and a reason.`
-      : `It is the sub-agent's ${spawned}; answer with: natter approvals resolve ${approvalId} allow-once (or deny)`;
+      : `${elsewhere}; answer with: natter approvals resolve ${approvalId} allow-once (or deny)`;
   return [
     `Approval needed: ${action}`,
     ...(asks === 'retry' ? ['It was begun and cut off, and may have taken effect; approve it to do it once more.'] : []),

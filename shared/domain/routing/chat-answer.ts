@@ -55,7 +55,10 @@ export const commandForChat = (chat: ChatCommand, context: ChatCommandContext): 
     case 'status':
       return { type: 'report', facts: factsOf('status', context), notice: noticeOf('status', context) };
     case 'context':
-      return { type: 'report', facts: factsOf(`context_${chat.kind}`, context), notice: noticeOf('context', context) };
+      return {
+        ...{ type: 'report', facts: factsOf(`context_${chat.kind}`, context) },
+        ...{ notice: noticeOf('context', context), by: context.sender },
+      };
     case 'send':
       return send(chat.value, context);
     case 'compact':
@@ -118,11 +121,17 @@ const reset = ({ word, rest }: ChatCommand & { type: 'reset' }, context: ChatCom
     ...(text === '' && isPerson(sender) && { by: sender }),
     message: {
       messageId,
-      ...(text === '' ? { text: greeting, sender: { id: 'natter', role: 'program' } } : { text, sender }),
+      ...(text === '' ? { text: greeting, sender: greeter(sender) } : { text, sender }),
       ...(deliverTo && { deliverTo }),
     },
   };
 };
+
+/** The turn of the greeting has no more rights than who asked for it (A5/62). */
+const greeter = ({ role }: Sender): Sender => ({
+  ...{ id: 'natter', role: 'program' },
+  ...(role !== 'owner' && role !== 'program' && { onBehalfOf: 'participant' }),
+});
 
 /** The gateway's own callers have no principal. */
 const isPerson = ({ role, principal }: Sender): boolean => role !== 'program' && principal !== undefined;

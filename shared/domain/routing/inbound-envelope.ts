@@ -1,18 +1,36 @@
+import { hash } from 'node:crypto';
 import { z } from 'zod';
+import type { InboundIdentity } from '../keys/routed-id.ts';
 import { id, traceparent } from '../session/envelope.ts';
-import { deliveryTarget, sender, sessionSource, timestamp } from '../values/types.ts';
+import type { MessageOrder } from '../session/repeats/order-windows.ts';
+import { deliveryTarget, message, sender, sessionSource, timestamp } from '../values/types.ts';
 
 /**
- * What a channel, webhook or program hands to the router. `id` is the platform's message id made unique by channel and account:
- * sending the same envelope again changes nothing. `conversation` is the platform's chat id, byte-exact. `mentioned` and
+ * What a channel, webhook or program hands to the router. `id` is the platform's message id, unique within the conversation, or within the
+ * account if `idScope` says so. `order` is the number by which the platform counts the messages of a conversation (Telegram's `message_id`,
+ * Slack's `ts` without its point, a Discord id, an IMAP UID). Both recognise an envelope that is sent again: `docs/integrate/arrives-once.md`
+ * says for how long. `conversation` is the platform's chat id, byte-exact. `mentioned` and
  * `directed` say whether the platform knows that the agent is addressed (A6). An envelope of kind `meta` carries no message but
  * only facts about the conversation and the route back to it (A13/138); its text is empty. The default kind is `message`.
+ * `edit` and `delete` are about an earlier message of the same conversation. `reaction` and `button` are accepted and not recorded yet.
  */
 const label = z.string().max(256).optional();
 const routingId = z.string().min(1).max(512).optional();
 export const inboundEnvelope = z.object({
   id,
-  kind: z.enum(['message', 'meta']).optional(),
+  idScope: z.enum(['conversation', 'account']).optional(),
+  order: z.union([z.string().regex(/^[0-9]{1,20}$/, 'order: 1 to 20 decimal digits'), z.int().min(0)]).optional(),
+  kind: z.enum(['message', 'meta', 'edit', 'delete', 'reaction', 'button']).optional(),
+  /** Version of these fields. */
+  v: z.literal(1).optional(),
+  /** The platform's id of the message that was edited or deleted, that somebody reacted to, or that has the button. */
+  target: id.optional(),
+  replyTo: message.shape.replyTo,
+  attachments: message.shape.attachments,
+  /** An emoji or the platform's name of it; `removed`: it was taken back. */
+  reaction: z.object({ emoji: z.string().min(1).max(64), removed: z.boolean().optional() }).optional(),
+  /** What the button stands for, as the message with it said. */
+  button: z.object({ data: z.string().min(1).max(1_024) }).optional(),
   channel: z.string().regex(/^[a-z][a-z0-9_-]{0,31}$/, 'channel: use 1 to 32 of a-z, 0-9, "_" and "-", starting with a letter'),
   accountId: z.string().min(1).max(128).optional(),
   conversation: z.object({
@@ -45,6 +63,38 @@ export const inboundEnvelope = z.object({
   traceparent,
 });
 export type InboundEnvelope = z.infer<typeof inboundEnvelope>;
+
+/** What a repeat of the envelope has in common with it. */
+export const identityOf = ({ channel, accountId, id: own, idScope, conversation }: InboundEnvelope): InboundIdentity => ({
+  channel,
+  accountId,
+  id: own,
+  conversation: idScope === 'account' ? undefined : conversation.id,
+});
+
+/** Numbers rise within a conversation, and where the platform counts each thread apart, within the thread. */
+export const orderOf = (
+  { channel, accountId, conversation: { id, threadId } }: InboundEnvelope,
+  order: string | number,
+): MessageOrder => ({
+  source: hash('sha256', JSON.stringify([channel, accountId ?? null, id, threadId ?? null]), 'base64url').slice(0, 11),
+  number: BigInt(order).toString(),
+});
+
+/** What is wrong with an envelope besides its single fields: the field, and the fix; `null`: nothing. */
+export const envelopeProblem = ({ kind = 'message', order, target, reaction, button }: InboundEnvelope) => {
+  const isAbout = kind !== 'message' && kind !== 'meta';
+  if (isAbout && target === undefined) return { field: 'target', message: `name the message that the ${kind} is about` };
+  if (!isAbout && target !== undefined)
+    return { field: 'target', message: `leave it out, or say the kind: edit, delete, reaction or button` };
+  if (kind !== 'message' && order !== undefined)
+    return { field: 'order', message: `leave it out: it counts messages, and this is of kind ${kind}` };
+  if ((kind === 'reaction') !== (reaction !== undefined))
+    return { field: 'reaction', message: 'belongs to the kind reaction, and is needed there' };
+  if ((kind === 'button') !== (button !== undefined))
+    return { field: 'button', message: 'belongs to the kind button, and is needed there' };
+  return null;
+};
 
 /** Times in seconds stay below this for the next three thousand years; times in milliseconds have been above it since 1973. */
 const leastMs = 100_000_000_000;

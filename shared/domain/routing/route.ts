@@ -1,6 +1,6 @@
-import { hash } from 'node:crypto';
 import type { Config } from '../config/schema.ts';
 import { identitiesOf } from '../keys/identity.ts';
+import { routedIdOf } from '../keys/routed-id.ts';
 import { isProgramSource } from '../keys/session-key.ts';
 import type { SessionCommand } from '../session/commands.ts';
 import { type CommandEnvelope, commandEnvelope } from '../session/envelope.ts';
@@ -9,7 +9,7 @@ import { type ChatCommandContext, commandForChat, mayCommand } from './chat-answ
 import { type ChatCommand, chatCommandIn } from './chat-command.ts';
 import { type ConversationKey, placing } from './envelope-key.ts';
 import { type ChannelRules, channelRules, groupDecision, nameFinder, usualRules } from './group.ts';
-import type { InboundEnvelope } from './inbound-envelope.ts';
+import { envelopeProblem, type InboundEnvelope, identityOf, orderOf } from './inbound-envelope.ts';
 import { dateOf, occasionAt } from './occasion.ts';
 import { originOf } from './origin.ts';
 import { queueRuleOf } from './queue-rule.ts';
@@ -63,15 +63,21 @@ export const createRoute = (config: Config): Route => {
   const identified = ({ channel, sender: { id, name, role: said } }: InboundEnvelope): Sender => {
     const principal = identities.principalOf(channel, id);
     const role = owners.has(principal) ? 'owner' : said === 'program' ? said : 'participant';
-    return name === undefined ? { id, role, principal } : { id, name, role, principal };
+    // A bot on a platform does not act for the owner, as a program of this installation does.
+    const isForeign = role === 'program' && !isProgramSource(channel);
+    return { id, ...(name !== undefined && { name }), role, principal, ...(isForeign && { onBehalfOf: 'participant' as const }) };
   };
 
   return (envelope, receivedAt, pairing) => {
     const { channel, conversation } = envelope;
     const rules = channels.get(channel) ?? usualRules;
     const sender = identified(envelope);
+    const problem = envelopeProblem(envelope);
+    if (problem !== null) return { unroutable: `${problem.field}: ${problem.message}` };
     const admission = rules.admits(sender, conversation);
     if (typeof admission === 'object') return admission;
+    if (envelope.kind === 'reaction' || envelope.kind === 'button')
+      return { dropped: `kind: a ${envelope.kind} is not recorded yet` };
     const isStranger = admission === 'paired' && !(pairing !== undefined && 'isPaired' in pairing);
     const usual = placeOf(envelope);
     const isTheirs = 'key' in usual && usual.parsed.kind === 'dm';
@@ -82,10 +88,12 @@ export const createRoute = (config: Config): Route => {
     const at = Math.min(envelope.at ?? receivedAt, receivedAt);
     const { id, mark } = markOf(envelope, at);
     const actor = `${channel}:${envelope.sender.id}`;
+    const order = envelope.order === undefined ? undefined : orderOf(envelope, envelope.order);
     const commanded = (data: SessionCommand): Routed =>
-      checked({ id, key: place.key, at, correlationId: id, causationId: envelope.id, actor, data });
+      checked({ id, key: place.key, at, correlationId: id, causationId: envelope.id, actor, order, data });
     if (isStranger) {
-      if (envelope.kind === 'meta') return { dropped: `channels.${channel}.dmPolicy: the sender is not paired` };
+      if ((envelope.kind ?? 'message') !== 'message')
+        return { dropped: `channels.${channel}.dmPolicy: the sender is not paired` };
       if (pairing === undefined || !('notice' in pairing)) return { pairing: { kind: 'stranger' } };
       const deliverTo = targetOf(envelope, config);
       return commanded({
@@ -102,11 +110,11 @@ export const createRoute = (config: Config): Route => {
 const marking = (): ((envelope: InboundEnvelope, at: number) => { id: string; mark: string }) => {
   const dayMs = 86_400_000;
   let known = { day: 0, date: dateOf(0) };
-  return ({ channel, accountId, id }, at) => {
+  return (envelope, at) => {
     const day = Math.floor(at / dayMs);
     if (day !== known.day) known = { day, date: dateOf(at) };
-    const digest = hash('sha256', JSON.stringify([channel, accountId ?? null, id]));
-    return { id: `in-${digest.slice(0, 32)}`, mark: `${known.date}-${digest.slice(32, 44)}` };
+    const { id, mark } = routedIdOf(identityOf(envelope));
+    return { id, mark: `${known.date}-${mark}` };
   };
 };
 
@@ -149,6 +157,7 @@ const deciding = (config: Config): ((given: Case) => SessionCommand | { readonly
     const deliverTo = targetOf(envelope, config);
     const back = deliverTo && { deliverTo };
     if (envelope.kind === 'meta') return { type: 'record_origin', ...occasion, ...back };
+    if (envelope.target !== undefined) return revisionOf(envelope, envelope.target, sender);
 
     const direct = envelope.conversation.kind === 'direct';
     const addressed =
@@ -177,7 +186,8 @@ const deciding = (config: Config): ((given: Case) => SessionCommand | { readonly
       });
     }
     const { verdict, aside } = groupDecision(envelope, { addressed, role: sender.role, ownerTriggers: rules.ownerTriggers });
-    const said = aside === undefined ? { messageId: envelope.id, text, sender } : { messageId: envelope.id, text, sender, aside };
+    const { attachments, replyTo } = envelope;
+    const said = { messageId: envelope.id, text, sender, aside, attachments, replyTo };
     const message = deliverTo === undefined ? said : { ...said, deliverTo };
     // No spread here: it would take a quarter of the routing time.
     const { sessionId, source, origin, expiry } = occasion;
@@ -185,6 +195,14 @@ const deciding = (config: Config): ((given: Case) => SessionCommand | { readonly
     const queue = queues.get(envelope.channel) ?? usualQueue;
     return { type: 'post_message', sessionId, source, origin, expiry, message, queue };
   };
+};
+
+/** An edit or a deletion of the message that the platform calls `target`, in the same conversation. */
+const revisionOf = (envelope: InboundEnvelope, target: string, by: Sender): SessionCommand => {
+  const { id } = routedIdOf(identityOf({ ...envelope, id: target }));
+  return envelope.kind === 'edit'
+    ? { type: 'edit_message', target: id, text: envelope.text, by }
+    : { type: 'withdraw_message', target: id, by };
 };
 
 /** The occasion of an envelope. The connector's word on the source overrides what the key says (A3/42). */

@@ -21,13 +21,13 @@ export const grantOf = ({ holder, hash }: { readonly holder?: string | undefined
 
 export const answered = (context: SessionContext, event: EventOf<'approval_resolved'>): ContextChange => {
   const { approvalId, verdict, by, scope, turn } = event;
-  const { hash, holder } = context.approval ?? {};
+  const { hash, holder, deferred } = context.approval ?? {};
   const grant = hash === undefined ? undefined : grantOf({ holder, hash });
   return {
     approval: null,
     resolved: [...context.resolved, { approvalId, verdict, by }].slice(-limits.resolvedApprovals),
     ...(scope === 'always' &&
       grant !== undefined && { grants: [...context.grants.filter((known) => known !== grant), grant].slice(-limits.grants) }),
-    ...withTurn(context, { attempt: turn.attempt }),
+    ...(deferred === undefined && withTurn(context, { attempt: turn.attempt })),
   };
 };

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { limits } from '../../kit/limits.ts';
+import { deliveryRepeat, deliveryReport } from '../values/delivery.ts';
 import { expiry, resetCause } from '../values/expiry.ts';
 import { checkpointReason, memoryEdit, skillRef } from '../values/memory-edit.ts';
 import {
@@ -9,6 +10,7 @@ import {
   message,
   notice,
   origin,
+  ownersNotices,
   promptPart,
   queueRule,
   ruling,
@@ -47,6 +49,9 @@ export const sessionCommand = z.discriminatedUnion('type', [
   z.object({ type: z.literal('post_message'), ...occasion, message, queue: queueRule.optional() }),
   /** Stores the message without a turn (A5/69, A6/75). */
   z.object({ type: z.literal('append_message'), ...occasion, message }),
+  /** The platform reports that somebody edited or deleted a message. `target` is the id of the command that brought it. */
+  z.object({ type: z.literal('edit_message'), target: id, text: message.shape.text, by: sender }),
+  z.object({ type: z.literal('withdraw_message'), target: id, by: sender }),
   /** Records where the session's messages come from and go to, without a message (A13/138–139). */
   z.object({ type: z.literal('record_origin'), ...occasion, deliverTo: deliveryTarget.optional() }),
   /**
@@ -76,8 +81,8 @@ export const sessionCommand = z.discriminatedUnion('type', [
   z.object({ type: z.literal('patch_session'), settings: settingsChange, notice: notice.optional() }),
   /** Sends a notice to a person and changes nothing else. `toRoute`: to where the session's last answer went, if known. */
   z.object({ type: z.literal('post_notice'), notice, toRoute: z.literal(true).optional() }),
-  /** Reports the session's state to a person (A11/123–124). */
-  z.object({ type: z.literal('report'), facts: reportFacts, notice: notice.omit({ text: true }) }),
+  /** Reports the session's state to a person (A11/123–124). `by`: whose prompt and tools are shown. */
+  z.object({ type: z.literal('report'), facts: reportFacts, notice: notice.omit({ text: true }), by: sender.optional() }),
   /** Hides an idle session from normal lists until its next message (A5/63). */
   z.object({ type: z.literal('deactivate_session'), reason: z.string().max(200) }),
   /**
@@ -187,7 +192,12 @@ export const sessionCommand = z.discriminatedUnion('type', [
     ]),
   }),
   /** The turn waits for an approval (A5/62). */
-  z.object({ type: z.literal('request_approval'), turn: turnRef, ...approvalRequest.shape }),
+  z.object({
+    type: z.literal('request_approval'),
+    turn: turnRef,
+    ...approvalRequest.shape,
+    notices: ownersNotices.optional(),
+  }),
   /** A person's answer to a pending approval. `notice` reports the outcome, including a refusal. */
   z.object({
     type: z.literal('resolve_approval'),
@@ -199,6 +209,10 @@ export const sessionCommand = z.discriminatedUnion('type', [
     reason: z.string().max(2_000).optional(),
     notice: notice.omit({ text: true }).optional(),
   }),
+  /** An outgoing message did not reach its receiver for certain (D12). */
+  z.object({ type: z.literal('report_delivery'), ...deliveryReport.shape }),
+  /** The owner has an outgoing message sent again (D12). */
+  z.object({ type: z.literal('repeat_delivery'), ...deliveryRepeat.shape, by: sender }),
   /** A person decides to go on with a damaged session (F13), in a new generation. */
   z.object({ type: z.literal('repair_history'), reason: z.string().min(1).max(500) }),
   /** An approval was not answered in time. */

@@ -4,6 +4,8 @@ import { checkpointReason } from '../values/memory-edit.ts';
 import { timestamp } from '../values/types.ts';
 import { type SessionCommand, sessionCommand } from './commands.ts';
 import type { SessionEvent } from './events.ts';
+import { type CallAttempt, callAttempt } from './repeats/asked-calls.ts';
+import { type MessageOrder, messageOrder } from './repeats/order-windows.ts';
 
 /**
  * The messages between services: an inbound envelope (what a platform sent), a command envelope (what a session is asked to do)
@@ -23,7 +25,8 @@ export const traceparent = z
  * Carries a command with its identity and time. An `id` takes effect once (I2). `correlationId` is the run: the answer, the turn
  * and everything that follows carry it. `causationId` is the cause of this command. `actor` is who sends it. `ifGeneration`, on a
  * scheduled command, is the generation it was scheduled in or for; deleting that generation cancels the command (C9), a reset
- * does not. `ifSeq`: the command is refused unless the session's last commit has that sequence (0: there is none).
+ * does not. `ifSeq`: the command is refused unless the session's last commit has that sequence (0: there is none). `order` and `call` tell a
+ * repeat that comes late, or under another id (D9).
  */
 export interface Envelope<T> {
   readonly id: string;
@@ -36,6 +39,8 @@ export interface Envelope<T> {
   readonly answerTo?: string;
   readonly ifGeneration?: number;
   readonly ifSeq?: number;
+  readonly order?: MessageOrder | undefined;
+  readonly call?: CallAttempt | undefined;
   readonly traceparent?: string | undefined;
   readonly data: T;
 }
@@ -50,6 +55,8 @@ export const commandEnvelope = z.object({
   answerTo: z.string().max(256).optional(),
   ifGeneration: z.int().min(1).optional(),
   ifSeq: z.int().min(0).optional(),
+  order: messageOrder.optional(),
+  call: callAttempt.optional(),
   traceparent,
   data: sessionCommand,
 }) satisfies z.ZodType<CommandEnvelope, unknown>;
@@ -62,6 +69,8 @@ export const commandAnswer = z.object({
   message: z.string().optional(),
   seq: z.int().optional(),
   rev: z.int().optional(),
+  /** Of a duplicate: the command that it repeats, where that has another id. */
+  firstId: id.optional(),
 });
 export type CommandAnswer = z.infer<typeof commandAnswer>;
 
@@ -88,6 +97,9 @@ export interface CommandRef {
   readonly seq: number | null;
   /** Identifies one life of the command stream: sequences start again when the stream is recreated. */
   readonly incarnation: number | null;
+  /** As in the command's envelope. */
+  readonly order?: MessageOrder | undefined;
+  readonly call?: CallAttempt | undefined;
 }
 
 /** All events of one decision, to be written as one message. `rev` numbers a key's commits from 1 without a gap (I3). */
@@ -131,7 +143,13 @@ export const commitShape = z.object({
   correlationId: id,
   causationId: id,
   actor: z.string().min(1).max(256),
-  command: z.object({ id, seq: z.int().min(1).nullable(), incarnation: z.number().nullable() }),
+  command: z.object({
+    id,
+    seq: z.int().min(1).nullable(),
+    incarnation: z.number().nullable(),
+    order: messageOrder.optional(),
+    call: callAttempt.optional(),
+  }),
   traceparent,
   events: z.array(z.unknown()).min(1).max(256),
 });

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { deliveryEvents } from '../values/delivery-events.ts';
 import { resetCause } from '../values/expiry.ts';
 import { skillRef } from '../values/memory-edit.ts';
 import {
@@ -23,6 +24,7 @@ import {
 import { historyDamaged } from './damage-event.ts';
 import { introspectionEvents } from './introspection-events.ts';
 import { askedBy, queuedTurn } from './queued-turn.ts';
+import { revisionEvents } from './repeats/revision-events.ts';
 
 /**
  * The events of a session. Past tense and permanent: an event is never refused and never edited. Each carries its version `v`.
@@ -45,6 +47,7 @@ export const sessionEvent = z.discriminatedUnion('type', [
   /** A text by Natter itself to a person, not by a model. */
   z.object({ type: z.literal('notice'), v: v1, notice, sendPolicy: settings.shape.sendPolicy }),
   z.object({ type: z.literal('user_message'), v: v1, message, turnId: id.optional() }),
+  ...revisionEvents,
   z.object({
     type: z.literal('message_refused'),
     v: v1,
@@ -55,9 +58,7 @@ export const sessionEvent = z.discriminatedUnion('type', [
     answers: id.optional(),
   }),
   z.object({ type: z.literal('turn_queued'), v: v1, turn: queuedTurn, position: z.int().min(1) }),
-  /**
-   * `merged`: queued turns that this turn answers too. `quietUntil`: no model step before that time; more messages may join (B6).
-   */
+  /** `merged`: queued turns that it answers too. `quietUntil`: no model step before; more messages may join (B6). */
   z.object({
     type: z.literal('turn_started'),
     v: v1,
@@ -228,6 +229,7 @@ export const sessionEvent = z.discriminatedUnion('type', [
     /** The session that spawned the interrupted run and waits for its end. */
     deliverTo: deliveryTarget.optional(),
   }),
+  ...deliveryEvents,
   historyDamaged,
   z.object({ type: z.literal('session_deactivated'), v: v1, reason: z.string() }),
 ]);
@@ -235,10 +237,7 @@ export type SessionEvent = z.infer<typeof sessionEvent>;
 export type EventType = SessionEvent['type'];
 export type EventOf<T extends EventType> = Extract<SessionEvent, { type: T }>;
 
-/**
- * True for events that count as use of a session: somebody said something, or it started. Housekeeping does not keep it fresh
- * (B11).
- */
+/** True for events that count as use of a session (B11): somebody said something, or it started. Housekeeping does not. */
 export const isInteraction = ({ type }: SessionEvent): boolean =>
   type === 'user_message' || type === 'assistant_message' || type === 'session_opened' || type === 'session_reset';
 

@@ -1,14 +1,15 @@
 import { type ActorScope, createActor, initialTransition } from 'xstate';
 import { assert } from '../../kit/assert.ts';
-import { detachedString } from '../../kit/detached-string.ts';
 import { limits } from '../../kit/limits.ts';
 import type { ForkBase } from '../values/types.ts';
+import { type Arrivals, arrivalsAfter, noArrivals } from './arrivals.ts';
 import { type ChainLink, chainBreak, chainStart, linkAfter, startsAnew } from './chain.ts';
 import type { SessionContext } from './context.ts';
 import { type Covered, coveredAfter } from './covered.ts';
 import type { RecordedCommit } from './envelope.ts';
 import { isInteraction, type SessionEvent } from './events.ts';
 import { type MachineSnapshot, type SessionStatus, sessionMachine } from './machine.ts';
+import { rememberedIds } from './repeats/id-memory.ts';
 
 /**
  * The one fold: replay and snapshot + tail come from here, and so does the check of events before they are written. It runs no effect. Its
@@ -33,7 +34,7 @@ const inertScope: ActorScope<MachineSnapshot, SessionEvent> = {
  * What a session's state owes to its commits: their places in the log, their revisions and their times. The machine cannot hold these facts: it
  * checks events before they are written, when they have no sequence yet.
  */
-export interface Position extends ChainLink {
+export interface Position extends ChainLink, Arrivals {
   /** Stream sequence of the last commit folded; 0 before the first. */
   readonly seq: number;
   readonly at: number;
@@ -43,8 +44,6 @@ export interface Position extends ChainLink {
   readonly startedRev: number;
   /** Last command applied from the command stream: how a repeat is known (I2). */
   readonly command: { readonly seq: number; readonly incarnation: number };
-  /** The last command and message ids, oldest first, bounded. */
-  readonly recentIds: readonly string[];
   /** Sequences of this generation's last commits with messages, oldest first, bounded. */
   readonly window: readonly number[];
   /** Sequence from which the model's context is read: the start of this generation, or what its last summary kept. */
@@ -72,7 +71,7 @@ export const initialState: SessionState = {
     interactedAt: 0,
     startedRev: 0,
     command: { seq: 0, incarnation: 0 },
-    recentIds: [],
+    ...noArrivals,
     window: [],
     contextSeq: 0,
     skips: [],
@@ -91,21 +90,15 @@ export const evolve = (before: MachineSnapshot, event: SessionEvent): MachineSna
 const bounded = <T>(items: readonly T[], more: readonly T[], limit: number): readonly T[] =>
   more.length === 0 ? items : [...items, ...more].slice(-limit);
 
-/** The ids that a commit makes known: those of its messages, and its command's unless the host itself made the command. */
-const idsOf = (commit: RecordedCommit): string[] => {
-  const ids = new Set(commit.command.seq === null ? [] : [commit.command.id]);
-  for (const event of commit.events) {
-    if (event.type === 'user_message') ids.add(event.message.messageId);
-    if (event.type === 'message_refused') ids.add(event.messageId);
-  }
-  return Array.from(ids, detachedString);
-};
-
 type Context = Pick<Position, 'contextSeq' | 'skips'>;
 
 /** The fork base of a commit that forks (B21). */
 export const forkBaseOf = ({ events }: Pick<RecordedCommit, 'events'>): ForkBase | undefined =>
   events.find((event) => event.type === 'session_reset')?.forkedFrom;
+
+/** Whether a reader of a conversation that has read up to `rev` may read this commit next. */
+export const mayFollow = (commit: RecordedCommit, rev: number): boolean =>
+  commit.rev === rev + 1 || (startsAnew(commit) && commit.rev > rev) || forkBaseOf(commit)?.rev === rev;
 
 /** Where the conversation is read. Messages of queued turns are older than the generation in which they are answered. */
 const contextAfter = (before: Context, { seq, events }: RecordedCommit, starts: boolean): Context => {
@@ -141,7 +134,7 @@ export const advance = (known: Position, commit: RecordedCommit): Position => {
     interactedAt: commit.events.some(isInteraction) ? Math.max(before.interactedAt, commit.at) : before.interactedAt,
     startedRev: starts ? commit.rev : before.startedRev,
     command: seq === null || incarnation === null ? before.command : { seq, incarnation },
-    recentIds: bounded(before.recentIds, idsOf(commit), limits.recentIds),
+    ...arrivalsAfter(before, commit),
     window: bounded(starts && !keepsQueue ? [] : before.window, hasMessage ? [commit.seq] : [], limits.windowCommits),
     ...contextAfter(before, commit, starts),
     covered: coveredAfter(before.covered, commit),
@@ -185,6 +178,16 @@ export const toPlain = ({ machine, position }: SessionState): PlainState => ({
   status: machine.value,
   context: machine.context,
   position,
+});
+
+/** A state as it is shown: with the number of the older ids instead of their digests. */
+export interface ShownState extends Omit<PlainState, 'position'> {
+  readonly position: Omit<Position, 'olderIds'> & { readonly olderIds: number };
+}
+export const toShown = ({ status, context, position }: PlainState): ShownState => ({
+  status,
+  context,
+  position: { ...position, olderIds: rememberedIds(position.olderIds) },
 });
 
 /** The inverse of `toPlain`. Starts no child actor: only a newly recorded event may start an effect (I6). */

@@ -89,7 +89,11 @@ export const sessionMachine = setup({
     recordCompaction: assign(({ context }, p: EventOf<'context_compacted'>) => compactionRecorded(context, p)),
     completeTurn: assign(({ context }) => ({ turn: null, completedTurns: context.completedTurns + 1 })),
     failTurn: assign({ turn: null }),
-    abortTurn: assign(({ context }) => ({ turn: null, approval: null, epoch: context.epoch + 1 })),
+    abortTurn: assign(({ context: { approval, epoch } }) => ({
+      turn: null,
+      approval: approval?.deferred ? approval : null,
+      epoch: epoch + 1,
+    })),
     clearQueue: assign(({ context }, p: EventOf<'queue_cleared'>) => queueCleared(context, p)),
     stopRuns: assign(({ context }, p: EventOf<'runs_stopped'>) => runsStopped(context, p)),
     requestApproval: assign((_, p: EventOf<'approval_requested'>) => ({ approval: requestOf(p) })),
@@ -123,6 +127,8 @@ export const sessionMachine = setup({
   context: neverOpened,
   on: {
     user_message: { actions: { type: 'addMessage', params: ({ event }) => event } },
+    message_edited: { actions: 'acknowledge' },
+    message_withdrawn: { actions: 'acknowledge' },
     message_refused: { actions: { type: 'refuseMessage', params: ({ event }) => event } },
     participant_resolved: { actions: 'acknowledge' },
     origin_changed: { actions: { type: 'setOrigin', params: ({ event }) => event } },
@@ -131,10 +137,14 @@ export const sessionMachine = setup({
     runs_stopped: { actions: { type: 'stopRuns', params: ({ event }) => event } },
     settings_changed: { actions: { type: 'changeSettings', params: ({ event }) => event } },
     notice: { actions: 'acknowledge' },
+    // Of a call that no turn waits for (ADR 22).
+    approval_resolved: { actions: { type: 'resolveApproval', params: ({ event }) => event } },
     checkpoint_requested: { actions: { type: 'requestCheckpoint', params: ({ event }) => event } },
     introspected: { actions: { type: 'recordIntrospection', params: ({ event }) => event } },
     introspection_failed: { actions: 'acknowledge' },
     memory_changed: { actions: 'acknowledge' },
+    delivery_reported: { actions: 'acknowledge' },
+    delivery_repeated: { actions: 'acknowledge' },
     session_deleted: { target: '.inactive', actions: { type: 'deleteSession', params: ({ event }) => event } },
     history_damaged: { target: '.inactive', actions: { type: 'restartDamaged', params: ({ event }) => event } },
     session_reset: { target: '.idle', actions: { type: 'resetSession', params: ({ event }) => event } },
@@ -173,7 +183,13 @@ export const sessionMachine = setup({
         turn_failed: { target: 'idle', actions: 'failTurn' },
         turn_aborted: { target: 'idle', actions: 'abortTurn' },
         queue_cleared: { actions: { type: 'clearQueue', params: ({ event }) => event } },
-        approval_requested: { target: 'awaiting_approval', actions: { type: 'requestApproval', params: ({ event }) => event } },
+        approval_requested: [
+          {
+            guard: ({ event }) => event.deferred !== undefined,
+            actions: { type: 'requestApproval', params: ({ event }) => event },
+          },
+          { target: 'awaiting_approval', actions: { type: 'requestApproval', params: ({ event }) => event } },
+        ],
       },
     },
     awaiting_approval: {

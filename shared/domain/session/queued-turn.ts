@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { resetCause } from '../values/expiry.ts';
-import { deliveryTarget, turnTask } from '../values/types.ts';
+import { deliveryTarget, requestedCall, spawnedRun, turnTask } from '../values/types.ts';
 
 const id = z.string();
 /** The principal of the one person who asked for a turn: they may stop it (D7). */
@@ -16,6 +16,8 @@ export const queuedTurn = z.object({
   /** May be answered together with its neighbours in the queue (B6). */
   collect: z.literal(true).optional(),
   task: turnTask.optional(),
+  /** It begins with this call, which a person has approved (ADR 22). */
+  call: requestedCall.extend({ approvalId: id, spawn: spawnedRun.optional() }).optional(),
   askedBy,
 });
 export type QueuedTurn = z.infer<typeof queuedTurn>;

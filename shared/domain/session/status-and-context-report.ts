@@ -2,7 +2,8 @@ import { z } from 'zod';
 import { limits } from '../../kit/limits.ts';
 import { estimatedTokens } from '../../kit/token-estimate.ts';
 import { expiry, staleness } from '../values/expiry.ts';
-import { promptPart, queueRule } from '../values/types.ts';
+import { skillRef } from '../values/memory-edit.ts';
+import { type PromptPart, promptPart, queueRule } from '../values/types.ts';
 import type { SessionContext } from './context.ts';
 import type { SessionState } from './evolve.ts';
 
@@ -10,8 +11,11 @@ import type { SessionState } from './evolve.ts';
 export const reportFacts = z.object({
   kind: z.enum(['status', 'context_list', 'context_detail']),
   model: z.string().max(256),
-  /** The configured parts of the system prompt; used until a model step has recorded the real ones. */
+  /** The parts of the system prompt for the next step; used until a model step has recorded its own. */
   parts: z.array(promptPart).max(limits.promptParts),
+  /** The tools and skills that the next step would have, as the session's host adds them (D4). */
+  tools: z.array(promptPart).max(limits.offeredTools).optional(),
+  skills: z.array(skillRef).max(limits.sessionSkills).optional(),
   /** The model's context window in tokens, and those of models that differ from it. */
   windowTokens: z.int().min(1).optional(),
   windows: z.record(z.string().max(256), z.int().min(1)).optional(),
@@ -34,13 +38,14 @@ export const reportText = (facts: ReportFacts, state: SessionState, at: number):
   return fitting([...lines, ...facts.warnings.map((warning) => `Warning: ${warning}`)]).join('\n');
 };
 
-/** The lines that fit into a notice. */
+/** The lines that fit into a notice, and how many do not. */
 const fitting = (lines: readonly string[]): readonly string[] => {
-  let room = limits.noticeCharacters;
-  return lines.filter((line) => {
+  let room = limits.noticeCharacters - 64;
+  const kept = lines.filter((line) => {
     room -= line.length + 1;
     return room >= 0;
   });
+  return kept.length === lines.length ? kept : [...kept, `[${lines.length - kept.length} lines more do not fit here]`];
 };
 
 /** A session is not reset while its turn runs; a stale one is reset by its next message. */
@@ -88,26 +93,34 @@ const windowUse = (facts: ReportFacts, context: SessionContext): string => {
   return `${number(contextTokens)}${share}${estimated ? ', estimated' : counted}`;
 };
 
-/** The parts of the last step's prompt, or before the first step the configured ones. */
+/** The parts of the last step's prompt, or before the first step those that it would have (D4). */
 const contextLines = (facts: ReportFacts, { machine: { context } }: SessionState): string[] => {
   const parts = context.prompt.length > 0 ? context.prompt : facts.parts;
-  const biggestFirst = parts.toSorted((a, b) => b.characters - a.characters);
-  const shown = facts.kind === 'context_list' ? biggestFirst.slice(0, 5) : biggestFirst;
   const total = parts.reduce((sum, { characters }) => sum + characters, 0);
   return [
     `System prompt: ${number(total)} characters, about ${number(estimatedTokens(total))} tokens, in ${parts.length} parts`,
-    ...shown.map(
-      ({ name, characters }) =>
-        `- ${name}: ${number(characters)} characters, about ${number(estimatedTokens(characters))} tokens`,
-    ),
-    ...(shown.length < parts.length ? [`- ${parts.length - shown.length} smaller ones; see /context detail`] : []),
+    ...parts.toSorted(biggestFirst).map(sizeLine),
+    ...toolLines(facts),
     ...skillLines(facts, context),
     `Conversation: ${number(context.messages)} messages, ${number(context.compactions)} compactions; with the last model step the context was ${windowUse(facts, context)}`,
   ];
 };
 
-/** The skills that the model saw last. In detail each with its version (A15/166). */
-const skillLines = ({ kind }: ReportFacts, { skills }: SessionContext): string[] => {
+const biggestFirst = (one: PromptPart, other: PromptPart): number => other.characters - one.characters;
+const sizeLine = ({ name, characters }: PromptPart): string =>
+  `- ${name}: ${number(characters)} characters, about ${number(estimatedTokens(characters))} tokens`;
+
+/** All tools by name, and in detail each with its size (D4). */
+const toolLines = ({ kind, tools }: ReportFacts): string[] => {
+  if (tools === undefined) return [];
+  if (tools.length === 0) return ['Tools: none'];
+  if (kind === 'context_detail') return [`Tools: ${tools.length}`, ...tools.toSorted(biggestFirst).map(sizeLine)];
+  return [`Tools: ${tools.map(({ name }) => name).join(', ')}`];
+};
+
+/** The skills that the model saw last, or would see next. In detail each with its version (A15/166). */
+const skillLines = ({ kind, skills: next = [] }: ReportFacts, { skills: seen }: SessionContext): string[] => {
+  const skills = seen.length > 0 ? seen : next;
   if (skills.length === 0) return [];
   const names = skills.map(({ name, digest }) => (kind === 'context_detail' ? `${name} (${digest.slice(0, 12)})` : name));
   return [`Skills: ${names.join(', ')}`];

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { limits } from '../../kit/limits.ts';
+import { attachment } from './attachment.ts';
 
 /** Values shared by commands, events and state. Plain data: they survive MessagePack and JSON unchanged. */
 
@@ -106,6 +107,8 @@ export const notice = z.object({
   deliverTo: deliveryTarget.optional(),
 });
 export type Notice = z.infer<typeof notice>;
+/** What tells the owner, in some of their sessions. */
+export const ownersNotices = z.array(notice).max(5);
 
 /** Tokens of one model step. `estimated` is true if the provider did not count them. */
 export const usage = z.object({
@@ -126,6 +129,9 @@ export const message = z.object({
   deliverTo: deliveryTarget.optional(),
   /** The spawned run whose result this is; it is answered where the session's last answers went (A13/138). */
   answers: z.string().min(1).max(limits.idCharacters).optional(),
+  attachments: z.array(attachment).max(limits.attachments).optional(),
+  /** The platform's id of the message that this one replies to. */
+  replyTo: z.string().min(1).max(128).optional(),
   /** The owner said it to the group, not to the agent: the model is told so (A6/76, D3). */
   aside: z.literal('owner').optional(),
 });
@@ -180,6 +186,10 @@ export const approvalRequest = z.object({
   onceOnly: z.literal(true).optional(),
   /** The run in another session that the call spawns when approved. */
   spawn: spawnedRun.optional(),
+  /** The turn does not wait: once approved, a turn of its own makes the call, for the `principal` (ADR 22). */
+  deferred: z
+    .object({ arguments: requestedCall.shape.arguments, principal: sender.shape.principal, deliverTo: deliveryTarget.optional() })
+    .optional(),
 });
 export type ApprovalRequest = z.infer<typeof approvalRequest>;
 
@@ -188,7 +198,12 @@ export const ruling = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('run'), spawn: spawnedRun.optional() }),
   /** `invalid`: not forbidden, but the tool does not exist or its arguments cannot be parsed. The call ends as an error. */
   z.object({ kind: z.literal('deny'), reason: z.string().max(2_000), invalid: z.literal(true).optional() }),
-  z.object({ kind: z.literal('ask'), request: approvalRequest.omit({ callId: true, tool: true }) }),
+  /** `notices` tell the owner of a deferred question. */
+  z.object({
+    kind: z.literal('ask'),
+    request: approvalRequest.omit({ callId: true, tool: true }),
+    notices: ownersNotices.optional(),
+  }),
 ]);
 export type Ruling = z.infer<typeof ruling>;
 

@@ -29,6 +29,17 @@ export const custodyLogContract = (broker: () => CacheBroker): void => {
     }
   });
 
+  test('D12: what a record says of parts comes back as it was written', async () => {
+    const [{ custody }, target] = [await broker().host(), freshTarget()];
+    const cuts = [{ end: 3, next: 5, fence: '```ts' }];
+    const written = record(target, 'partial', {
+      ...{ v: 2, parts: { cuts, digest: 'd', done: ['m1', null], refused: [1] }, form: 'mark', failure: 'invalid' },
+      ...{ uncounted: 2, notBefore: 1_700_000_003_600, uncertainSince: 1_700_000_000_000 },
+    });
+    await custody.append(written, 0);
+    expect((await custody.last(target))?.record).toEqual(written);
+  });
+
   test('I9: of two writers at once one writes', async () => {
     const [hosts, target] = [[await broker().host(), await broker().host()], freshTarget()];
     let seq = 0;

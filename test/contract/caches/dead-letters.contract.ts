@@ -41,6 +41,16 @@ export const deadLettersContract = (broker: () => CacheBroker): void => {
     await vi.waitFor(async () => expect(await other.deadLetters.count()).toBe(count + 1));
   });
 
+  test('counts the letters of one service, whatever they are about', async () => {
+    const { deadLetters } = await broker().host();
+    const count = await deadLetters.count('counted');
+    const others = await deadLetters.count('count');
+    const subjects = ['tiny.inbound.7.telegram.x', 'tiny.inbound.7.telegram.x', 'tiny.inbound.7.irc.x', 'nowhere'];
+    for (const subject of subjects) await deadLetters.put(letter({ service: 'counted', subject }));
+    await vi.waitFor(async () => expect(await deadLetters.count('counted')).toBe(count + 4));
+    expect(await deadLetters.count('count')).toBe(others);
+  });
+
   test('pages from any place on, however many letters between were removed', async () => {
     const { deadLetters } = await broker().host();
     const letters = Array.from({ length: 12 }, () => letter());

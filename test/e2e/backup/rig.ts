@@ -57,7 +57,7 @@ export const startServices = async (url: string, parts: readonly Part[] = all) =
     sent.push(outbound);
     return { kind: 'sent' } as const;
   };
-  const outlets = [{ channel: 'hook', idempotent: true, send }];
+  const outlets = [{ channel: 'hook', unknownSend: { by: 'key' as const }, send }];
   const starting: Readonly<Record<Part, () => Promise<Service>>> = {
     session: () => startSession({ config, ports, log, member: 'session', env: {}, recoveryEveryMs: 100 }),
     router: () => startRouter({ config: fixed(config), ports, log, member: 'router' }),

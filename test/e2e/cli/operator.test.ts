@@ -9,6 +9,7 @@ import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { auditCommand } from '../../../services/cli/commands/operate/audit.ts';
 import { deadLettersCommand } from '../../../services/cli/commands/operate/dead-letters.ts';
+import { deliveriesCommand } from '../../../services/cli/commands/operate/deliveries.ts';
 import { doctorCommand } from '../../../services/cli/commands/operate/doctor.ts';
 import { statusCommand } from '../../../services/cli/commands/operate/status.ts';
 import type { Finding } from '../../../services/cli/doctor/finding.ts';
@@ -20,11 +21,13 @@ import { openNats } from '../../../shared/adapters/nats/open.ts';
 import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
 import { systemClock } from '../../../shared/kit/clock.ts';
 import { HealthProblem } from '../../../shared/kit/health-problem.ts';
+import type { Undelivered } from '../../../shared/ports/dead-letters.ts';
 import { loadConfig } from '../../../shared/runtime/config/load.ts';
 import { fixed } from '../../../shared/runtime/config/reload.ts';
 import { encodeCommand } from '../../../shared/wire/codec.ts';
 import { subjectsUnder } from '../../../shared/wire/subjects.ts';
 import { partitionConsumer } from '../../../shared/wire/topology.ts';
+import { undeliveredCodec } from '../../../shared/wire/undelivered.ts';
 import { startServer, type TestServer } from '../../support/nats.ts';
 import { natterWith } from '../../support/natter.ts';
 import { callerOf, pathOf, ready } from '../gateway/setup.ts';
@@ -48,7 +51,7 @@ const env = (): Record<string, string> => ({
 const configIn = (given: Record<string, string>) => loadConfig({ env: given, home });
 const call = (...given: Parameters<ReturnType<typeof callerOf>>) => callerOf(system.gateway.url, token)(...given);
 const natter = async (...words: string[]): Promise<string> => {
-  const run = natterWith([auditCommand, deadLettersCommand, doctorCommand, statusCommand], {
+  const run = natterWith([auditCommand, deadLettersCommand, deliveriesCommand, doctorCommand, statusCommand], {
     home,
     env: env(),
     now: () => Date.now(),
@@ -97,6 +100,7 @@ describe('natter status', () => {
       queues: { commands: 0, inbound: 0 },
       deliveriesInHand: 0,
       deadLetters: 0,
+      openDeliveries: 0,
     });
     const text = await natter('status');
     expect(text).toMatch(/^runs +1 session, 1 router, 1 checkpoint, 1 delivery, 1 gateway$/m);
@@ -192,7 +196,8 @@ describe('natter doctor', () => {
     expect(Object.keys(found)).toEqual([
       ...['node', 'config', 'values', 'privacy', 'address', 'models', 'snapshots', 'disk', 'secrets'],
       ...['broker', 'jetstream', 'clock'],
-      ...['streams', 'store', 'log', 'queues', 'cursors', 'processes', 'checkpoints', 'dead letters', 'tokens', 'gateway'],
+      ...['streams', 'store', 'log', 'queues', 'cursors', 'processes', 'checkpoints', 'dead letters'],
+      ...['deliveries', 'tokens', 'gateway'],
     ]);
     expect(found.clock?.detail).toMatch(/^\d+ ms/);
     expect(found.jetstream?.detail).toMatch(/stored/);
@@ -232,7 +237,7 @@ describe('natter doctor', () => {
       'dead letters': { level: 'warn', fix: expect.stringContaining('natter dead-letters') },
     });
     const text = await natter('dead-letters');
-    expect(text).toMatch(/^SEQ +AGE +SERVICE +REASON +SUBJECT\n1 +now +router +it is garbage +natter\.inbound\.irc\.x\n$/);
+    expect(text).toMatch(/^SEQ +AGE +SERVICE +REASON +SUBJECT\n1 +\S+ +router +it is garbage +natter\.inbound\.irc\.x\n$/);
     const { deadLetters } = JSON.parse(await natter('dead-letters', '--json'));
     expect(deadLetters).toMatchObject([{ ...letter, seq: 1, size: 7, bytes: Buffer.from('planted').toString('base64') }]);
     expect(await natter('dead-letters', 'show', '1')).toMatch(/^resend +not possible: it would come back: /m);
@@ -240,6 +245,47 @@ describe('natter doctor', () => {
     expect(await natter('dead-letters', 'discard', '1', '--yes', '--reason', 'planted')).toBe('1: discarded\n');
     expect(await natter('audit', '--kind', 'dead_letter_discarded')).toMatch(/ {2}1 service: router, id: x-1, reason: planted$/m);
     expect(await natter('dead-letters')).toBe('');
+  });
+
+  test('D12: a message that may not have arrived is a warning; it is shown, repeated once and left by its number', async () => {
+    const ports = await openNats(configIn(env()), { name: 'test', clock: systemClock, servers: server.url });
+    onTestFinished(() => ports.close());
+    const key = 'agent:main:deliveries' as SessionKey;
+    expect((await call('POST', pathOf(key, '/messages'), { body: { text: 'hi', mode: 'append' } })).status).toBeLessThan(300);
+    const keep = async (id: string, more: Partial<Undelivered> = {}): Promise<string> => {
+      const target = { channel: 'chat', to: 'ann' };
+      const outbound = { id, seq: 9, key, target, kind: 'assistant_message', text: `text of ${id}`, turnId: 't' } as const;
+      const bytes = undeliveredCodec.encode({ ...outbound, outcome: 'unknown', ...more });
+      const letter = { id, service: 'delivery', reason: 'cut', subject: 'natter.delivery.unknown.chat.x', at: Date.now(), bytes };
+      await ports.deadLetters.put(letter);
+      return `${(await ports.deadLetters.list(1))[0]?.seq}`;
+    };
+    const first = await keep('9.0');
+    const second = await keep('9.1', { outcome: 'partial', parts: { sent: 1, of: 3 } });
+    expect(await examined()).toMatchObject({ deliveries: { level: 'warn', fix: expect.stringContaining('natter deliveries') } });
+    expect(await natter('status')).toMatch(/^warning {2}2 outgoing messages may not have arrived \(natter deliveries\)$/m);
+    const row = `\\S+ +partial, 1 of 3 parts sent +${key} +chat ann +cut`;
+    expect(await natter('deliveries')).toMatch(
+      new RegExp(`^SEQ +AGE +STATE .*\n${second} +${row}\n${first} +\\S+ +unknown .*\n$`),
+    );
+    expect(JSON.parse(await natter('deliveries', '--json')).deliveries).toMatchObject([
+      { seq: Number(second) },
+      { state: 'unknown' },
+    ]);
+    expect(await natter('deliveries', 'show', first)).toMatch(/^repeat +the receiver may get it twice\n(?:.*\n)*.*text of 9\.0/m);
+    await expect(natter('deliveries', 'repeat', first)).rejects.toThrow(/--yes/);
+    expect(await natter('deliveries', 'repeat', first, '--yes')).toBe(`${first}: is sent again; the receiver may get it twice\n`);
+    expect(await natter('deliveries', 'leave', second)).toBe(`${second}: left as it is\n`);
+    expect(await natter('audit', '--kind', 'delivery_repeated')).toMatch(/ outboundId: 9\.0, state: unknown$/m);
+    // Here is no outlet for the channel: the repeat is listed anew, as a message of its own.
+    const anew = await vi.waitFor(async () => {
+      const { deliveries } = JSON.parse(await natter('deliveries', '--json'));
+      expect(deliveries).toMatchObject([{ state: 'failed', detail: 'no outlet for channel "chat"' }]);
+      return deliveries[0];
+    }, 10_000);
+    expect(anew.outboundId).not.toBe('9.0');
+    await natter('deliveries', 'leave', `${anew.seq}`);
+    expect(await natter('deliveries')).toBe('');
   });
 
   test('I2: a command that no host could take is resent from the command line: once, and said to be a repeat the second time', async () => {

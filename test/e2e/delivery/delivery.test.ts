@@ -47,11 +47,11 @@ describe('a reply goes to its webhook', () => {
     };
     const outlet: Outlet = {
       channel: 'chat',
-      idempotent: true,
+      unknownSend: { by: 'key' },
       send: async ({ id, target }) => {
         const last = await custody.last(target);
         found.push([last?.record.outboundId === id, last?.record.state, last?.record.attempt]);
-        return found.length === 1 ? { kind: 'retry', afterMs: 0, detail: 'busy' } : { kind: 'sent' };
+        return found.length === 1 ? { kind: 'refused', failure: 'transient', detail: 'busy' } : { kind: 'sent' };
       },
     };
     await start('one', { change: { custody: { last: custody.last, append } }, outlets: [outlet] });
@@ -128,10 +128,12 @@ describe('trouble at the far side', () => {
     await start('one', { webhook: { attempts: 2 } });
     const ids = [await say('gone'), await say('moved'), await say('broken'), await say('astray', 'x', { channel: 'nowhere' })];
     await delivered(await say('next'));
-    await rig.until(() => expect(ids.map((id) => finals(id))).toEqual([['failed 1'], ['failed 1'], ['failed 2'], ['failed 0']]));
+    await rig.until(() => expect(ids.map((id) => finals(id))).toEqual([['failed 1'], ['failed 1'], ['unknown 2'], ['failed 0']]));
     expect(states(ids[2]!).filter((state) => state.startsWith('sending'))).toHaveLength(2);
     const letters = await ports.deadLetters.list(10);
+    // Whether the third one arrived is not known: it waits for a person as the others do.
     expect(letters.map(({ id }) => id).sort()).toEqual([...ids].sort());
+    expect(letters.map(({ subject }) => subject.split('.')[2]).sort()).toEqual(['failed', 'failed', 'failed', 'unknown']);
     expect(letters.map(({ reason }) => reason).join()).toMatch(/no outlet for channel "nowhere"/);
   });
 
@@ -182,7 +184,7 @@ describe('several at work', () => {
     const sent: string[] = [];
     const outlet: Outlet = {
       channel: 'terminal',
-      idempotent: false,
+      unknownSend: { by: 'neither' },
       send: async ({ text }) => ({ kind: 'sent', detail: `line ${sent.push(text)}` }),
     };
     const custody = system.portsFor('one').custody;

@@ -17,12 +17,18 @@ import type { Service } from '../../../shared/runtime/service.ts';
 import { assistantMessage, commitTo, freshKey } from '../../support/domain/commits.ts';
 import { listener } from '../../support/listener.ts';
 
-/** Time that runs `factor` times as fast, so that waits of seconds are tests of milliseconds. */
-const fastClock = (factor = 20): Clock => ({
-  now: () => Math.round(systemClock.now() * factor),
-  monotonic: () => systemClock.monotonic() * factor,
-  sleep: (ms, signal) => systemClock.sleep(ms / factor, signal),
-});
+/** Time that runs `factor` times as fast, so that waits of seconds are tests of milliseconds; `skip` lets the time of day jump. */
+const fastClock = (factor = 20): Clock & { skip(ms: number): void } => {
+  let skippedMs = 0;
+  return {
+    now: () => Math.round(systemClock.now() * factor) + skippedMs,
+    monotonic: () => systemClock.monotonic() * factor,
+    sleep: (ms, signal) => systemClock.sleep(ms / factor, signal),
+    skip: (ms) => {
+      skippedMs += ms;
+    },
+  };
+};
 
 /** What the far side does with a request: a status, or `hang` (never answers). */
 export type Reply = { status: number; headers?: Record<string, string> } | 'hang';

@@ -20,7 +20,7 @@ beforeAll(async () => {
     sent.push(outbound);
     return answer;
   };
-  system = await startSystem({ channel: 'hook', idempotent: true, attempts: 3, send });
+  system = await startSystem({ channel: 'hook', unknownSend: { by: 'key' as const }, attempts: 3, send });
 });
 afterAll(() => system?.close());
 
@@ -135,7 +135,7 @@ describe('natter erase', () => {
 
   test('C9: an answer that could not be sent yet is suppressed, and never becomes a dead letter', async () => {
     const [key, canary] = [freshKey('agent:main:erase'), freshCanary()];
-    answer = { kind: 'retry', afterMs: 400, detail: 'busy' };
+    answer = { kind: 'refused', failure: 'transient', afterMs: 400, detail: 'busy' };
     await system.post(key, canary, { deliverTo: { channel: 'hook', to: key } });
     await until(() => expect(sent.some((outbound) => outbound.key === key)).toBe(true));
     await system.erase([key, '--yes']);

@@ -116,7 +116,7 @@ const chainOf = async (prefix: string) => {
       return Promise.race([told, gone.then(() => false)]);
     };
     await answers(moment);
-    const message = { messageId: id, text: 'go', sender: { id: 'ann' } };
+    const message = { messageId: id, text: 'go', sender: { id: 'ann', role: 'owner' as const } };
     await stage.send(key, { type: 'post_message', sessionId: 's1', message }, id);
     await Promise.race([gone, untilOver(stage, key)]);
     const killed = !(await answers(0));

@@ -66,28 +66,58 @@ describe('in the chat', () => {
     expect(() => whole.written()).toThrow();
   });
 
-  test('A5/62: a participant without the right cannot approve by typing it; the owner can from elsewhere', async () => {
+  test('A5/62: a participant without the right cannot approve by typing it; the owner is told, and can from elsewhere', async () => {
     const whole = await startAsking();
+    await ask(whole, owner, 'hello');
     const id = idIn(await ask(whole, ann, writing('one')));
+    const [answer, told] = [await whole.delivered(), await whole.delivered()].sort((one, other) =>
+      one.target.to < other.target.to ? -1 : 1,
+    );
+    expect(answer?.text).toMatch(/write_file → denied: A person has to allow it and was asked/);
+    expect(told?.target.to).toBe('7');
+    expect(told?.text).toContain(`It is for a participant in ${keyOf(ann)}; answer with: natter approvals resolve ${id}`);
     expect(await ask(whole, ann, `/approve ${id}`)).toBe(`approval ${id} is not yours to answer; ask the owner`);
     expect(() => whole.written()).toThrow();
     expect((await whole.as.ann('POST', `/v1/approvals/${id}`, { body: { verdict: 'allow-once' } })).status).toBe(403);
     expect((await whole.as.owner('POST', `/v1/approvals/${id}`, { body: { verdict: 'allow-once' } })).status).toBe(200);
-    expect((await whole.delivered()).text).toMatch(/write_file → wrote/);
+    expect((await whole.delivered()).text).toContain('has allowed what was asked for earlier');
+    expect(whole.written()).toBe('one');
   });
 
   test('A5/62: whoever asked may answer where a rule says so', async () => {
     const whole = await startAsking({ approvers: ['asker'] });
     const id = idIn(await ask(whole, ann, writing('one')));
+    await whole.delivered();
     expect(await ask(whole, ann, `/approve ${id}`)).toMatch(/^Approved/);
-    expect((await whole.delivered()).text).toMatch(/write_file → wrote/);
+    expect((await whole.delivered()).text).toContain('has allowed what was asked for earlier');
+    expect(whole.written()).toBe('one');
   });
 
   test('A5/66: a rule may name somebody who is linked by any of their ids', async () => {
     const whole = await startAsking({ approvers: ['discord:2'] });
     const bob = 'telegram:2';
     const id = idIn(await ask(whole, bob, writing('one')));
+    await whole.delivered();
     expect(await ask(whole, bob, `/approve ${id}`)).toMatch(/^Approved/);
+  });
+
+  test('A5/62: in a group a stranger’s question holds up nobody; what the owner allows there is done (ADR 22)', async () => {
+    const whole = await startAsking({ role: 'participant' });
+    const group = { conversation: { id: '-100', kind: 'group' }, mentioned: true };
+    await whole.say(ann, writing('one'), group);
+    const id = idIn((await whole.delivered()).text);
+    expect((await whole.delivered()).text).toMatch(/write_file → denied/);
+    await whole.say(owner, 'are you there?', group);
+    expect((await whole.delivered()).text).toBe('You said: are you there?');
+    const pending = async () => (await whole.as.owner('GET', '/v1/approvals')).body.approvals;
+    const asked = { approvalId: id, sessionKey: 'agent:main:telegram:group:-100' };
+    await whole.until(async () => expect(await pending()).toMatchObject([asked]));
+    expect(() => whole.written()).toThrow();
+    await whole.say(owner, `/approve ${id}`, group);
+    expect((await whole.delivered()).text).toMatch(/^Approved/);
+    expect((await whole.delivered()).text).toContain('telegram:7 has allowed what was asked for earlier');
+    expect(whole.written()).toBe('one');
+    await whole.until(async () => expect(await pending()).toEqual([]));
   });
 
   test('A5/62, 70: what is said meanwhile waits; without an id it says how to answer', async () => {

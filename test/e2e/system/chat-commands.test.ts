@@ -142,8 +142,9 @@ describe('reports', () => {
     await ask(whole, owner, 'hello');
     for (const kind of ['list', 'detail']) {
       const text = await ask(whole, owner, `/context ${kind}`);
-      expect(text).toContain('System prompt: 400 characters, about 100 tokens, in 1 parts');
-      expect(text).toContain('- system prompt: 400 characters');
+      expect(text).toMatch(/^System prompt: [\d,]+ characters, about [\d,]+ tokens, in 2 parts\n- tools: /);
+      expect(text).toContain('- system prompt: 400 characters, about 100 tokens');
+      expect(text).toMatch(/^Tools: /m);
     }
     expect((await whole.eventsOf(key, 'notice')).map(({ notice }) => notice.code)).toEqual(['context', 'context']);
   });

@@ -40,7 +40,11 @@ const begin = async (rules: readonly object[] = []) => {
     await ports.commands.publish({ id, key, at: Date.now(), correlationId: id, causationId: id, actor, data });
   };
   const say = (text: string) =>
-    send({ type: 'post_message', sessionId: 's1', message: { messageId: `m${commands}`, text, sender: { id: 'ann' } } });
+    send({
+      type: 'post_message',
+      sessionId: 's1',
+      message: { messageId: `m${commands}`, text, sender: { id: 'ann', role: 'owner' } },
+    });
   /** Waits for the first event of a kind. */
   const until = <T extends EventType>(type: T): Promise<EventOf<T>> =>
     vi.waitFor(

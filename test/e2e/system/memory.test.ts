@@ -21,7 +21,12 @@ import { callerOf, pathOf, ready } from '../gateway/setup.ts';
 
 /** What people say, what is remembered of it and who knows it later, on a real broker (A7/82, I12). `bob` writes from two channels. */
 const agent = { owners: ['telegram:7'] };
-const tools = { rules: [{ tool: 'memory_share', action: 'allow' }] };
+const people = { role: 'participant', action: 'allow' };
+const rules = [
+  { tool: 'memory_share', action: 'allow' },
+  ...['memory_add', 'memory_forget'].map((tool) => ({ tool, ...people })),
+];
+const tools = { rules };
 const config = configOf({ dmScope: 'per-channel-peer' }, { agent, tools, nats: { partitions: 4 } });
 const keyOf = (rest: string) => `agent:main:${rest}` as SessionKey;
 

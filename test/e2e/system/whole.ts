@@ -59,7 +59,7 @@ export const startWhole = async (
   const custody: CustodyRecord[] = [];
   const outletOf = (channel: string): Outlet => ({
     channel,
-    idempotent: true,
+    unknownSend: { by: 'key' },
     send: async (outbound) => {
       sent.push(outbound);
       return { kind: 'sent' };

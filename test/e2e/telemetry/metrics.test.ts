@@ -47,7 +47,7 @@ const lived = async (): Promise<Whole> => {
   await whole.delivered();
   await whole.say('telegram:7', '[[fail busy]] oh');
   await whole.delivered();
-  await whole.say('telegram:1', '[[tool ask]] may I?');
+  await whole.say('telegram:7', '[[tool ask]] may I?');
   await whole.until(async () => expect(await pageOfGateway(whole)).toContain('natter_approvals_pending 1'));
   return whole;
 };

@@ -1,12 +1,8 @@
 import type { RecordedCommit } from '../../../shared/domain/session/envelope.ts';
 import type { SessionEvent } from '../../../shared/domain/session/events.ts';
-import { limits } from '../../../shared/kit/limits.ts';
 import { byKey, type Checker } from '../history.ts';
 
-/**
- * I2: ids of commits are unique, and a command, a message, a turn and a model step take effect once. A session remembers the last
- * `limits.recentIds` ids; a command or message that is sent again after more than that is a new one to it, and no finding.
- */
+/** I2, D9: ids of commits are unique, and a command, a message, a turn and a model step take effect once, however late it comes again. */
 export const nothingHappensTwice: Checker = (history) => [
   ...repeats(history.commits.map(({ id, seq }) => ({ fact: `commit ${id}`, seq }))),
   ...[...byKey(history)].flatMap(([key, commits]) => keyRepeats(key, commits)),
@@ -27,18 +23,11 @@ const repeats = (facts: readonly Fact[]): string[] => {
 };
 
 const keyRepeats = (key: string, commits: readonly RecordedCommit[]): string[] => {
-  const remembered: string[] = [];
-  const forgotten = new Set<string>();
-  const facts = commits.flatMap(({ seq, command, events }) => {
-    const ids = [command.id, ...events.flatMap((event) => messageIdOf(event) ?? [])];
-    const again = ids.some((id) => forgotten.has(id));
-    remembered.push(...new Set(ids));
-    for (const id of remembered.splice(0, remembered.length - limits.recentIds)) forgotten.add(id);
-    // A person's decision about damage voids what the session remembers.
-    if (events[0]?.type === 'history_damaged') for (const id of remembered.splice(0)) forgotten.add(id);
-    if (again) return [];
-    return [`command ${command.id} of ${key}`, ...events.flatMap((event) => factOf(event) ?? [])].map((fact) => ({ fact, seq }));
-  });
+  // A person's decision about damage voids what the session remembers (F13): what was before it may come again.
+  const decided = commits.findLastIndex(({ events }) => events[0]?.type === 'history_damaged');
+  const facts = commits.slice(Math.max(0, decided)).flatMap(({ seq, command, events }) =>
+    [`command ${command.id} of ${key}`, ...events.flatMap((event) => factOf(event) ?? [])].map((fact) => ({ fact, seq })),
+  );
   return repeats(facts);
 };
 

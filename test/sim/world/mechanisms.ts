@@ -11,6 +11,7 @@ export const unaware: Partial<SimOptions> = {
 export const mechanisms: Readonly<Record<string, Partial<SimOptions>>> = {
   fencing: { safetyToggles: { ...allOn, fencing: false } },
   deduplication: { safetyToggles: { ...allOn, deduplication: false } },
+  idMemory: { keys: 1, safetyToggles: { ...allOn, idMemory: false } },
   stopOnUncommitted: { safetyToggles: { ...allOn, stopOnUncommitted: false } },
   /** Ownership hides it; so it is looked at where that fails. */
   freshness: { ...unaware, safetyToggles: { ...allOn, freshness: false } },

@@ -13,6 +13,9 @@ import type { Recorder } from './recorder.ts';
 const againMs = 200;
 const impatience = 0.1;
 
+/** A turn of theirs asks without waiting for the answer (ADR 22). */
+const stranger = { id: 'stranger', role: 'participant', principal: 'stranger' } as const;
+
 /** Clients that send commands. Each waits for one acknowledgement before it sends the next to the same key, as a careful program does. */
 export class Workload {
   readonly #options: SimOptions;
@@ -26,7 +29,6 @@ export class Workload {
   #made = 0;
   #orders = 0;
   #patient = false;
-  #flooded = false;
   #dueAt = 0;
   /** Commands on their way. */
   pending = 0;
@@ -115,7 +117,11 @@ export class Workload {
     return {
       type,
       sessionId: `session-${this.#made}`,
-      message: { messageId, text: `${messageId}${wish}`, sender: { id: 'somebody' } },
+      message: {
+        messageId,
+        text: `${messageId}${wish}`,
+        sender: this.#made % 4 === 3 ? stranger : { id: 'somebody', role: 'owner' as const },
+      },
     };
   }
 
@@ -179,12 +185,12 @@ export class Workload {
     }
   }
 
-  /** One of the last commands that are through. None after a flood: a session remembers only so many ids. */
+  /** One of the last commands that are through. */
   #earlier(): Sent | undefined {
     const recent = this.#recorder.sent
       .slice(-5)
       .filter(({ envelope, acknowledged }) => acknowledged && !this.#timed.has(envelope.id));
-    return this.#flooded || recent.length === 0 ? undefined : this.#random.pick(recent);
+    return recent.length === 0 ? undefined : this.#random.pick(recent);
   }
 
   /** Sends a command at once and once, outside the client's line. */
@@ -207,6 +213,15 @@ export class Workload {
   #resend(): true {
     const earlier = this.#earlier();
     return earlier === undefined || this.#sendOnce(earlier);
+  }
+
+  /** Any earlier message again: a platform or a program that repeats it after minutes, when the queue has forgotten its id (D9). */
+  repeatLate(): void {
+    const messages = this.#recorder.sent.filter(
+      ({ envelope: { data, id }, acknowledged }) =>
+        acknowledged && (data.type === 'post_message' || data.type === 'append_message') && !this.#timed.has(id),
+    );
+    if (messages.length > 0) this.#sendOnce(this.#random.pick(messages));
   }
 
   /** The same message in another command: a channel that tells its webhook twice. */
@@ -306,7 +321,6 @@ export class Workload {
   /** More messages for one session than may wait for it. */
   #flood(): true {
     const key = this.#key();
-    this.#flooded = true;
     this.#send(this.#message('post_message', ' [[think 9000]]'), key, 'flooder');
     for (let count = 0; count < limits.queuedTurns + 2; count++) this.#send(this.#message('post_message', ''), key, 'flooder');
     return true;

@@ -311,7 +311,10 @@ export class World {
     return startSession({
       config: configSchema.parse({
         session: { residents },
-        tools: { approvalMinutes: 1 },
+        tools: {
+          ...{ approvalMinutes: 1, strangerApprovalMinutes: 1 },
+          rules: [{ tool: '*', role: 'participant', action: 'ask' }],
+        },
         context: { windowTokens, keepTokens, reserveTokens: 300 },
         memory: { enabled: false },
       }),

@@ -10,6 +10,8 @@ export const eventMeanings: Readonly<Record<EventType, string>> = {
   settings_changed: "Changed settings of the session, such as its model or send policy; `null` removes one's own value.",
   notice: 'Natter itself says something to a person. No model is involved.',
   user_message: 'A message arrived. With `turnId` it starts or joins a turn; without, it is only remembered.',
+  message_edited: 'The sender or the owner changed message `of`: from here on `text` counts.',
+  message_withdrawn: 'The sender or the owner took message `of` back: the model and the histories show it no longer.',
   message_refused: 'A message that was acknowledged gets no turn; `code` says why.',
   turn_queued: 'The message waits for its turn, at this position of the queue.',
   turn_started: 'A turn starts. `merged` are waiting turns that it answers too; before `quietUntil` it takes no model step.',
@@ -28,13 +30,17 @@ export const eventMeanings: Readonly<Record<EventType, string>> = {
   turn_failed: 'The turn ended without an answer; `code` says why.',
   turn_aborted: 'The turn was stopped.',
   queue_cleared: 'These waiting turns are cancelled.',
-  approval_requested: 'The turn waits for a person to allow an action.',
-  approval_resolved: 'The approval was granted, denied, or expired. The turn continues as its next attempt.',
+  approval_requested:
+    'The turn waits for a person to allow an action; with `deferred` it goes on, and the action waits alone (ADR 22).',
+  approval_resolved: 'The approval was granted, denied, or expired. A turn that waited continues as its next attempt.',
   session_reset: 'A generation ends and the next one starts under a new session id.',
   checkpoint_requested: 'The session is to be introspected, over the revisions from `fromRev` to `toRev`.',
   introspected: 'The result of an introspection: description and working memory.',
   introspection_failed: 'The introspection of these revisions failed; `code` says why.',
   memory_changed: 'Changes of the long-term memory that this session made.',
+  delivery_reported:
+    'It is not certain that an outgoing message has reached its receiver: its outcome is unknown, it failed, or some parts did. `outboundId` names its event.',
+  delivery_repeated: 'A person has that message, or the rest of its parts, sent again.',
   session_deleted: 'The session is over, with all running and waiting turns. `erased`: its earlier history is being removed.',
   history_damaged:
     'Commits are lost; a person decided to go on. The session starts anew with this commit, from what is still known.',

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { expect } from 'vitest';
 import { isErasure } from '../../../shared/domain/session/chain.ts';
-import { decide, isRepeat } from '../../../shared/domain/session/decide/index.ts';
+import { decide } from '../../../shared/domain/session/decide/index.ts';
+import { isRepeat } from '../../../shared/domain/session/decide/repeat.ts';
 import type { CommandEnvelope, RecordedCommit } from '../../../shared/domain/session/envelope.ts';
 import type { SessionEvent } from '../../../shared/domain/session/events.ts';
 import { fold, initialState, type SessionState } from '../../../shared/domain/session/evolve.ts';
@@ -55,6 +56,11 @@ const verbs = [
   'checkpoint',
   'forget',
   'fork',
+  'undelivered',
+  'repeat-delivery',
+  'told',
+  'edit',
+  'withdraw',
 ] as const;
 const turnVerbs = [
   'reply',
@@ -137,6 +143,11 @@ const rowOf = (
       return `post-stale m${index} ${oneOf(modes, number)}`;
     case 'answers':
       return `answers m${index} ${oneOf(context.spawned, number)?.runId ?? 'spawned-9'} ${oneOf(modes, number)}`;
+    case 'told':
+      return `post in-${index}`;
+    case 'edit':
+    case 'withdraw':
+      return `${verb} ${oneOf(position.revisable, number)?.id ?? 'in-0'}`;
     case 'reset':
       return `reset s${index}${number % 2 ? ` m${index}` : ''}`;
     case 'renew':

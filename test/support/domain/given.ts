@@ -67,8 +67,15 @@ export const rowOf = (event: SessionEvent): string => {
       return [event.type, event.mode, `g${event.generation}`, `e${event.epoch}`, ...event.turnIds].join(' ');
     case 'history_damaged':
       return `${event.type} ${event.damage} ${event.fromRev}-${event.toRev} g${event.generation} e${event.epoch}`;
+    case 'delivery_reported':
+      return `${event.type} ${event.outboundId} ${event.outcome}${event.past ? ' past' : ''}`;
+    case 'delivery_repeated':
+      return `${event.type} ${event.outboundId} by ${event.by}`;
     case 'user_message':
       return `${event.type} ${event.message.messageId}${event.turnId === undefined ? '' : ' for a turn'}`;
+    case 'message_edited':
+    case 'message_withdrawn':
+      return `${event.type} ${event.messageId} ${event.of}`;
     case 'message_refused':
       return `${event.type} ${event.messageId} ${event.code}`;
     case 'turn_queued':
@@ -116,7 +123,7 @@ export const rowOf = (event: SessionEvent): string => {
 /** The commit these events make, as the log gives it back. `origin` is the command's sequence in the command stream, `null` for a host's own. */
 export const commitOf = (
   { machine, position }: SessionState,
-  { id, at, correlationId, actor }: CommandEnvelope,
+  { id, at, correlationId, actor, order, call }: CommandEnvelope,
   events: readonly SessionEvent[],
   origin: number | null = null,
 ): RecordedCommit => {
@@ -126,7 +133,7 @@ export const commitOf = (
     id: `commit-${rev}`,
     correlationId,
     causationId: id,
-    command: { id, seq: origin, incarnation: origin === null ? null : 1 },
+    command: { id, seq: origin, incarnation: origin === null ? null : 1, ...(order && { order }), ...(call && { call }) },
   };
   const commit: Commit = { v: 2, ...ids, key, rev, prev: position.digest, sessionId, epoch, at, actor, events };
   return recorded(commit, position.seq + 2, at);

@@ -63,6 +63,16 @@ const histories: Record<EventType, Parameters<typeof tell>> = {
   session_opened: [rich, 'append m2'],
   session_reopened: ['open', 'deactivate', 'append m1'],
   user_message: ['append m0', rich],
+  message_edited: [
+    'post m1',
+    { type: 'message_edited', v: 1, of: '2.1', messageId: 'm1', text: 'better', by: everything.sender },
+    'append m2',
+  ],
+  message_withdrawn: [
+    'post m1',
+    { type: 'message_withdrawn', v: 1, of: '2.1', messageId: 'm1', by: everything.sender },
+    'append m2',
+  ],
   message_refused: ['post m1', { type: 'message_refused', v: 1, messageId: 'm2', turnId: 'm2', code: 'queue_full' }],
   turn_queued: ['post m0', rich],
   turn_started: [rich, 'reply m1/1 1', 'post m2'],
@@ -107,6 +117,8 @@ const histories: Record<EventType, Parameters<typeof tell>> = {
     }),
     'append m2',
   ],
+  delivery_reported: ['post m1', 'reply m1/1 1', 'undelivered 4.1 partial', 'append m2'],
+  delivery_repeated: ['post m1', 'reply m1/1 1', 'send allow', 'undelivered 4.1', 'repeat-delivery 4.1', 'append m2'],
   session_deleted: ['post m1', 'delete key', 'post m2', 'delete erased', 'append m3'],
 };
 

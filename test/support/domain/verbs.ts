@@ -1,5 +1,12 @@
 import type { CommandOf, SessionCommand } from '../../../shared/domain/session/commands.ts';
-import type { QueueRule, Ruling, Sender, SpawnedRun, ToolOutcome } from '../../../shared/domain/values/types.ts';
+import {
+  type QueueRule,
+  type Ruling,
+  type Sender,
+  type SpawnedRun,
+  sessionChannel,
+  type ToolOutcome,
+} from '../../../shared/domain/values/types.ts';
 
 /** The words of the command rows in `given.ts`, each with the command that it makes. */
 const usage = { inputTokens: 2, outputTokens: 3, totalTokens: 5 };
@@ -60,7 +67,10 @@ const requestOf = (
   asks: kind === 'retry' ? ('retry' as const) : ('run' as const),
   approvers: ['boss'],
   ...(kind === 'ask-once' && { onceOnly: true as const }),
+  ...(kind === 'ask-later' && { deferred: { arguments: '{"index":0}', principal: 'stranger' } }),
 });
+
+const toOwner = { code: 'told', text: 'asked', deliverTo: { channel: sessionChannel, to: 'agent:main:main' } };
 
 const introspection = (fromRev: string | undefined, toRev: string | undefined, sessionId: string) => ({
   type: 'record_introspection' as const,
@@ -78,6 +88,15 @@ export const verbs: Record<string, (...words: string[]) => SessionCommand> = {
   open: (sessionId = 's1') => ({ type: 'open_session', sessionId }),
   'open-by': (person = 'user-1') => ({ type: 'open_session', sessionId: 's1', by: { id: person, role: 'owner' } }),
   stop: () => ({ type: 'stop', reason: 'stop' }),
+  undelivered: (outboundId = '2.0', outcome = 'unknown') => ({
+    ...{ type: 'report_delivery', outboundId, kind: 'assistant_message', deliverTo: placeOf('#ubuntu'), detail: 'no answer' },
+    outcome: outcome as CommandOf<'report_delivery'>['outcome'],
+    ...(outcome === 'partial' && { parts: { sent: 1, of: 3 } }),
+  }),
+  'repeat-delivery': (outboundId = '2.0') => ({
+    ...{ type: 'repeat_delivery', outboundId, kind: 'assistant_message', deliverTo: placeOf('#ubuntu'), text: 'step 1' },
+    ...{ turnId: 'm1', by: { id: 'boss', role: 'owner' } },
+  }),
   /** A message of somebody who is not the owner: `post-of m1 ann`, `post-of m2 bob steer`. */
   'post-of': (message, person = '', mode) => {
     const asked = posted(message, { mode });
@@ -114,6 +133,9 @@ export const verbs: Record<string, (...words: string[]) => SessionCommand> = {
     notice: { code: 'status' },
   }),
   'stop-told': () => ({ type: 'stop', reason: '/stop', notice: { code: 'stopped' } }),
+  /** The owner edits or withdraws the message that came with this command. */
+  edit: (target = '') => ({ type: 'edit_message', target, text: 'edited', by: { id: 'boss', role: 'owner' } }),
+  withdraw: (target = '') => ({ type: 'withdraw_message', target, by: { id: 'boss', role: 'owner' } }),
   delete: (mode = 'session') => ({
     type: 'delete_session',
     mode: mode === 'key' || mode === 'erased' ? mode : 'session',
@@ -177,6 +199,7 @@ export const verbs: Record<string, (...words: string[]) => SessionCommand> = {
     rulings: rulings.map((ruling, index): Ruling => {
       if (ruling === 'deny') return { kind: 'deny', reason: 'the policy says no' };
       const [word, approvalId = `p${index}`] = ruling.split(':');
+      if (word === 'ask-later') return { kind: 'ask', request: requestOf(approvalId, { tool, kind: word }), notices: [toOwner] };
       if (word === 'ask' || word === 'ask-once') return { kind: 'ask', request: requestOf(approvalId, { tool, kind: word }) };
       if (word === 'ask-spawn') return { kind: 'ask', request: { ...requestOf(approvalId, { tool }), spawn: spawnOf(index) } };
       return { kind: 'run', ...(word === 'spawn' && { spawn: spawnOf(index) }) };
@@ -199,7 +222,10 @@ export const verbs: Record<string, (...words: string[]) => SessionCommand> = {
     callId,
     ...(spawn !== undefined && { spawn: spawnOf(Number(spawn)) }),
   }),
-  /** The question about a call: `ask-call m1/1 m1.1.0 p1 ask`; `retry` for one that was cut off, `ask-once` for each call anew. */
+  /**
+   * The question about a call: `ask-call m1/1 m1.1.0 p1 ask`; `retry` for one that was cut off, `ask-once` for each call anew,
+   * `ask-later` without waiting.
+   */
   'ask-call': (ref, callId = '', approvalId = '', kind = 'ask', until) => ({
     type: 'request_approval',
     turn: refOf(ref),

@@ -2,9 +2,11 @@ import pino from 'pino';
 import { describe, expect, test, vi } from 'vitest';
 import { createProjection } from '../../../services/checkpoint/session-index/projection.ts';
 import { eraseSession } from '../../../services/cli/runtime/erasure.ts';
+import { deliveryLimits } from '../../../services/delivery/delivery-limits.ts';
 import { createDeliveryLog } from '../../../services/delivery/delivery-log.ts';
 import { createDeliveryWorker } from '../../../services/delivery/delivery-worker.ts';
 import { createErasures } from '../../../services/delivery/erasures.ts';
+import { ParkedAccounts } from '../../../services/delivery/parked-accounts.ts';
 import { EventFeed } from '../../../services/gateway/context/event-feed.ts';
 import { loadState } from '../../../services/session/host/load.ts';
 import { Conversations } from '../../../services/session/prompt/conversations.ts';
@@ -14,7 +16,6 @@ import type { SessionEvent } from '../../../shared/domain/session/events.ts';
 import { fold, initialState, toPlain } from '../../../shared/domain/session/evolve.ts';
 import { systemClock } from '../../../shared/kit/clock.ts';
 import { NatterError } from '../../../shared/kit/errors.ts';
-import { limits } from '../../../shared/kit/limits.ts';
 import type { Outbound } from '../../../shared/ports/custody-log.ts';
 import type { SendResult } from '../../../shared/ports/outlet.ts';
 import {
@@ -84,19 +85,20 @@ describe('an erasure', () => {
     const common = { clock: systemClock, random: () => 0, held: open };
     const deliver = createDeliveryWorker({
       ...common,
-      outlets: [{ channel: 'irc', idempotent: true, send }],
+      outlets: [{ channel: 'irc', unknownSend: { by: 'key' }, send }],
       deliveryLog: createDeliveryLog({ ...common, custody: ports.custody, member: 'test' }),
       log: pino({ level: 'silent' }),
       stopping: open,
-      deadLetter: async () => {},
+      accounts: new ParkedAccounts(systemClock, pino({ level: 'silent' })),
+      report: async () => {},
       recorded: () => {},
       revised: erasures.revised,
     });
     const outbound = (to: string, of: Outbound['key'], text: string): Outbound => ({
       ...{ id: '1.0', seq: 1, key: of, target: { channel: 'irc', to }, kind: 'assistant_message', text, turnId: 't' },
     });
-    const others = Array.from({ length: limits.deliverySends }, (_, at) => deliver(outbound(`${at}`, freshKey(), 'hello')));
-    await vi.waitFor(() => expect(sent).toHaveLength(limits.deliverySends));
+    const others = Array.from({ length: deliveryLimits.sends }, (_, at) => deliver(outbound(`${at}`, freshKey(), 'hello')));
+    await vi.waitFor(() => expect(sent).toHaveLength(deliveryLimits.sends));
     const ours = outbound('us', key, 'a secret');
     const delivered = deliver(ours);
     await vi.waitFor(async () => expect((await ports.custody.last(ours.target))?.record?.state).toBe('prepared'));

@@ -1,12 +1,13 @@
 import pino from 'pino';
 import { describe, expect, test, vi } from 'vitest';
+import { deliveryLimits } from '../../../services/delivery/delivery-limits.ts';
 import { createDeliveryLog } from '../../../services/delivery/delivery-log.ts';
 import { createDeliveryWorker } from '../../../services/delivery/delivery-worker.ts';
 import { createErasures } from '../../../services/delivery/erasures.ts';
+import { ParkedAccounts } from '../../../services/delivery/parked-accounts.ts';
 import { openInMemory } from '../../../shared/adapters/in-memory/open.ts';
 import { type DeliveryTarget, sessionChannel } from '../../../shared/domain/values/types.ts';
 import { systemClock } from '../../../shared/kit/clock.ts';
-import { limits } from '../../../shared/kit/limits.ts';
 import type { CustodyLog, Outbound } from '../../../shared/ports/custody-log.ts';
 import type { SendResult } from '../../../shared/ports/outlet.ts';
 import { commitTo, freshKey } from '../../support/domain/commits.ts';
@@ -46,11 +47,12 @@ const opened = (channel: string, send: (outbound: Outbound) => Promise<SendResul
   const carryWith = (log: CustodyLog) =>
     createDeliveryWorker({
       ...common,
-      outlets: [{ channel, idempotent: true, send }],
+      outlets: [{ channel, unknownSend: { by: 'key' }, send }],
       deliveryLog: createDeliveryLog({ ...common, custody: log, member: 'test' }),
       log: pino({ level: 'silent' }),
       stopping: open,
-      deadLetter: async () => {},
+      accounts: new ParkedAccounts(systemClock, pino({ level: 'silent' })),
+      report: async () => {},
       recorded: () => {},
       revised: erasures.revised,
     });
@@ -66,13 +68,13 @@ describe('C9: an erased text is not sent', () => {
     });
     const carry = carryWith(custody);
     const to = (name: string): DeliveryTarget => ({ channel: sessionChannel, to: name });
-    const others = Array.from({ length: limits.deliverySends }, (_, at) => carry(outbound(to(`${at}`), 'hello', freshKey())));
-    await vi.waitFor(() => expect(sent).toHaveLength(limits.deliverySends));
+    const others = Array.from({ length: deliveryLimits.sends }, (_, at) => carry(outbound(to(`${at}`), 'hello', freshKey())));
+    await vi.waitFor(() => expect(sent).toHaveLength(deliveryLimits.sends));
     const carried = carry(outbound(to('ours'), 'a secret'));
     await vi.waitFor(async () => expect((await custody.last(to('ours')))?.record.state).toBe('prepared'));
     erase();
     release.shift()?.();
-    await vi.waitFor(() => expect(sent).toHaveLength(limits.deliverySends + 1));
+    await vi.waitFor(() => expect(sent).toHaveLength(deliveryLimits.sends + 1));
     for (const finish of release) finish();
     await Promise.all([...others, carried]);
     expect(sent.at(-1)).toBe('');

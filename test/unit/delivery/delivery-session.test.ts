@@ -97,7 +97,7 @@ describe('the way between sessions', () => {
   });
   test('what names no session fails and is not tried again', async () => {
     const { outcome, commands } = await sent({ target: { channel: 'session', to: 'no session *' } });
-    expect([outcome.kind, commands]).toEqual(['failed', []]);
+    expect([outcome.kind, commands]).toEqual(['refused', []]);
   });
 });
 

@@ -1,17 +1,20 @@
 import { describe, expect, test } from 'vitest';
-import { nextState, stateAfter } from '../../../services/delivery/delivery-state.ts';
+import { deliveryLimits } from '../../../services/delivery/delivery-limits.ts';
+import { conversationOf } from '../../../services/delivery/delivery-log.ts';
+import type { Delivered } from '../../../services/delivery/delivery-worker.ts';
 import { createOutbox } from '../../../services/delivery/outbox.ts';
 import { terminalOutlet } from '../../../services/delivery/outlets/terminal.ts';
 import { signatureOf } from '../../../services/delivery/outlets/webhook.ts';
+import { accountName } from '../../../services/delivery/parked-accounts.ts';
 import { retryMs } from '../../../services/delivery/retry.ts';
 import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
+import { systemClock } from '../../../shared/kit/clock.ts';
 import { limits } from '../../../shared/kit/limits.ts';
-import type { CustodyRecord, CustodyState, Outbound } from '../../../shared/ports/custody-log.ts';
-import type { SendResult } from '../../../shared/ports/outlet.ts';
+import type { Outbound } from '../../../shared/ports/custody-log.ts';
 
 const key = 'agent:main:main' as SessionKey;
 const target = { channel: 'irc', to: '#ubuntu' };
-const outbound = (id: string, suppressedReason?: string): Outbound => ({
+const outbound = (id: string): Outbound => ({
   id,
   seq: Number(id.split('.')[0]),
   key,
@@ -19,96 +22,19 @@ const outbound = (id: string, suppressedReason?: string): Outbound => ({
   kind: 'assistant_message',
   text: 'hi',
   turnId: 't1',
-  ...(suppressedReason !== undefined && { suppressedReason }),
 });
-describe('custody: the next record by the last one (I6, I9)', () => {
-  const last = (outboundId: string, state: CustodyState, attempt = 1): CustodyRecord => ({
-    v: 1,
-    outboundId,
-    outboundSeq: Number(outboundId.split('.')[0]),
-    key,
-    target,
-    state,
-    attempt,
-    at: 1,
-  });
-  const knows = { idempotent: true, attempts: 3 };
-  const forgets = { idempotent: false, attempts: 3 };
-
-  test.each<[string, CustodyRecord | null, Outbound, typeof knows | undefined, unknown]>([
-    ['the first of a conversation is prepared', null, outbound('7.0'), knows, { state: 'prepared', attempt: 1 }],
-    ['so is one behind a finished one', last('6.9', 'delivered'), outbound('7.0'), knows, { state: 'prepared', attempt: 1 }],
-    ['sequences are numbers', last('9.10', 'delivered'), outbound('10.9'), knows, { state: 'prepared', attempt: 1 }],
-    ['prepared is sent', last('7.0', 'prepared', 2), outbound('7.0'), knows, { state: 'sending', attempt: 2 }],
-    ['one below the watermark is over', last('7.1', 'sending'), outbound('7.0'), knows, null],
-    ['delivered is over', last('7.0', 'delivered'), outbound('7.0'), knows, null],
-    ['unknown is over', last('7.0', 'unknown'), outbound('7.0'), knows, null],
-    ['failed is over', last('7.0', 'failed'), outbound('7.0'), knows, null],
-    ['suppressed is over', last('7.0', 'suppressed'), outbound('7.0', 'silence'), knows, null],
-    [
-      'what has a reason not to be sent is suppressed',
-      null,
-      outbound('7.0', 'silence'),
-      knows,
-      { state: 'suppressed', detail: 'silence' },
-    ],
-    ['also where there is no outlet', null, outbound('7.0', 'silence'), undefined, { state: 'suppressed', detail: 'silence' }],
-    [
-      'A9/98: what was prepared under another policy is not sent',
-      last('7.0', 'prepared', 3),
-      outbound('7.0', 'denied by override'),
-      knows,
-      { state: 'suppressed', attempt: 3, detail: 'denied by override' },
-    ],
-    [
-      'what may be out already is not called suppressed',
-      last('7.0', 'sending'),
-      outbound('7.0', 'x'),
-      forgets,
-      { state: 'unknown' },
-    ],
-    [
-      'no outlet is a failure with a reason',
-      null,
-      outbound('7.0'),
-      undefined,
-      { state: 'failed', detail: 'no outlet for channel "irc"' },
-    ],
-    [
-      'lost while sending: again, with the same id',
-      last('7.0', 'sending'),
-      outbound('7.0'),
-      knows,
-      { state: 'prepared', attempt: 2 },
-    ],
-    ['lost while sending, and nobody can tell: unknown', last('7.0', 'sending'), outbound('7.0'), forgets, { state: 'unknown' }],
-    ['attempts are bounded', last('7.0', 'prepared', 4), outbound('7.0'), knows, { state: 'failed', attempt: 3 }],
-  ])('%s', (_, before, next, way, expected) => {
-    const state = nextState(before, next, way);
-    if (expected === null) expect(state).toBeNull();
-    else expect(state).toMatchObject(expected as object);
-  });
-
-  test.each<[SendResult, typeof knows, unknown]>([
-    [{ kind: 'sent' }, forgets, { state: 'delivered', attempt: 2 }],
-    [{ kind: 'failed', detail: 'HTTP 404' }, knows, { state: 'failed', attempt: 2, detail: 'HTTP 404' }],
-    [{ kind: 'retry', afterMs: 0, detail: 'HTTP 429' }, forgets, { state: 'prepared', attempt: 3, detail: 'HTTP 429' }],
-    [{ kind: 'unknown', detail: 'reset' }, knows, { state: 'prepared', attempt: 3 }],
-    [{ kind: 'unknown', detail: 'reset' }, forgets, { state: 'unknown', attempt: 2 }],
-  ])('after %j', (result, way, expected) => expect(stateAfter(result, 2, way)).toMatchObject(expected as object));
-});
-
 describe('the outbox', () => {
   const opened = () => {
-    const waiting = new Map<string, (isFinal: boolean) => void>();
+    const waiting = new Map<string, (outcome: Delivered) => void>();
     const held = new AbortController();
-    const deliver = ({ id }: Outbound) => new Promise<boolean>((resolve) => waiting.set(id, resolve));
-    const finish = async (id: string, isFinal = true) => {
-      waiting.get(id)?.(isFinal);
+    const deliver = ({ id }: Outbound) => new Promise<Delivered>((resolve) => waiting.set(id, resolve));
+    const finish = async (id: string, outcome: Delivered = 'final') => {
+      const done = waiting.get(id);
       waiting.delete(id);
+      done?.(outcome);
       await new Promise(setImmediate);
     };
-    return { outbox: createOutbox({ after: 3, held: held.signal, deliver }), waiting, finish, held };
+    return { outbox: createOutbox({ after: 3, held: held.signal, clock: systemClock, deliver }), waiting, finish, held };
   };
   const to = (id: string, name: string): Outbound => ({ ...outbound(id), target: { channel: 'irc', to: name } });
 
@@ -128,7 +54,7 @@ describe('the outbox', () => {
   test('stands still behind an outbound that was left before its end', async () => {
     const { outbox, finish } = opened();
     await outbox.accept(5, [to('5.0', 'a')]);
-    await finish('5.0', false);
+    await finish('5.0', 'left');
     await outbox.settled();
     expect(outbox.position()).toBe(4);
   });
@@ -139,6 +65,67 @@ describe('the outbox', () => {
     expect([...waiting.keys()]).toEqual(['5.0', '5.2']);
     await finish('5.0');
     expect([...waiting.keys()]).toEqual(['5.2', '5.1']);
+  });
+
+  test('keeps the place of what has to wait, and takes its conversation again from there when it is due (I11)', async () => {
+    const { outbox, waiting, finish } = opened();
+    const commits: [number, Outbound[]][] = [
+      [5, [to('5.0', 'a'), to('5.1', 'b')]],
+      [6, [to('6.0', 'a'), to('6.1', 'b')]],
+    ];
+    for (const [seq, outbounds] of commits) await outbox.accept(seq, outbounds);
+    await finish('5.0', { scope: conversationOf(to('5.0', 'a').target), until: 100 });
+    for (const id of ['5.1', '6.1']) await finish(id);
+    await outbox.accept(7, [to('7.0', 'a')]);
+    expect([outbox.inHand(), outbox.waiting(), outbox.position()]).toEqual([0, 1, 4]);
+
+    expect(outbox.due(99)).toBeNull();
+    const reading = outbox.due(100);
+    expect(reading?.after).toBe(4);
+    for (const [seq, outbounds] of commits) expect(await outbox.acceptAgain(seq, outbounds, reading!)).toBe(true);
+    await outbox.accept(8, [to('8.0', 'a')]);
+    expect(await outbox.acceptAgain(7, [to('7.0', 'a')], reading!)).toBe(true);
+    expect(await outbox.acceptAgain(8, [to('8.0', 'a')], reading!)).toBe(false);
+    await outbox.accept(9, [to('9.0', 'a')]);
+    const order: string[] = [];
+    for (let next = [...waiting.keys()][0]; next; next = [...waiting.keys()][0]) {
+      order.push(next);
+      await finish(next);
+    }
+    expect(order).toEqual(['5.0', '6.0', '7.0', '8.0', '9.0']);
+    expect([outbox.waiting(), outbox.position()]).toEqual([0, 9]);
+  });
+
+  test('what has to wait again while it is taken again is left to the next reading', async () => {
+    const { outbox, waiting, finish } = opened();
+    const scope = conversationOf(to('5.0', 'a').target);
+    await outbox.accept(5, [to('5.0', 'a')]);
+    await finish('5.0', { scope, until: 10 });
+    const reading = outbox.due(10)!;
+    await outbox.acceptAgain(5, [to('5.0', 'a')], reading);
+    await finish('5.0', { scope, until: 20 });
+    expect(await outbox.acceptAgain(6, [to('6.0', 'a')], reading)).toBe(false);
+    expect([waiting.size, outbox.position(), outbox.due(19), outbox.due(20)?.after]).toEqual([0, 4, null, 4]);
+  });
+
+  test('an account that waits holds its conversations, and no other', async () => {
+    const { outbox, waiting, finish } = opened();
+    await outbox.accept(5, [to('5.0', 'a'), to('5.1', 'b')]);
+    await finish('5.1', { scope: accountName(to('5.1', 'b').target), until: 100 });
+    await outbox.accept(6, [to('6.0', 'c'), { ...to('6.1', 'd'), target: { channel: 'irc', to: 'd', accountId: 'other' } }]);
+    expect([...waiting.keys()]).toEqual(['5.0', '6.1']);
+    await finish('5.0', { scope: accountName(to('5.0', 'a').target), until: 50 });
+    expect(outbox.due(50)?.after).toBe(4);
+  });
+
+  test('one conversation takes no more than its share of the window', async () => {
+    const { outbox, waiting, finish } = opened();
+    const many = Array.from({ length: deliveryLimits.chain + 5 }, (_, index) => to(`${5 + index}.0`, 'a'));
+    for (const one of many) await outbox.accept(one.seq, [one]);
+    expect([outbox.inHand(), outbox.waiting()]).toEqual([deliveryLimits.chain, 1]);
+    expect(outbox.due(1)).toBeNull();
+    for (let at = 0; at < deliveryLimits.chain; at += 1) await finish([...waiting.keys()][0]!);
+    expect([outbox.inHand(), outbox.due(1)?.after]).toEqual([0, deliveryLimits.chain + 4]);
   });
 
   test('takes no more than its window, and goes on when there is room (I11)', async () => {
@@ -158,12 +145,10 @@ describe('the outbox', () => {
 });
 
 describe('small rules', () => {
-  test('backoff grows, is capped, has chance in it and honours what was asked for within reason', () => {
+  test('backoff grows, is capped and has chance in it', () => {
     expect([1, 2, 3].map((attempt) => retryMs(attempt, 1))).toEqual([1_000, 2_000, 4_000]);
     expect(retryMs(1, 0)).toBe(500);
-    expect(retryMs(1_000, 1)).toBe(limits.deliveryBackoffMs);
-    expect(retryMs(1, 0, 7_000)).toBe(7_000);
-    expect(retryMs(1, 0, 86_400_000)).toBe(limits.deliveryRetryAfterMs);
+    expect(retryMs(1_000, 1)).toBe(deliveryLimits.backoffMs);
   });
 
   test('the signature is the one that docs/integrate/webhooks.md promises', () => {

@@ -112,5 +112,5 @@ export const rig = (options: RigOptions = {}): Rig => {
 export const post = (text: string, id: string, key: SessionKey = homeKey): CommandEnvelope => ({
   ...command(`post ${id}`, id),
   key,
-  data: { type: 'post_message', sessionId: 's1', message: { messageId: id, text, sender: { id: 'ann' } } },
+  data: { type: 'post_message', sessionId: 's1', message: { messageId: id, text, sender: { id: 'ann', role: 'owner' } } },
 });

@@ -36,7 +36,8 @@ const checkBroker = async (config: Config, world: World): Promise<Finding[]> => 
     return [
       ...found,
       ...[broker.store(report), broker.logEnd(report), broker.queues(report), broker.followers(report), broker.processes(report)],
-      ...[broker.checkpoints(config, report), broker.deadLetters(report), exposure.tokens(config, report.tokens, world.now())],
+      ...[broker.checkpoints(config, report), broker.deadLetters(report), broker.openDeliveries(report)],
+      exposure.tokens(config, report.tokens, world.now()),
     ];
   } catch (error) {
     const [detail = '', ...fix] = errorMessage(error).split('; ');

@@ -40,6 +40,7 @@ interface SystemStatus {
   readonly queues?: Readonly<Record<string, number | null>>;
   readonly deliveriesInHand?: number;
   readonly deadLetters?: number | null;
+  readonly openDeliveries?: number | null;
 }
 interface State {
   readonly sessions: readonly SessionRow[];
@@ -78,11 +79,15 @@ const processLines = (processes: NonNullable<SystemStatus['processes']>): string
 
 /** Counts of the whole system; empty when the gateway leaves them out, because the token is not the owner's. */
 const numberLines = (system: SystemStatus, now: number): string[] => {
-  const { processes, counts, queues, pendingApprovals, turnsRunning, deliveriesInHand, deadLetters } = system;
+  const { processes, counts, queues, pendingApprovals, turnsRunning, deliveriesInHand, deadLetters, openDeliveries } = system;
   if (counts === undefined || queues === undefined) return [];
   const { pending = 0, oldestAt = null } = pendingApprovals ?? {};
   const dead = deadLetters === 0 ? '0' : pc.yellow(shown(deadLetters));
+  const open = openDeliveries
+    ? [`${pc.yellow('warning')}  ${openDeliveries} outgoing messages may not have arrived (natter deliveries)`]
+    : [];
   return [
+    ...open,
     ...(processes ? processLines(processes) : []),
     `sessions ${named(counts)}; ${shown(turnsRunning)} turns running`,
     `waits    ${pending} approvals${oldestAt === null ? '' : `, the oldest waiting ${ago(oldestAt, now)}`}; queued: ${named(queues)}; ${shown(deliveriesInHand)} deliveries in hand; ${dead} dead letters`,
@@ -103,8 +108,9 @@ export const statusCommand = (program: Command, world: World): void => {
       const problems = details.map(({ message }) => message);
       const { sessions, approvals, system } = problems.length > 0 ? nothing : await stateOf(client);
       const { dataDir, store, dangers = [], warnings = [], processes, counts, turnsRunning } = system;
-      const { pendingApprovals, queues, deliveriesInHand, deadLetters } = system;
-      const numbers = { processes, counts, turnsRunning, pendingApprovals, queues, deliveriesInHand, deadLetters };
+      const { pendingApprovals, queues, deliveriesInHand, deadLetters, openDeliveries } = system;
+      const outgoing = { deliveriesInHand, deadLetters, openDeliveries };
+      const numbers = { processes, counts, turnsRunning, pendingApprovals, queues, ...outgoing };
       if (problems.length > 0) process.exitCode = 1;
       if (json) {
         const ready = problems.length === 0;

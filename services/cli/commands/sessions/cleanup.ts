@@ -10,7 +10,7 @@ import { type CommonOptions, clientOf, wholeNumber } from '../../access.ts';
 import { commitsOf, noteLost } from '../../commits.ts';
 import { isConfirmed } from '../../confirm.ts';
 import { example } from '../../example.ts';
-import { asJson, oneLine, table, type World } from '../../terminal.ts';
+import { asJson, counted, oneLine, table, type World } from '../../terminal.ts';
 import { ago } from '../../time.ts';
 
 interface CleanupOptions extends CommonOptions {
@@ -76,10 +76,10 @@ export const addCleanup = (sessions: Command, world: World): void => {
       if (!json) for (const line of due.length === 0 ? [] : linesFor(due, world.now())) terminal.out(line);
       if (dryRun || due.length === 0) {
         if (json) terminal.out(asJson({ mode, count, due, deleted: 0 }, 2));
-        else terminal.note(`${count} sessions are due (session.maintenance.mode is "${mode}")`);
+        else terminal.note(`due: ${counted(count, 'session')} (session.maintenance.mode is "${mode}")`);
         return;
       }
-      if (!yes && !(await isConfirmed(world, `Delete these ${due.length} sessions?`, 'delete')))
+      if (!yes && !(await isConfirmed(world, `Delete ${counted(due.length, 'session')}?`, 'delete')))
         return terminal.note('nothing was deleted');
       const folder = archive === undefined ? null : exportStore(resolve(archive));
       const files = folder === null ? null : new TranscriptFiles({ store: folder, before: async function* () {} });
@@ -91,6 +91,6 @@ export const addCleanup = (sessions: Command, world: World): void => {
         deleted += (await remove(client, one)) ? 1 : 0;
       }
       if (json) terminal.out(asJson({ mode, count, due, deleted }, 2));
-      else terminal.note(`${deleted} sessions deleted; ${due.length - deleted} were in use again`);
+      else terminal.note(`${counted(deleted, 'session')} deleted; in use again: ${due.length - deleted}`);
     });
 };

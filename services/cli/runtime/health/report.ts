@@ -1,4 +1,5 @@
 import { healthTimes } from '../../../../shared/adapters/kv/presence.ts';
+import { reportedWaitingPlaces } from '../../../../shared/domain/values/delivery.ts';
 import type { Clock } from '../../../../shared/kit/clock.ts';
 import { errorMessage } from '../../../../shared/kit/errors.ts';
 import { readinessOf } from '../../../../shared/kit/health-problem.ts';
@@ -52,7 +53,7 @@ export const untilReady = async (
   }
 };
 
-type Reporting = Pick<Service, 'name' | 'problems' | 'warnings' | 'metrics'>;
+type Reporting = Pick<Service, 'name' | 'problems' | 'warnings' | 'metrics' | 'waiting'>;
 /** Milliseconds between two checks for changes, and for leaving. */
 const changeMs = 500;
 const leaveMs = 500;
@@ -60,10 +61,15 @@ const longest = { lines: 100, characters: 1_000 };
 const shortened = (lines: readonly string[]): string[] =>
   lines.slice(0, longest.lines).map((line) => line.slice(0, longest.characters));
 
-const reportOf = ({ name, problems, warnings = () => [], metrics }: Reporting): HealthReport['services'][number] => ({
-  ...{ name, problems: shortened(readinessOf(problems()).problems), warnings: shortened(warnings()) },
-  metrics: Object.fromEntries(Object.entries(metrics()).filter(([, value]) => Number.isFinite(value))),
-});
+const reportOf = ({ name, problems, warnings = () => [], metrics, waiting = () => [] }: Reporting): Report => {
+  const waits = waiting().slice(0, reportedWaitingPlaces);
+  return {
+    ...{ name, problems: shortened(readinessOf(problems()).problems), warnings: shortened(warnings()) },
+    metrics: Object.fromEntries(Object.entries(metrics()).filter(([, value]) => Number.isFinite(value))),
+    ...(waits.length > 0 && { waiting: waits }),
+  };
+};
+type Report = HealthReport['services'][number];
 
 /**
  * Reports this process's health to the others, every three seconds and when its problems change, until the signal aborts; then reports that

@@ -3,7 +3,7 @@ import { auditKinds } from '../../../../shared/domain/access/audit.ts';
 import type { SessionKey } from '../../../../shared/domain/keys/session-key.ts';
 import { type EventType, eventTypes } from '../../../../shared/domain/session/events.ts';
 import type { CustodyState } from '../../../../shared/ports/custody-log.ts';
-import { custodyRecord } from '../../../../shared/wire/records.ts';
+import { custodyRecord } from '../../../../shared/wire/custody-record.ts';
 import type { Subjects } from '../../../../shared/wire/subjects.ts';
 import { streamNames } from '../../../../shared/wire/topology.ts';
 import type { MessageName } from './messages.ts';

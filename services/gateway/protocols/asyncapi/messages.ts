@@ -48,7 +48,9 @@ export const messages = {
   inboundEnvelope: {
     summary: 'What a platform said',
     headers: object(['Nats-Msg-Id'], {
-      'Nats-Msg-Id': messageId('The escaped JSON text of `[channel, accountId or null, id]`'),
+      'Nats-Msg-Id': messageId(
+        'The escaped JSON text of `[channel, accountId or null, id, conversation.id]`, without the last for `idScope: account`',
+      ),
       traceparent,
     }),
   },

@@ -4,7 +4,8 @@ import { inboundEnvelope } from '../../../../shared/domain/routing/inbound-envel
 import { checkpointRequest, commandAnswer, commandEnvelope, commitShape } from '../../../../shared/domain/session/envelope.ts';
 import { sessionEvent } from '../../../../shared/domain/session/events.ts';
 import { limits } from '../../../../shared/kit/limits.ts';
-import { auditRecord, custodyRecord, deadLetter, delta, join } from '../../../../shared/wire/records.ts';
+import { custodyRecord } from '../../../../shared/wire/custody-record.ts';
+import { auditRecord, deadLetter, delta, join } from '../../../../shared/wire/records.ts';
 
 /** The schemas with which the code validates, as JSON Schema draft-07, the dialect of AsyncAPI 3. */
 

@@ -1,12 +1,13 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { limits } from '../../../../shared/kit/limits.ts';
+import { callAttemptOf } from '../../commands/call-attempt.ts';
 import { idempotencyKeyOf } from '../../commands/envelope.ts';
 import type { GatewayContext } from '../../context/gateway-context.ts';
 import { noQuery, queryOf } from '../../http/input.ts';
 import { sessionHeader } from '../../http/session-header.ts';
 import { waiting } from '../../operation/waiting.ts';
 import type { Answer } from '../../runs/answer.ts';
-import { answerTo, type Question, questionOf } from './answer-question.ts';
+import { answerTo, type Question, questionOf, withFirstRun } from './answer-question.ts';
 import { type CompletionRequest, conversationIn } from './input.ts';
 import { agentNamed, modelNameOf } from './models.ts';
 import { sessionFor } from './session.ts';
@@ -37,10 +38,11 @@ export const answerCompletion = async (
   queryOf(noQuery, request);
   const agentId = agentNamed(context.config, asked.model);
   const conversation = conversationIn(asked);
-  const idempotencyKey = idempotencyKeyOf(request);
-  const session = await sessionFor(context, request, agentId, asked);
+  const session = await sessionFor(context, request, agentId, asked, idempotencyKeyOf(request));
+  const call = session.idempotencyKey === undefined ? callAttemptOf(request) : undefined;
   await waiting(context, reply, async (signal) => {
-    const question = questionOf(request, session, { conversation, idempotencyKey, waitMs: waitMsOf(request), signal });
+    const given = questionOf(request, session, { conversation, call, waitMs: waitMsOf(request), signal });
+    const question = await withFirstRun(context, request, given);
     reply.header(sessionHeader, encodeURIComponent(session.key)).header('x-natter-run', question.runId);
     const form = formOf(question, modelNameOf(agentId), secondsOf(context.ports.clock.now()));
     if (asked.stream) return streamAnswer(context, request, reply, question, form.frames);

@@ -1,13 +1,14 @@
 import { uuidv7 } from 'uuidv7';
 import { runIdOf } from '../../../../shared/domain/keys/run-id.ts';
 import type { SessionKey } from '../../../../shared/domain/keys/session-key.ts';
-import { afterCommitOf, isOver, type Run, type TrackedRun } from '../../../../shared/domain/projections/run.ts';
+import { afterCommitOf, isOver, type Run, type TrackedRun, waitedFor } from '../../../../shared/domain/projections/run.ts';
+import type { CallAttempt } from '../../../../shared/domain/session/repeats/asked-calls.ts';
 import { hasCode } from '../../../../shared/kit/errors.ts';
 import { type Caller, idempotentIdOf } from '../../commands/envelope.ts';
 import type { GatewayContext } from '../../context/gateway-context.ts';
 import { noSuchSession } from '../../context/history.ts';
 import { appendContext } from '../../messages/append-context.ts';
-import { submitMessage } from '../../messages/submit-message.ts';
+import { submitMessage, submitRetry } from '../../messages/submit-message.ts';
 import { Answer } from '../../runs/answer.ts';
 import { LiveAnswer } from '../../runs/live-answer.ts';
 import { visibleText } from '../../runs/live-text.ts';
@@ -22,18 +23,41 @@ export interface Question extends NamedSession {
   readonly runId: string;
   /** The caller's own, or one for this call alone. */
   readonly idempotencyKey: string;
+  /** Set if the client counts its attempts and sent no key. */
+  readonly call: CallAttempt | undefined;
+  /** The sequence up to which the caller sees nothing, once the message is submitted. */
+  readonly submittedAfter?: number;
   readonly waitMs: number;
   readonly signal: AbortSignal;
 }
 
 export const questionOf = (
   caller: Caller,
-  { key, isFresh }: NamedSession,
-  given: { conversation: Conversation; idempotencyKey: string | undefined; waitMs: number; signal: AbortSignal },
+  { key, isFresh, idempotencyKey = uuidv7() }: NamedSession,
+  given: Pick<Question, 'conversation' | 'call' | 'waitMs' | 'signal'>,
 ): Question => {
-  const { idempotencyKey = uuidv7(), ...rest } = given;
   const runId = runIdOf(key, idempotentIdOf(caller, key, 'post_message', idempotencyKey));
-  return { ...rest, key, isFresh, idempotencyKey, runId };
+  return { ...given, key, isFresh, idempotencyKey, runId };
+};
+
+/** A client's retry with the run of its first attempt, which the session knows; any other question as it is (D9). */
+export const withFirstRun = async (context: GatewayContext, caller: Caller, question: Question): Promise<Question> => {
+  if (question.call === undefined || question.call.attempt === 0) return question;
+  await before(context, caller, question);
+  const { runId, seen } = await submitRetry(context, caller, submissionOf(question));
+  return { ...question, runId, submittedAfter: seen };
+};
+
+const submissionOf = ({ key, conversation: { text }, idempotencyKey, call, waitMs, signal }: Question) => ({
+  ...{ key, text, idempotencyKey, call, literal: true, waitMs, signal },
+});
+
+/** Submits the message, unless that is done, and waits for its run. */
+const runOf = async (context: GatewayContext, caller: Caller, question: Question): Promise<{ run: Run; seen: number }> => {
+  const { key, runId, waitMs, signal, submittedAfter: seen } = question;
+  if (seen === undefined) return submitMessage(context, caller, submissionOf(question));
+  const run = await context.runs.await(key, runId, { after: seen, waitMs, signal });
+  return { run: waitedFor(run ?? { runId, status: 'accepted' }), seen };
 };
 
 /** Called as the run goes: `begun` once the log has the run, `text` with each piece of text. */
@@ -53,15 +77,14 @@ export const answerTo = async (
   question: Question,
   listener?: Listener,
 ): Promise<Answer> => {
-  const { key, runId, conversation, idempotencyKey, waitMs, signal } = question;
-  await before(context, caller, question);
+  const { key, runId, signal, submittedAfter } = question;
+  if (submittedAfter === undefined) await before(context, caller, question);
   const following = new AbortController();
   const until = AbortSignal.any([signal, following.signal]);
   const told = new LiveAnswer();
   const followed = follow(context, caller, { key, runId, signal: until, told, listener });
   try {
-    const submission = { key, text: conversation.text, idempotencyKey, literal: true, waitMs, signal };
-    const { run, seen } = await submitMessage(context, caller, submission);
+    const { run, seen } = await runOf(context, caller, question);
     if (run.status === 'error') throw failureOfRun(run);
     if (run.status !== 'ok') throw await unfinished(context, question, seen);
     if (!followed.answer.isWhole) following.abort();

@@ -1,20 +1,20 @@
 import type { FastifyRequest } from 'fastify';
-import { uuidv7 } from 'uuidv7';
 import { parseKey, type SessionKey } from '../../../../shared/domain/keys/session-key.ts';
 import { NatterError } from '../../../../shared/kit/errors.ts';
 import { keyFrom } from '../../../../shared/runtime/session-tools/named-session.ts';
 import { derivedSessionKey } from '../../access/derived-session-key.ts';
-import { idempotencyKeyOf } from '../../commands/envelope.ts';
+import { callAttemptOf } from '../../commands/call-attempt.ts';
 import { ownersOnly } from '../../context/access.ts';
 import type { GatewayContext } from '../../context/gateway-context.ts';
 import { sessionHeader } from '../../http/session-header.ts';
 import { findResponse } from './find-response.ts';
 import type { CompletionRequest } from './input.ts';
 
-/** The session of a call. `isFresh`: a new session for this call, without any history. */
+/** The session of a call, and the key under which the call is made once. `isFresh`: a new session for this call, without any history. */
 export interface NamedSession {
   readonly key: SessionKey;
   readonly isFresh: boolean;
+  readonly idempotencyKey: string | undefined;
 }
 /**
  * The session that the request names, else that of its `user`, else a fresh one. `submitMessage` checks whether the caller may write there; only
@@ -25,19 +25,20 @@ export const sessionFor = async (
   request: FastifyRequest,
   agentId: string,
   given: CompletionRequest,
+  idempotencyKey: string | undefined,
 ): Promise<NamedSession> => {
   const named = await namedIn(context, request, given);
   if (named !== null) {
     const { agentId: of } = parseKey(named);
-    if (of === agentId) return { key: named, isFresh: false };
+    if (of === agentId) return { key: named, isFresh: false, idempotencyKey };
     throw new NatterError('invalid', `model: this session is one of the agent "${of}"`, { field: 'model' });
   }
   ownersOnly(request.principal, `a conversation without the header "${sessionHeader}"`);
   const { user } = given;
-  const once = idempotencyKeyOf(request);
-  if (user !== undefined) return { key: derivedSessionKey(agentId, 'openai-user', request.actor, user), isFresh: false };
-  const words = once === undefined ? [uuidv7()] : [request.actor, once];
-  return { key: derivedSessionKey(agentId, 'openai', ...words), isFresh: true };
+  if (user !== undefined)
+    return { key: derivedSessionKey(agentId, 'openai-user', request.actor, user), isFresh: false, idempotencyKey };
+  const once = idempotencyKey ?? context.freshCalls.keyOf(callAttemptOf(request));
+  return { key: derivedSessionKey(agentId, 'openai', request.actor, once), isFresh: true, idempotencyKey: once };
 };
 const namedIn = async (
   context: GatewayContext,

@@ -1,3 +1,4 @@
+import { limits } from '../../../kit/limits.ts';
 import type { ApprovalRequest, Sender } from '../../values/types.ts';
 import type { CallState } from '../context.ts';
 import type { EventOf, SessionEvent } from '../events.ts';
@@ -12,43 +13,64 @@ import {
   refuse,
   type SessionView,
 } from './decision.ts';
+import { closing, deferring } from './deferral.ts';
+import { approvedTurn, begunApprovedCall, openQuestion } from './deferred-call.ts';
 import { noticeEvent } from './generation.ts';
-import { approvalRequested, ended, isBegun, openCall, starting } from './tools.ts';
+import { waitingFor } from './tool-decisions.ts';
+import { ended, isBegun, openCall, starting } from './tools.ts';
 
 /**
  * A turn pauses for an approval (A5/62, I7). The answer resumes it as a new attempt, on whichever host owns the session by then.
  */
 
 export const requestApproval = ({ data }: Given<'request_approval'>, view: SessionView): Decision => {
-  const { turn: ref, type: _, ...request } = data;
+  const { turn: ref, type: _, notices, ...request } = data;
   if (view.status !== 'running' || !isCurrent(view, ref)) return nothing;
   const { context, turn } = view;
   const { callId, approvalId } = request;
+  const call = callId === undefined ? undefined : openCall(turn, callId);
   // Waiting ends the attempt, so a call that it is running would be cut off.
   if (turn.calls.some((call) => isBegun(call, turn))) return nothing;
-  if (callId !== undefined && openCall(turn, callId) === undefined) return nothing;
+  if (callId !== undefined && call === undefined) return nothing;
   if (context.resolved.some((known) => known.approvalId === approvalId)) return nothing;
-  return accept(approvalRequested(context, turn, request));
+  return accept(...(request.deferred && call ? deferring(view, call, { request, notices }) : waitingFor(view, request)));
 };
 
 /** The first answer wins. Its effect is in the same commit: a granted call starts, any other ends. */
 export const resolveApproval = (given: Given<'resolve_approval'>, view: SessionView): Decision => {
   const { data } = given;
-  const { settings } = view.context;
+  const { settings, approval } = view.context;
   const problem = problemOf(given, view);
   if (problem !== null) {
     const { code, message } = problem;
     return data.notice ? accept(noticeEvent(settings, { ...data.notice, code, text: message })) : refuse(code, message);
   }
-  const text = `${data.verdict === 'granted' ? 'Approved' : 'Denied'}: ${view.context.approval?.action ?? ''}`;
-  return accept(...resolving(view as BusyView, data), ...(data.notice ? [noticeEvent(settings, { ...data.notice, text })] : []));
+  const text = `${data.verdict === 'granted' ? 'Approved' : 'Denied'}: ${approval?.action ?? ''}`;
+  return accept(...answering(view, data), ...(data.notice ? [noticeEvent(settings, { ...data.notice, text })] : []));
 };
 
 /** The deadline passed without an answer. */
 export const expireApproval = ({ at, data: { approvalId } }: Given<'expire_approval'>, view: SessionView): Decision => {
   const pending = view.context.approval;
-  if (view.status !== 'awaiting_approval' || pending?.approvalId !== approvalId || at <= pending.expiresAt) return nothing;
-  return accept(...resolving(view, { verdict: 'expired', by: { id: 'natter' }, reason: 'nobody answered in time' }));
+  if (pending?.approvalId !== approvalId || at <= pending.expiresAt) return nothing;
+  return accept(...answering(view, { verdict: 'expired', by: { id: 'natter' }, reason: 'nobody answered in time' }));
+};
+
+/** The effect of an answer. A call that no turn waits for is made in a turn of its own, as soon as none runs (ADR 22). */
+const answering = (view: SessionView, answer: Answer): SessionEvent[] => {
+  const open = openQuestion(view.context);
+  if (open === null) return resolving(view as BusyView, answer);
+  const { verdict, reason } = answer;
+  const by = nameOf(answer.by);
+  const closed = closing(view.context, open, { verdict, by, ...scopeOf(open, answer), ...(reason !== undefined && { reason }) });
+  if (verdict !== 'granted') return closed;
+  const { turn, message } = approvedTurn(open, by);
+  const said: SessionEvent = { type: 'user_message', v: 1, message, turnId: turn.id };
+  if (view.turn !== null) {
+    return [...closed, said, { type: 'turn_queued', v: 1, turn, position: view.context.queue.length + 1 }];
+  }
+  const opened: SessionEvent[] = view.status === 'inactive' ? [{ type: 'session_reopened', v: 1 }] : [];
+  return [...closed, ...opened, said, { type: 'turn_started', v: 1, turn, attempt: 1 }, ...begunApprovedCall(turn)];
 };
 
 interface Answer {
@@ -69,9 +91,9 @@ const mayAnswer = ({ approvers = [] }: ApprovalRequest, { role, principal }: Sen
 /** Why an answer is refused: one of four distinct codes. */
 const problemOf = (
   { at, data: { approvalId, by } }: Given<'resolve_approval'>,
-  { status, context: { approval, resolved } }: SessionView,
+  { context: { approval, queue, resolved } }: SessionView,
 ): { code: RefusalCode; message: string } | null => {
-  if (status !== 'awaiting_approval' || approval?.approvalId !== approvalId) {
+  if (approval?.approvalId !== approvalId) {
     const earlier = resolved.find((known) => known.approvalId === approvalId);
     if (earlier === undefined) {
       return { code: 'approval_unknown', message: `approval ${approvalId} is unknown in this session; list the pending ones` };
@@ -86,15 +108,23 @@ const problemOf = (
   if (at > approval.expiresAt) {
     return { code: 'approval_expired', message: `approval ${approvalId} has expired; nobody answered in time` };
   }
+  if (approval.deferred && queue.length >= limits.queuedTurns) {
+    return { code: 'session_busy', message: 'too many messages are waiting in this session; answer again later' };
+  }
   return null;
 };
 
-const resolving = ({ context: { approval }, turn }: BusyView, { verdict, by, scope, reason }: Answer): SessionEvent[] => {
+/** Approval of a repeat says nothing about other calls. */
+const scopeOf = ({ hash, onceOnly, asks }: ApprovalRequest, { verdict, scope }: Answer): { scope?: 'once' | 'always' } => {
+  const mayLast = hash !== undefined && !onceOnly && asks !== 'retry';
+  return verdict === 'granted' ? { scope: scope === 'always' && mayLast ? 'always' : 'once' } : {};
+};
+
+const resolving = ({ context: { approval }, turn }: BusyView, answer: Answer): SessionEvent[] => {
   if (approval === null) return [];
-  const { approvalId, callId, hash, onceOnly, spawn } = approval;
+  const { verdict, by, reason } = answer;
+  const { approvalId, callId, spawn } = approval;
   const call = callId === undefined ? undefined : openCall(turn, callId);
-  // Approval of a repeat says nothing about other calls.
-  const mayLast = hash !== undefined && !onceOnly && approval.asks !== 'retry';
   const next = { id: turn.id, attempt: turn.attempt + 1 };
   const resolved: SessionEvent = {
     type: 'approval_resolved',
@@ -103,7 +133,7 @@ const resolving = ({ context: { approval }, turn }: BusyView, { verdict, by, sco
     approvalId,
     verdict,
     by: nameOf(by),
-    ...(verdict === 'granted' && { scope: scope === 'always' && mayLast ? ('always' as const) : ('once' as const) }),
+    ...scopeOf(approval, answer),
     ...(callId !== undefined && { callId }),
     ...(reason !== undefined && { reason }),
   };

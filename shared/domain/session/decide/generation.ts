@@ -8,6 +8,7 @@ import type { Gap } from '../covered.ts';
 import type { EventOf, SessionEvent } from '../events.ts';
 import type { QueuedTurn } from '../queued-turn.ts';
 import { awaiting, refOf, type SessionView } from './decision.ts';
+import { begunApprovedCall } from './deferred-call.ts';
 
 /** How generations of a session follow each other and end (A4/43–58, C8, C10). */
 
@@ -97,13 +98,14 @@ export const nextTurn = (view: SessionView): SessionEvent[] => {
   const merged = others.map(({ id, messageId }) => ({ id, messageId }));
   const asked = others.every(({ askedBy }) => askedBy === turn.askedBy) ? turn : withoutAsker(turn);
   const started: SessionEvent = { type: 'turn_started', v: 1, turn: asked, attempt: 1, ...(merged.length > 0 && { merged }) };
-  if (renews === undefined) return [started];
+  const begun = [started, ...begunApprovedCall(next)];
+  if (renews === undefined) return begun;
   const { sessionId, cause } = renews;
   // The checkpoint includes this very commit, in which the last turn ends.
   return [
     ...checkpointRequests(view, 'new_session', view.position.rev + 1),
     { ...resetting(view, sessionId, cause), keepsQueue: true },
-    started,
+    ...begun,
   ];
 };
 

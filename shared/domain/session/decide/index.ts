@@ -1,15 +1,17 @@
 import { assert } from '../../../kit/assert.ts';
-import { type CommandOf, type CommandType, messageOf } from '../commands.ts';
+import type { CommandOf, CommandType } from '../commands.ts';
 import type { CommandEnvelope } from '../envelope.ts';
 import type { SessionState } from '../evolve.ts';
 import { expireApproval, requestApproval, resolveApproval } from './approval.ts';
 import { changeMemory, recordIntrospection, requestCheckpoint } from './checkpoint.ts';
 import { compact, recordCompaction } from './compaction.ts';
 import { type Decision, type Given, refuse, type SessionView, sessionMoved } from './decision.ts';
+import { repeatDelivery, reportDelivery } from './delivery.ts';
 import { deactivate, deleteSession, fork, reset, stop } from './lifecycle.ts';
 import { appendMessage, isCancelled, openSession, postMessage, recordOrigin, refuseCancelled } from './message.ts';
 import { patchSession, postNotice, report } from './notice.ts';
 import { repairHistory } from './repair.ts';
+import { editMessage, withdrawMessage } from './revision.ts';
 import { recordResult, startCall } from './tools.ts';
 import { recordStep, resumeTurn } from './turn.ts';
 
@@ -24,6 +26,8 @@ export const handlers: Handlers = {
   open_session: openSession,
   post_message: postMessage,
   append_message: appendMessage,
+  edit_message: editMessage,
+  withdraw_message: withdrawMessage,
   record_origin: recordOrigin,
   stop,
   reset,
@@ -45,6 +49,8 @@ export const handlers: Handlers = {
   request_approval: requestApproval,
   resolve_approval: resolveApproval,
   expire_approval: expireApproval,
+  report_delivery: reportDelivery,
+  repeat_delivery: repeatDelivery,
   repair_history: repairHistory,
 };
 
@@ -82,32 +88,3 @@ export const decide = (envelope: CommandEnvelope, state: SessionState): Decision
 
 /** True if the command expects the session at another sequence. */
 const isMoved = ({ ifSeq }: CommandEnvelope, { position }: SessionView): boolean => ifSeq !== undefined && ifSeq !== position.seq;
-
-type Place = { readonly seq: number; readonly incarnation: number } | null;
-
-/**
- * True if a later command of the session has already taken effect, so that everything up to this place in the command stream is
- * handled (I2).
- */
-export const isBehind = (delivery: Place, { position: { command } }: SessionState): boolean =>
-  delivery !== null && delivery.incarnation === command.incarnation && delivery.seq <= command.seq;
-
-/**
- * True if this command, or the message in it, has taken effect before (I2), or if the turn it requests is already running or
- * queued (I5).
- */
-export const isRepeat = ({ id, causationId, data }: CommandEnvelope, delivery: Place, state: SessionState): boolean => {
-  if (isBehind(delivery, state)) return true;
-  const { context } = state.machine;
-  const { recentIds } = state.position;
-  if (recentIds.includes(id)) return true;
-  const message = messageOf(data);
-  // A routed command's id includes the channel. The platform's message id does not: two channels may both have a message 17.
-  const isRouted = message !== undefined && causationId === message.messageId;
-  if (message !== undefined && !isRouted && message.messageId !== id && recentIds.includes(message.messageId)) return true;
-  const asksForTurn = data.type === 'compact' || (message !== undefined && data.type !== 'append_message');
-  return (
-    asksForTurn &&
-    (context.turn?.id === id || context.turn?.merged?.includes(id) === true || context.queue.some((turn) => turn.id === id))
-  );
-};

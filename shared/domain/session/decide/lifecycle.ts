@@ -17,11 +17,12 @@ export const stop = ({ data }: Given<'stop'>, view: SessionView): Decision => {
   if (data.by !== undefined) return stopOwn(data, data.by, view);
   const ended = [...abortEvents(view, data.reason), ...stopRunsEvents(view, data.reason)];
   if (data.notice === undefined) return accept(...ended);
-  const runs = (view.turn === null ? 0 : 1) + view.context.spawned.length;
+  const { queue, spawned } = view.context;
+  const run = view.turn === null ? [] : ['1 run'];
+  const runs = [...run, ...(spawned.length === 0 ? [] : [many(spawned.length, 'sub-agent run')])];
+  const cleared = `cleared ${many(queue.length, 'waiting message')}`;
   const text =
-    ended.length === 0
-      ? 'Nothing was running.'
-      : `Stopped ${many(runs, 'run')} and cleared ${many(view.context.queue.length, 'waiting message')}.`;
+    runs.length === 0 ? 'Nothing was running.' : `Stopped ${runs.join(' and ')}${runs.length > 1 ? ',' : ''} and ${cleared}.`;
   return accept(...ended, noticeEvent(view.context.settings, { ...data.notice, text }));
 };
 

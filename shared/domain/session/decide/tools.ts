@@ -1,21 +1,14 @@
 import { limits } from '../../../kit/limits.ts';
 import type { MemoryEdit } from '../../values/memory-edit.ts';
-import type { ApprovalRequest, Ruling, SpawnedRun, ToolCall, ToolOutcome, TurnRef } from '../../values/types.ts';
-import type { ActiveTurn, CallState, SessionContext } from '../context.ts';
+import type { SpawnedRun, ToolOutcome, TurnRef } from '../../values/types.ts';
+import type { ActiveTurn, CallState } from '../context.ts';
 import type { EventOf, SessionEvent } from '../events.ts';
-import {
-  accept,
-  type BusyView,
-  type Decision,
-  type Given,
-  isCurrent,
-  nothing,
-  refOf,
-  type SessionView,
-  sending,
-} from './decision.ts';
+import { accept, type BusyView, type Decision, type Given, isCurrent, nothing, refOf, type SessionView } from './decision.ts';
 
 /** Tool calls: the intent is recorded before the effect, and a finished call never runs again (I6, I7). */
+
+/** A call's id: the same on every host that decides this, and unique in the session. `index`: its place in the step, from 0. */
+export const callIdOf = (turnId: string, step: number, index: number): string => `${turnId}.${step}.${index}`;
 
 /** A call starts: recorded before it runs. */
 export const starting = (
@@ -82,41 +75,6 @@ const wholeCharacters = (bytes: Buffer, end: number): number => {
   let cut = Math.min(end, bytes.length);
   while (((bytes[cut] ?? 0) & 0xc0) === 0x80) cut--;
   return cut;
-};
-
-/** The request goes where the turn's answer goes. */
-export const approvalRequested = (
-  context: SessionContext,
-  turn: ActiveTurn,
-  request: ApprovalRequest,
-): EventOf<'approval_requested'> => ({
-  type: 'approval_requested',
-  v: 1,
-  turn: refOf(turn),
-  ...request,
-  ...sending(context, turn),
-});
-
-/**
- * The immediate effect of the policy's decisions on a step's calls: allowed calls start, denied ones end, and if none runs, the
- * first approval is requested.
- */
-export const toolDecisionEvents = (
-  { context, turn }: BusyView,
-  calls: readonly ToolCall[],
-  toolPolicyDecisions: readonly Ruling[],
-): SessionEvent[] => {
-  const events: SessionEvent[] = [];
-  let question: SessionEvent | null = null;
-  for (const [index, { callId, tool }] of calls.entries()) {
-    const decision = toolPolicyDecisions[index];
-    const call: CallState = { callId, tool, status: 'pending', attempt: turn.attempt, tries: 0 };
-    if (decision?.kind === 'run') events.push(starting(turn, call, { spawn: decision.spawn }));
-    if (decision?.kind === 'deny') events.push(...ended(turn, call, decision.invalid ? 'error' : 'denied', decision.reason));
-    if (decision?.kind === 'ask') question ??= approvalRequested(context, turn, { ...decision.request, callId, tool });
-  }
-  const runs = events.some(({ type }) => type === 'tool_call_started');
-  return question === null || runs ? events : [...events, question];
 };
 
 /** A call of the turn that has not ended. */

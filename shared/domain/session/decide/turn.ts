@@ -16,7 +16,8 @@ import {
   unfinished,
 } from './decision.ts';
 import { nextTurn } from './generation.ts';
-import { toolDecisionEvents } from './tools.ts';
+import { toolDecisionEvents } from './tool-decisions.ts';
+import { callIdOf } from './tools.ts';
 
 /** The turn: recorded step by step, and resumed without repeating a step (B16, I6). */
 
@@ -78,9 +79,6 @@ const afterAnswer = (view: BusyView): BusyView => ({
 
 /** All calls of the last step have ended. */
 const isReady = ({ calls }: ActiveTurn): boolean => calls.every(({ status }) => status === 'done');
-
-/** A call's id: the same on every host that decides this, and unique in the session. `index`: its place in the step, from 0. */
-export const callIdOf = (turnId: string, step: number, index: number): string => `${turnId}.${step}.${index}`;
 
 const named = (turn: ActiveTurn, step: number, calls: readonly Omit<ToolCall, 'callId'>[]): ToolCall[] =>
   calls.map(({ tool, arguments: given }, index) => ({ callId: callIdOf(turn.id, step, index), tool, arguments: given }));

@@ -5,7 +5,9 @@ import type { SessionKey } from '../../../../shared/domain/keys/session-key.ts';
 import { scopeName } from '../../../../shared/domain/memory/memory-scope.ts';
 import { admit, approve } from '../../../../shared/domain/routing/pairing.ts';
 import type { MemoryScope } from '../../../../shared/domain/values/memory-edit.ts';
+import type { DeadLetter } from '../../../../shared/ports/dead-letters.ts';
 import { encodeCommand } from '../../../../shared/wire/codec.ts';
+import { undeliveredCodec } from '../../../../shared/wire/undelivered.ts';
 import { pathOf } from '../setup.ts';
 import type { GatewayRig } from './access-rig.ts';
 
@@ -129,19 +131,39 @@ export const tokens: World = {
   },
 };
 
+/** A letter in a session of its own, which has it if that is asked for. */
+const letterAt = async ({ ports }: GatewayRig, id: string, of: Pick<DeadLetter, 'service' | 'bytes'>): Promise<string> => {
+  await ports.deadLetters.put({ id, reason: 'test', subject: 'natter.command.7.agent:main:dead', at: 1, ...of });
+  const found = (await ports.deadLetters.list(100)).find((one) => one.id === id);
+  return `${found?.seq}`;
+};
+const deadKey = 'agent:main:dead' as SessionKey;
+const appending = (id: string) => {
+  const message = { messageId: id, text: 'hi', sender: { id: 'ann' } };
+  const data = { type: 'append_message', sessionId: 's', message } as const;
+  return { id, key: deadKey, at: 1, correlationId: id, causationId: id, actor: 'test', data };
+};
+
 /** Messages that nobody could process, made for the question. */
 export const deadLetters: World = {
   letters: 'l',
-  async make({ ports }, letter, cell) {
+  async make(gateway, letter, cell) {
     const id = `dead-${cell}`;
-    const message = { messageId: id, text: 'hi', sender: { id: 'ann' } };
-    const data = { type: 'append_message', sessionId: 's', message } as const;
-    const key = 'agent:main:dead' as SessionKey;
-    const command = { id, key, at: 1, correlationId: id, causationId: id, actor: 'test', data };
-    const subject = 'natter.command.7.agent:main:dead';
-    await ports.deadLetters.put({ id, service: 'session', reason: 'test', subject, at: 1, bytes: encodeCommand(command) });
-    const found = (await ports.deadLetters.list(100)).find((one) => one.id === id);
-    return { letter, key: '', id: `${found?.seq}` };
+    const bytes = encodeCommand(appending(id));
+    return { letter, key: '', id: await letterAt(gateway, id, { service: 'session', bytes }) };
+  },
+};
+
+/** Outgoing messages that may not have arrived, of a session that is there. */
+export const deliveries: World = {
+  letters: 'o',
+  async make(gateway, letter, cell) {
+    const id = `9.${cell}`;
+    await gateway.ports.commands.publish(appending('alive'));
+    const target = { channel: 'chat', to: 'ann' };
+    const outbound = { id, seq: 9, key: deadKey, target, kind: 'assistant_message', text: 'hi', turnId: 't' } as const;
+    const bytes = undeliveredCodec.encode({ ...outbound, outcome: 'unknown' });
+    return { letter, key: '', id: await letterAt(gateway, id, { service: 'delivery', bytes }) };
   },
 };
 

@@ -140,6 +140,8 @@ describe('POST /v1/inbound', () => {
     ['annAtTelegram', { conversation: { id: 'new', kind: 'group' } }, { status: 404, code: 'not_found' }],
     ['annAtTelegram', { conversation: { id: '1', kind: 'direct' }, sessionKey: 'group:bobs' }, { status: 404 }],
     ['annAtTelegram', { sender: { id: '2' } }, forbidden('sender.id')],
+    ['annAtTelegram', { order: '5' }, forbidden('order')],
+    ['telegram', { order: '5' }, { status: 202 }],
     ['annAtTelegram', { deliverTo: { channel: 'telegram', to: 'bobs' } }, forbidden('deliverTo')],
     ['annAtTelegram', { conversation: { id: 'bobs', kind: 'direct' } }, forbidden('conversation.id')],
     ['annAtTelegram', { conversation: { id: 'bobs', kind: 'group' }, sessionKey: 'group:g' }, forbidden('conversation.id')],

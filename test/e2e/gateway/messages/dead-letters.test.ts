@@ -3,8 +3,11 @@ import { expect, test, vi } from 'vitest';
 import { startGateway } from '../../../../services/gateway/main.ts';
 import { startRouter } from '../../../../services/router/main.ts';
 import { type Config, configSchema } from '../../../../shared/domain/config/schema.ts';
+import type { SessionKey } from '../../../../shared/domain/keys/session-key.ts';
 import { inboundEnvelope } from '../../../../shared/domain/routing/inbound-envelope.ts';
-import type { CommandEnvelope } from '../../../../shared/domain/session/envelope.ts';
+import type { CommandEnvelope, RecordedCommit } from '../../../../shared/domain/session/envelope.ts';
+import { fold, initialState, toPlain } from '../../../../shared/domain/session/evolve.ts';
+import { withIds } from '../../../../shared/domain/session/repeats/id-memory.ts';
 import { NatterError } from '../../../../shared/kit/errors.ts';
 import { limits } from '../../../../shared/kit/limits.ts';
 import type { DeadLetters } from '../../../../shared/ports/dead-letters.ts';
@@ -116,9 +119,24 @@ test('I2: a resend of what the session has is said to be a repeat before it, and
 test('whether it is a repeat cannot be known once a session has forgotten some of its ids', async () => {
   const { ports, call, misplaced, said } = await start();
   const letter = await misplaced('long ago');
-  for (let index = 0; index < limits.recentIds; index++) await ports.commands.publish(post(`m${index}`));
+  await ports.commands.publish(post('m1'));
   await said();
+  const full = withIds(
+    [],
+    Array.from({ length: limits.olderIds + 1 }, (_, index) => `m${index}`),
+  );
+  const commit = await ports.events.last(key as SessionKey);
+  const { position, ...rest } = toPlain(fold(initialState, commit as RecordedCommit));
+  await ports.snapshots.put(key as SessionKey, { ...rest, position: { ...position, olderIds: full } });
   expect((await call('GET', at(letter))).body.resend).toMatchObject({ isPossible: true, wouldRepeat: null });
+});
+
+test('I2, D9: what a session had long ago is still said to be a repeat', async () => {
+  const { ports, call, misplaced, said } = await start();
+  for (const id of ['long ago', ...Array.from({ length: limits.recentIds }, (_, index) => `m${index}`)])
+    await ports.commands.publish(post(id));
+  await said();
+  expect((await call('GET', at(await misplaced('long ago')))).body.resend).toMatchObject({ isPossible: true, wouldRepeat: true });
 });
 
 test('I2: of two operators at once, one resend takes effect and the other is told', async () => {

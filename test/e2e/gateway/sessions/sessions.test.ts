@@ -1,6 +1,6 @@
 import { describe, expect, test, vi } from 'vitest';
 import type { RecordedCommit } from '../../../../shared/domain/session/envelope.ts';
-import { fold, initialState, toPlain } from '../../../../shared/domain/session/evolve.ts';
+import { fold, initialState, toPlain, toShown } from '../../../../shared/domain/session/evolve.ts';
 import { encodeCommit } from '../../../../shared/wire/codec.ts';
 import { type Call, pathOf, startWorld } from '../setup.ts';
 
@@ -117,10 +117,10 @@ describe('GET /v1/sessions/{key}', () => {
     for (const commit of commits) {
       state = fold(state, commit);
       const at = await call('GET', pathOf(key, `/state?at=${commit.seq}`));
-      expect(at.body).toEqual({ key, ...toPlain(state), from: 'log' });
+      expect(at.body).toEqual({ key, ...toShown(toPlain(state)), from: 'log' });
     }
     const now = await call('GET', pathOf(key, '/state'));
-    expect(now.body).toEqual({ key, ...toPlain(host.state(key as never)), from: 'log' });
+    expect(now.body).toEqual({ key, ...toShown(toPlain(host.state(key as never))), from: 'log' });
 
     const middle = commits.slice(0, 3).reduce(fold, initialState);
     await ports.snapshots.put(key as never, toPlain(middle));

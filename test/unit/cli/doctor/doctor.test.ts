@@ -248,6 +248,8 @@ const rows: readonly [what: string, level: Finding['level'], found: () => Findin
   ['checkpoints that nobody does', 'warn', () => broker.checkpoints(notLooking, waitingLookBacks), /introspection.enabled/],
   ['none where nobody does any', 'ok', () => broker.checkpoints(notLooking, { queues: [] }), /off/],
   ['no dead letters', 'ok', () => broker.deadLetters({ deadLetters: 0 }), /none/],
+  ['every message arrived', 'ok', () => broker.openDeliveries({ openDeliveries: 0 }), /no message/],
+  ['deliveries', 'warn', () => broker.openDeliveries({ openDeliveries: 2 }), /2 messages/],
   ['dead letters', 'warn', () => broker.deadLetters({ deadLetters: 3 }), /3 messages/],
 ];
 

@@ -1,15 +1,22 @@
 import { describe, expect, test } from 'vitest';
-import { type AskedCall, matchesPattern, type ToolWord, toolWord } from '../../../../services/session/tools/tool-policy.ts';
+import {
+  type AskedCall,
+  isOffered,
+  matchesPattern,
+  type ToolWord,
+  toolWord,
+} from '../../../../services/session/tools/tool-policy.ts';
 import { toolsConfig } from '../../../../shared/domain/config/turn-schema.ts';
 
 const rulesOf = (rules: readonly object[]) => toolsConfig.parse({ rules }).rules;
-const ann = { id: '1', role: 'participant', principal: 'telegram:1' } as const;
+const olga = { id: '1', role: 'owner', principal: 'telegram:1' } as const;
+const ann = { ...olga, role: 'participant' } as const;
 const call = (change: Partial<AskedCall> = {}): AskedCall => ({
   tool: { name: 'write_file', usual: 'allow' },
   arguments: { path: 'notes/today.md' },
   agentId: 'main',
   channel: 'telegram',
-  sender: ann,
+  sender: olga,
   ...change,
 });
 const tool = (name: string, usual: 'allow' | 'ask' | 'deny', onceOnly?: true): AskedCall['tool'] => ({
@@ -20,6 +27,7 @@ const tool = (name: string, usual: 'allow' | 'ask' | 'deny', onceOnly?: true): A
 const allow: ToolWord = { action: 'allow' };
 const deny = (index: number): ToolWord => ({ action: 'deny', rule: `tools.rules[${index}]` });
 const ask = (index: number, ...approvers: string[]): ToolWord => ({ action: 'ask', rule: `tools.rules[${index}]`, approvers });
+const noRule = 'no rule in "tools.rules" allows it for participants';
 const usual = (name: string) => `what is usual for the tool "${name}"`;
 
 describe('toolWord', () => {
@@ -42,14 +50,14 @@ describe('toolWord', () => {
     ['per channel, whatever the case', [any('deny', { channel: 'Telegram' })], call(), deny(0)],
     ['not another', [any('deny', { channel: 'telegramx' })], call(), allow],
     ['nor none', [any('deny', { channel: 'telegram' })], call({ channel: undefined }), allow],
-    ['per role', [any('deny', { role: 'participant' })], call(), deny(0)],
+    ['per role', [any('deny', { role: 'owner' })], call(), deny(0)],
     ['not another', [any('deny', { role: 'program' })], call(), allow],
     ['nobody knows the role: a participant', [any('deny', { role: 'participant' })], call({ sender: { id: '9' } }), deny(0)],
     [
       'and never the owner',
       [any('allow', { role: 'owner' })],
       call({ sender: { id: '9' }, tool: tool('x', 'deny') }),
-      { action: 'deny', rule: usual('x') },
+      { action: 'deny', rule: noRule },
     ],
     ['all that a rule names must match', [any('deny', { agent: 'main', channel: 'discord' })], call(), allow],
     ['per argument', [any('deny', { arguments: { path: 'notes/*' } })], call(), deny(0)],
@@ -119,6 +127,55 @@ describe('toolWord', () => {
     const about = (action: string) => rulesOf([{ tool: '*', action, arguments: { path: 'x' } }]);
     expect(toolWord(about('deny'), call({ arguments: deep }))).toEqual(deny(0));
     expect(toolWord(about('allow'), call({ arguments: deep, tool: tool('x', 'deny') }))).toMatchObject({ action: 'deny' });
+  });
+});
+
+describe('what a stranger may use (ADR 22)', () => {
+  const rule = (action: string, more: object = {}) => ({ tool: 'write_file', action, ...more });
+  const nothing: ToolWord = { action: 'deny', rule: noRule };
+  const notes = { arguments: { path: 'notes/*' } };
+  const plans = { arguments: { path: 'plans/*' } };
+  const rows: readonly [given: string, rules: object[], asked: Partial<AskedCall>, word: ToolWord, offered: boolean][] = [
+    ['no rule', [], {}, nothing, false],
+    ['no rule, and no role', [], { sender: { id: '9' } }, nothing, false],
+    ['no rule, and a tool that is usually asked about', [], { tool: tool('x', 'ask') }, nothing, false],
+    ['a tool that is open to all', [], { tool: { ...tool('x', 'allow'), openToAll: true } }, allow, true],
+    [
+      'one that a rule denies all the same',
+      [{ tool: 'x', action: 'deny' }],
+      { tool: { ...tool('x', 'allow'), openToAll: true } },
+      deny(0),
+      false,
+    ],
+    ['a rule for everybody', [rule('allow')], {}, allow, true],
+    ['a rule for participants', [rule('allow', { role: 'participant' })], {}, allow, true],
+    ['a rule for the owner', [rule('allow', { role: 'owner' })], {}, nothing, false],
+    ['a rule for programs', [rule('allow', { role: 'program' })], {}, nothing, false],
+    ['a rule for another channel', [rule('allow', { channel: 'irc' })], {}, nothing, false],
+    ['a rule that asks', [rule('ask')], {}, ask(0), true],
+    ['a rule for these arguments', [rule('allow', notes)], {}, allow, true],
+    ['a rule for others', [rule('allow', plans)], {}, nothing, true],
+    ['a denial of others only', [rule('deny', plans)], {}, nothing, false],
+    ['a denial of everything besides', [rule('allow', notes), rule('deny')], {}, deny(1), false],
+    ['a denial of some besides', [rule('allow'), rule('deny', notes)], {}, deny(1), true],
+    [
+      'a tool that needs a person each time',
+      [{ tool: 'exec', action: 'allow' }],
+      { tool: tool('exec', 'ask', true) },
+      { action: 'ask', rule: usual('exec'), approvers: [] },
+      true,
+    ],
+  ];
+  test.each(rows)('A5/62: with %s', (_, rules, asked, word, offered) => {
+    const given = call({ sender: ann, ...asked });
+    expect(toolWord(rulesOf(rules), given)).toEqual(word);
+    expect(isOffered(rulesOf(rules), given)).toBe(offered);
+  });
+  test.each(['owner', 'program'] as const)('A5/62: the %s needs no rule', (role) => {
+    expect([toolWord([], call({ sender: { id: '1', role } })), isOffered([], call({ sender: { id: '1', role } }))]).toEqual([
+      allow,
+      true,
+    ]);
   });
 });
 

@@ -41,6 +41,24 @@ describe('what a model hears', () => {
     ],
     ['A11/125: what /stop has cleared is not heard', ['post m1', 'post m2', 'stop', 'post m3'], ['m1', 'm3']],
     ['A11/123: what Natter says is not heard', ['post m1', 'report', 'notice hello'], ['m1']],
+    [
+      'D12: that an answer may not have arrived is heard where it was learned',
+      ['post m1', 'reply m1/1 1', 'undelivered 4.1 partial', 'post m2'],
+      ['m1', '> step 1 of m1/1', 'natter: [Your last answer has reached the person in part only: 1 of 3 parts.]', 'm2'],
+    ],
+    [
+      'D12: while calls run, behind their results',
+      ['post m1', 'reply m1/1 1', 'post m2', 'call m2/1 1 read run', 'undelivered 4.1', 'result m2/1 m2.1.0 ok'],
+      [
+        ...['m1', '> step 1 of m1/1', 'm2', '> calls m2.1.0', 'm2.1.0 ok'],
+        'natter: [It is not known whether your last answer has reached the person.]',
+      ],
+    ],
+    [
+      'D12: not of an answer of an older generation, and not when it is sent again',
+      ['post m1', 'reply m1/1 1', 'reset s2', 'undelivered 4.1 failed', 'repeat-delivery 4.1', 'post m2'],
+      ['m2'],
+    ],
     ['A4/53: of an older generation nothing is heard', ['post m1', 'reply m1/1 1', 'reset s2 m2'], ['m2']],
     ['C9: of a deleted session nothing is heard', ['append m0', 'post m1', 'delete key', 'post m2'], ['m2']],
     ['C9: nor of an erased one', ['post m1', 'delete erased', 'post m2'], ['m2']],

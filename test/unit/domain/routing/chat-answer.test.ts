@@ -65,7 +65,7 @@ describe('reset', () => {
     ...(by && { by }),
     message: { messageId: 'm1', deliverTo, ...message },
   });
-  const natter: Sender = { id: 'natter', role: 'program' };
+  const natter: Sender = { id: 'natter', role: 'program', onBehalfOf: 'participant' };
   const greeting = { text: expect.stringContaining('Greet'), sender: natter, by: ada };
 
   test.each([

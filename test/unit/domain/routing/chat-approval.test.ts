@@ -98,7 +98,7 @@ describe('who answers', () => {
       'A5/62: a program has no more rights than it is given',
       { ...direct, sender: { id: '13', role: 'program', principal: 'telegram:42' } },
       owners,
-      { id: '13', role: 'program', principal: 'telegram:13' },
+      { id: '13', role: 'program', principal: 'telegram:13', onBehalfOf: 'participant' },
     ],
     ['A6/75: in a group only who is addressed or owns the agent', {}, {}, 'append_message'],
     ['A6/73: the owner in a group', {}, owners, { id: '42', role: 'owner', principal: 'telegram:42' }],

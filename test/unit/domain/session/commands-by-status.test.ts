@@ -54,6 +54,24 @@ const table = `
   idle     | reset s2 m9     | session_reset s1 to s2 g2, user_message m9 for a turn, turn_started m9/1
   queued   | reset s2 m9     | queue_cleared m2, turn_aborted m1/1 /new, checkpoint_requested new_session s1 1-2, session_reset s1 to s2 g2, user_message m9 for a turn, turn_started m9/1
 
+  unknown  | edit in-1       | -
+  idle     | edit in-1       | -
+  running  | edit in-1       | -
+  queued   | edit in-1       | -
+  awaiting | edit in-1       | -
+  inactive | edit in-1       | -
+  deleted  | edit in-1       | -
+  calling  | edit in-1       | -
+
+  unknown  | withdraw in-1   | -
+  idle     | withdraw in-1   | -
+  running  | withdraw in-1   | -
+  queued   | withdraw in-1   | -
+  awaiting | withdraw in-1   | -
+  inactive | withdraw in-1   | -
+  deleted  | withdraw in-1   | -
+  calling  | withdraw in-1   | -
+
   deleted  | open            | session_opened s1#2 g2
   deleted  | post m9         | session_opened s1#2 g2, user_message m9 for a turn, turn_started m9/1
   deleted  | append m9       | session_opened s1#2 g2, user_message m9
@@ -72,6 +90,23 @@ const table = `
   awaiting | origin x        | origin_changed x
   inactive | origin x        | origin_changed x
   deleted  | origin x        | session_opened s1#2 g2, origin_changed x
+
+  unknown  | undelivered 2.1 | -
+  idle     | undelivered 2.1 | delivery_reported 2.1 unknown
+  running  | undelivered 2.1 | delivery_reported 2.1 unknown
+  queued   | undelivered 2.1 | delivery_reported 2.1 unknown
+  calling  | undelivered 2.1 | delivery_reported 2.1 unknown
+  awaiting | undelivered 2.1 | delivery_reported 2.1 unknown
+  inactive | undelivered 2.1 | delivery_reported 2.1 unknown
+  deleted  | undelivered 2.1 | -
+  unknown  | repeat-delivery 2.1 | refused: session_unknown
+  idle     | repeat-delivery 2.1 | delivery_repeated 2.1 by boss
+  running  | repeat-delivery 2.1 | delivery_repeated 2.1 by boss
+  queued   | repeat-delivery 2.1 | delivery_repeated 2.1 by boss
+  calling  | repeat-delivery 2.1 | delivery_repeated 2.1 by boss
+  awaiting | repeat-delivery 2.1 | delivery_repeated 2.1 by boss
+  inactive | repeat-delivery 2.1 | delivery_repeated 2.1 by boss
+  deleted  | repeat-delivery 2.1 | refused: session_unknown
 
   unknown  | send deny       | refused: session_unknown
   idle     | send deny       | settings_changed {"sendPolicy":"deny"}

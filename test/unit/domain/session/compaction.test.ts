@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { isRepeat } from '../../../../shared/domain/session/decide/index.ts';
+import { isRepeat } from '../../../../shared/domain/session/decide/repeat.ts';
 import { limits } from '../../../../shared/kit/limits.ts';
 import { command, given, stateAfter } from '../../../support/domain/given.ts';
 

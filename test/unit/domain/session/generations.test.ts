@@ -285,15 +285,29 @@ describe('stop, reports and the end', () => {
     expect(lines.find((line) => line.startsWith('Next reset'))).toBe(expected && `Next reset: ${expected}`);
   });
 
-  test('A11/124: /context list names the biggest parts, /context detail all of them', () => {
+  test('A11/124, D4: /context list and detail name all parts and tools, biggest first', () => {
     const parts = Array.from({ length: 7 }, (_, index) => ({ name: `part ${index}`, characters: 400 * (index + 1) }));
+    const tools = [
+      { name: 'exec', characters: 40 },
+      { name: 'read_file', characters: 80 },
+    ];
     const report = (kind: 'context_list' | 'context_detail') =>
-      asking({ type: 'report', facts: { kind, model: 'm', parts, warnings: [] }, notice: { code: 'context' } });
+      asking({ type: 'report', facts: { kind, model: 'm', parts, tools, warnings: [] }, notice: { code: 'context' } });
     const list = told(['post m1', 'reply m1/1 1'], report('context_list'))?.split('\n') ?? [];
     expect(list[0]).toBe('System prompt: 11,200 characters, about 2,800 tokens, in 7 parts');
     expect(list[1]).toBe('- part 6: 2,800 characters, about 700 tokens');
-    expect(list).toHaveLength(8);
-    expect(told([], report('context_detail'))?.split('\n')).toHaveLength(9);
+    expect(list.slice(7)).toEqual([
+      '- part 0: 400 characters, about 100 tokens',
+      'Tools: exec, read_file',
+      expect.stringMatching(/^Conversation: /),
+    ]);
+    const detail = told([], report('context_detail'))?.split('\n') ?? [];
+    expect([detail.slice(0, 8), detail.length]).toEqual([list.slice(0, 8), 12]);
+    expect(detail.slice(8, 11)).toEqual([
+      'Tools: 2',
+      '- read_file: 80 characters, about 20 tokens',
+      '- exec: 40 characters, about 10 tokens',
+    ]);
   });
 
   test('I11: a report of the most there can be is still a notice that can be recorded', () => {
@@ -301,6 +315,9 @@ describe('stop, reports and the end', () => {
     const facts = { kind: 'context_detail' as const, model: 'm', parts, warnings: Array(20).fill('w'.repeat(500)) };
     const { commits } = tell(asking({ type: 'report', facts, notice: { code: 'context' } }));
     expect(() => commits.map(encodeCommit)).not.toThrow();
+    expect(commits[0]?.events).toMatchObject([
+      { notice: { text: expect.stringMatching(/\[\d+ lines more do not fit here\]$/) } },
+    ]);
   });
 
   test('C9: a deleted session is forgotten, and its next message starts the generation after the last', () => {

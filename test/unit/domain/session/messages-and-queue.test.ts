@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { decide, isRepeat } from '../../../../shared/domain/session/decide/index.ts';
+import { decide } from '../../../../shared/domain/session/decide/index.ts';
+import { isRepeat } from '../../../../shared/domain/session/decide/repeat.ts';
 import type { CommandEnvelope } from '../../../../shared/domain/session/envelope.ts';
 import { fold, toPlain } from '../../../../shared/domain/session/evolve.ts';
 import { limits } from '../../../../shared/kit/limits.ts';

@@ -43,12 +43,7 @@ const read = (path: string, entries: Entries = pins()) =>
 
 describe('A15/173: read_file', () => {
   /** Every way to say it. */
-  const paths = () => [
-    'skills/a/SKILL.md',
-    folder.at('work/skills/a/SKILL.md'),
-    'alias/a/SKILL.md',
-    folder.at('managed/b/again.md'),
-  ];
+  const paths = () => ['skills/a/SKILL.md', folder.at('work/skills/a/SKILL.md'), folder.at('managed/b/again.md')];
   const outcomes = async (entries?: Entries) => {
     const found: string[] = [];
     for (const path of paths()) found.push(await read(path, entries));
@@ -56,11 +51,12 @@ describe('A15/173: read_file', () => {
   };
   test('of a pinned skill nothing is read that has changed since, whatever path leads there', async () => {
     symlinkSync('skills', folder.at('work/alias'));
-    expect(await outcomes()).toEqual(['ok', 'ok', 'ok', 'ok']);
+    expect(await outcomes()).toEqual(['ok', 'ok', 'ok']);
     folder.write('work/skills/a/run.sh', 'something else');
     folder.write('managed/b/SKILL.md', `${skillText('b')}Something else.`);
-    expect(await outcomes()).toEqual(['error', 'error', 'error', 'error']);
-    expect(await outcomes({})).toEqual(['ok', 'ok', 'ok', 'ok']);
+    expect(await outcomes()).toEqual(['error', 'error', 'error']);
+    expect(await outcomes({})).toEqual(['ok', 'ok', 'ok']);
+    expect(await read('alias/a/SKILL.md', {})).toBe('error');
   });
   test('nor where its folder was exchanged for another', async () => {
     folder.write('work/evil/SKILL.md', skillText('a', '', 'Something else.'));

@@ -52,7 +52,11 @@ const begin = (lines: readonly Line[], options: RigOptions & { keeps?: SkillSet 
     return skillsNow();
   };
   const made = rig({ model: () => model, tools: () => tools, skills: { take }, ...options });
-  const say = async (text: string, id: string, sender: Sender = { id: 'ann', principal: 'ann' }): Promise<void> => {
+  const say = async (
+    text: string,
+    id: string,
+    sender: Sender = { id: 'ann', role: 'owner', principal: 'ann' },
+  ): Promise<void> => {
     const envelope = post(text, id);
     const message: Message = { messageId: id, text, sender };
     await made.take({ ...envelope, data: { type: 'post_message', sessionId: 's1', message } });

@@ -210,9 +210,7 @@ describe('a call that a person must allow (A5/62, I7)', () => {
     const { made } = await asking({ ...mail, spawns: () => spawn }, [['mail'], 'done']);
     await made.take(answer({}));
     await made.clock.pass(10);
-    expect(made.events()).toContainEqual(
-      expect.objectContaining({ type: 'tool_call_started', spawn: { ...spawn, onBehalfOf: 'participant' } }),
-    );
+    expect(made.events()).toContainEqual(expect.objectContaining({ type: 'tool_call_started', spawn }));
   });
 
   const says = (id: string, sender: Sender, mode?: string): CommandEnvelope => {
@@ -224,8 +222,8 @@ describe('a call that a person must allow (A5/62, I7)', () => {
       data: { type: 'post_message', sessionId: 's1', message, ...queue } as never,
     };
   };
+  const program = (id: string): Sender => ({ id, role: 'program', principal: id });
   const bob: Sender = { id: '8', role: 'participant', principal: 'bob' };
-  const eve: Sender = { id: '9', role: 'participant', principal: 'eve' };
 
   test("and is allowed for good for one person's calls is asked about when it is another's", async () => {
     const tools = fakeTools(mail);
@@ -237,14 +235,19 @@ describe('a call that a person must allow (A5/62, I7)', () => {
     await made.take(says('two', { ...owner, id: 'elsewhere' }));
     await made.clock.pass(10);
     expect(tools.effects).toEqual(['mail one.1.0', 'mail two.1.0']);
-    await made.take(says('three', eve));
+    await made.take(says('three', { id: 'job', role: 'program' }));
     await made.clock.pass(10);
     expect(tools.effects).toHaveLength(2);
     expect(made.events().at(-1)).toMatchObject({ type: 'approval_requested', callId: 'three.1.0' });
   });
 
   test.each([
-    ['a participant is no asker for another', { action: 'ask', approvers: ['asker'] }, [bob, eve], 'approval_requested'],
+    [
+      'a program is no asker for another',
+      { action: 'ask', approvers: ['asker'] },
+      [program('one'), program('two')],
+      'approval_requested',
+    ],
     [
       'what is denied to a program is denied to it and the owner',
       { role: 'program', action: 'deny' },

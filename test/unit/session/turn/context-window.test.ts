@@ -14,7 +14,8 @@ const long = (word: string): string => `${word} `.repeat(400).trim();
 /** A model with a window of 2,000 tokens that sums up as "in short" and repeats nothing else; `says` decides first. */
 const forgetful = (says: (request: ModelRequest) => StepOutcome | null = () => null, options: RigOptions = {}) => {
   const requests: ModelRequest[] = [];
-  const tools = fakeTools({ name: 'note' });
+  // Files can be written where there is a workspace.
+  const tools = fakeTools({ name: JSON.stringify(options.settings ?? {}).includes('"workspace"') ? 'write_file' : 'note' });
   const made = rig({
     tools: () => tools,
     model: () => ({
@@ -135,23 +136,23 @@ describe('the notes before a compaction (A7/85)', () => {
   test('are asked for once, silently, with the tools; then it is compacted', async () => {
     let noted = 0;
     const { made, purposes, tools, requests } = forgetful(
-      ({ purpose }) => (purpose === 'flush' && noted++ === 0 ? outcomeOf(['note {"text":"remember"}']) : null),
+      ({ purpose }) => (purpose === 'flush' && noted++ === 0 ? outcomeOf(['write_file {"text":"remember"}']) : null),
       withWorkspace,
     );
     for (const id of ['a', 'b', 'c']) await say(made, long(id.repeat(5)), id);
     expect(purposes()).toEqual(['answer', 'answer', 'flush', 'flush', 'compaction', 'answer']);
-    expect(tools.effects).toEqual(['note c.1.0']);
-    expect(requests[2]?.tools.map(({ name }) => name)).toEqual(['note']);
+    expect(tools.effects).toEqual(['write_file c.1.0']);
+    expect(requests[2]?.tools.map(({ name }) => name)).toEqual(['write_file']);
     const flushes = made.events().filter((event) => event.type === 'model_step' && event.flush);
     expect(flushes).toHaveLength(2);
     const answers = made.events().filter(({ type }) => type === 'assistant_message');
     expect(answers).toEqual(['a', 'b', 'c'].map(() => expect.objectContaining({ text: 'yes' })));
-    expect(heardIn(requests.at(-1) as ModelRequest)).not.toContain('note');
+    expect(heardIn(requests.at(-1) as ModelRequest)).not.toContain('write_file');
   });
 
   test('no approval is requested in them', async () => {
     const { made, tools } = forgetful(
-      ({ purpose, messages }) => (purpose === 'flush' && messages.at(-1)?.role === 'user' ? outcomeOf(['note']) : null),
+      ({ purpose, messages }) => (purpose === 'flush' && messages.at(-1)?.role === 'user' ? outcomeOf(['write_file']) : null),
       { settings: { ...withWorkspace.settings, tools: { rules: [{ tool: '*', action: 'ask' }] } } },
     );
     for (const id of ['a', 'b', 'c']) await say(made, long(id.repeat(5)), id);
@@ -161,7 +162,10 @@ describe('the notes before a compaction (A7/85)', () => {
   });
 
   test('have an end, whatever the model does', async () => {
-    const { made, purposes } = forgetful(({ purpose }) => (purpose === 'flush' ? outcomeOf(['note']) : null), withWorkspace);
+    const { made, purposes } = forgetful(
+      ({ purpose }) => (purpose === 'flush' ? outcomeOf(['write_file']) : null),
+      withWorkspace,
+    );
     for (const id of ['a', 'b', 'c']) await say(made, long(id.repeat(5)), id);
     expect(purposes().filter((purpose) => purpose === 'flush')).toHaveLength(8);
     expect(purposes().slice(-2)).toEqual(['compaction', 'answer']);
@@ -169,7 +173,6 @@ describe('the notes before a compaction (A7/85)', () => {
 
   test.each([
     ['without a workspace', {}],
-    ['where it is read-only', { agent: { workspace: '/nowhere/at/all', workspaceAccess: 'read-only' } }],
     [
       'where they are not wanted',
       { agent: { workspace: '/nowhere' }, context: { memoryFlush: false, reserveTokens: 500, keepTokens: 100 } },

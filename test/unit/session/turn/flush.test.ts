@@ -5,20 +5,19 @@ import type { TurnContext } from '../../../../services/session/turn/turn-context
 import { configSchema } from '../../../../shared/domain/config/schema.ts';
 
 const attemptWith = (more: object) => ({ services: { config: configSchema.parse(more) } }) as unknown as Attempt;
-const contextWith = (usual: string | null, flushed = false) =>
+const contextWith = (usual: string | null, writes: boolean, flushed = false) =>
   ({
     view: { flush: flushed ? [{}] : [] },
-    tools: usual === null ? [] : [{ name: 'memory_add', usual }],
+    tools: [...(usual === null ? [] : [{ name: 'memory_add', usual }]), ...(writes ? [{ name: 'write_file' }] : [])],
   }) as unknown as TurnContext;
-const writable = { agent: { workspace: 'work' } };
 
-test.each<[string, object, string | null, boolean]>([
-  ['where the model can remember', {}, 'allow', true],
-  ['where it can write files', writable, null, true],
-  ['not where it could only ask whether it may remember', {}, 'ask', false],
-  ['not where it can only read files', { agent: { workspace: 'work', workspaceAccess: 'read-only' } }, null, false],
-  ['not where nobody wants it', { ...writable, context: { memoryFlush: false } }, 'allow', false],
-])('A7/85: before a compaction the model saves what it wants to remember %s', (_, config, usual, expected) => {
-  expect(mayFlush(attemptWith(config), contextWith(usual))).toBe(expected);
-  expect(mayFlush(attemptWith(config), contextWith(usual, true))).toBe(false);
+test.each<[string, string | null, boolean, boolean, object?]>([
+  ['where the model can remember', 'allow', false, true],
+  ['where it can write files', null, true, true],
+  ['not where it could only ask whether it may remember', 'ask', false, false],
+  ['not where it has neither: strangers, or a workspace to be read', null, false, false],
+  ['not where nobody wants it', 'allow', true, false, { context: { memoryFlush: false } }],
+])('A7/85: before a compaction the model saves what it wants to remember %s', (_, usual, writes, expected, config = {}) => {
+  expect(mayFlush(attemptWith(config), contextWith(usual, writes))).toBe(expected);
+  expect(mayFlush(attemptWith(config), contextWith(usual, writes, true))).toBe(false);
 });

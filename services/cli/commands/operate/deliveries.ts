@@ -1,0 +1,122 @@
+import { type Command, InvalidArgumentError } from 'commander';
+import type { WaitingDelivery } from '../../../../shared/domain/values/delivery.ts';
+import type { DeliveryTarget } from '../../../../shared/domain/values/types.ts';
+import { limits } from '../../../../shared/kit/limits.ts';
+import type { Undelivered } from '../../../../shared/ports/dead-letters.ts';
+import { type CommonOptions, clientOf, wholeNumber } from '../../access.ts';
+import { isConfirmed } from '../../confirm.ts';
+import { example } from '../../example.ts';
+import { asJson, oneLine, table, type World } from '../../terminal.ts';
+import { ago, timeText, zoneOf } from '../../time.ts';
+
+interface DeliveriesOptions extends CommonOptions {
+  readonly limit: number;
+  readonly json?: boolean;
+  readonly yes?: boolean;
+}
+interface Delivery extends Pick<Undelivered, 'target' | 'kind' | 'parts'> {
+  readonly seq: number;
+  readonly state: Undelivered['outcome'];
+  readonly outboundId: string;
+  readonly sessionKey: string;
+  readonly detail: string;
+  readonly at: number;
+}
+interface DeliveryWithText extends Delivery {
+  readonly text: string;
+  readonly repeat: { readonly isPossible: boolean; readonly why: string };
+}
+interface Deliveries {
+  readonly waiting: readonly WaitingDelivery[];
+  readonly deliveries: readonly Delivery[];
+}
+
+const path = (seq: number, rest = ''): string => `/v1/deliveries/${seq}${rest}`;
+const sequence = (text: string): number => {
+  if (/^[1-9]\d{0,14}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError('use a number of the column SEQ in the list');
+};
+
+/** `natter deliveries [show|repeat|leave]`: outgoing messages that may not have arrived, and what a person decides about them (D12). */
+export const deliveriesCommand = (program: Command, world: World): void => {
+  const { terminal } = world;
+  const deliveries = program
+    .command('deliveries')
+    .description('list outgoing messages that may not have arrived or wait, newest first; show, repeat or leave one')
+    .option('--limit <count>', 'maximum number of messages', wholeNumber(1, limits.pageRows), 50)
+    .option('--json', 'print the response of the gateway as JSON')
+    .addHelpText('after', example('deliveries --limit 10'))
+    .action(async (_: unknown, command: Command) => {
+      const { limit, json, ...common } = command.optsWithGlobals<DeliveriesOptions>();
+      const found = await clientOf(world, common).get<Deliveries>('/v1/deliveries', { query: { limit } });
+      if (json) return terminal.out(asJson(found, 2));
+      if (found.waiting.length + found.deliveries.length === 0)
+        return terminal.note('every message has arrived, as far as is known');
+      for (const line of linesOf(found, world.now())) terminal.out(line);
+    });
+
+  const deciding = (name: string, description: string): Command =>
+    deliveries
+      .command(name)
+      .argument('<seq>', 'number of the message, from the list', sequence)
+      .description(description)
+      .option('--json', 'print the response of the gateway as JSON')
+      .addHelpText('after', example(`deliveries ${name} 18`));
+
+  deciding('show', 'show one with the text that was not sent').action(async (seq: number, _: unknown, command: Command) => {
+    const { json, ...common } = command.optsWithGlobals<DeliveriesOptions>();
+    const found = await clientOf(world, common).get<DeliveryWithText>(path(seq));
+    if (json) return terminal.out(asJson(found, 2));
+    const { outboundId, sessionKey, target, detail, at, text, repeat } = found;
+    terminal.out(`${seq}  ${stateText(found)} at ${timeText(at, zoneOf(world, common))}  (${oneLine(outboundId, 128)})`);
+    terminal.out(`session  ${oneLine(sessionKey, 512)}`);
+    terminal.out(`to       ${targetText(target)}`);
+    terminal.out(`detail   ${oneLine(detail, 1_000)}`);
+    terminal.out(`repeat   ${repeat.isPossible ? '' : 'not possible: '}${oneLine(repeat.why, 500)}`);
+    terminal.out(asJson({ text }, 2));
+  });
+  deciding('repeat', 'have it, or the rest of its parts, sent again; the receiver may get it twice')
+    .option('--yes', 'do not ask for confirmation')
+    .action(async (seq: number, _: unknown, command: Command) => {
+      const { json, yes, ...common } = command.optsWithGlobals<DeliveriesOptions>();
+      const client = clientOf(world, common);
+      const ask = async (): Promise<boolean> => {
+        const found = await client.get<DeliveryWithText>(path(seq));
+        const question = `To ${targetText(found.target)}: ${oneLine(found.text, 200)}\n${oneLine(found.repeat.why, 500)}\nRepeat ${seq}?`;
+        return isConfirmed(world, question, 'repeat');
+      };
+      if (!yes && !(await ask())) return terminal.note('nothing was sent');
+      const repeated = await client.post<Delivery & { warning: string }>(path(seq, '/repeat'), undefined);
+      terminal.out(json ? asJson(repeated, 2) : `${seq}: is sent again; ${repeated.warning}`);
+    });
+  deciding('leave', 'leave it as it is; it is removed from the list').action(
+    async (seq: number, _: unknown, command: Command) => {
+      const { json, ...common } = command.optsWithGlobals<DeliveriesOptions>();
+      const left = await clientOf(world, common).post<Delivery>(path(seq, '/leave'), undefined);
+      terminal.out(json ? asJson(left, 2) : `${seq}: left as it is`);
+    },
+  );
+};
+
+const targetText = ({ channel, to, threadId, accountId }: Partial<DeliveryTarget>): string =>
+  oneLine(
+    [channel, to ?? `account ${accountId ?? ''}`, ...(threadId === undefined ? [] : ['in', threadId])].join(' ').trim(),
+    80,
+  );
+
+const stateText = ({ state, parts }: Delivery): string => (parts ? `${state}, ${parts.sent} of ${parts.of} parts sent` : state);
+
+const linesOf = ({ waiting, deliveries }: Deliveries, now: number): string[] =>
+  table(
+    ['SEQ', 'AGE', 'STATE', 'SESSION', 'TO', 'DETAIL'],
+    [
+      ...waiting.map(({ state, detail, until, ...where }) => [
+        ...['-', until <= now ? 'now' : `in ${Math.ceil((until - now) / 60_000)} min`, state, '-'],
+        ...[targetText(where), oneLine(detail, 80)],
+      ]),
+      ...deliveries.map((delivery) => [
+        ...[`${delivery.seq}`, ago(delivery.at, now), stateText(delivery), oneLine(delivery.sessionKey, 60)],
+        ...[targetText(delivery.target), oneLine(delivery.detail, 80)],
+      ]),
+    ],
+  );

@@ -1,0 +1,34 @@
+import { z } from 'zod';
+import { deliveryReport, waitingDelivery } from '../../../shared/domain/values/delivery.ts';
+import { deliveryTarget } from '../../../shared/domain/values/types.ts';
+import { takenResult } from '../operation/results.ts';
+
+/** The answers about outgoing messages. Objects may get further fields. */
+
+const listedDelivery = z
+  .object({
+    seq: z.int().min(0),
+    state: deliveryReport.shape.outcome,
+    outboundId: z.string().describe('`<seq>.<index>` of the event that it came from'),
+    sessionKey: z.string(),
+    target: deliveryTarget,
+    kind: deliveryReport.shape.kind,
+    parts: deliveryReport.shape.parts.describe('how many were sent, of how many'),
+    detail: z.string(),
+    at: z.number(),
+  })
+  .meta({
+    id: 'Delivery',
+    description: 'An outgoing message that may not have arrived. `seq` is its place, by which it is found.',
+  });
+export const deliveries = z.object({
+  waiting: z.array(waitingDelivery).describe('what will be sent by itself; on the first page only'),
+  deliveries: z.array(listedDelivery),
+  next: z.int().nullable().describe('the `before` of the next page; `null`: there is none'),
+});
+export const deliveryRead = listedDelivery.extend({
+  text: z.string().describe('what was not sent: the message, or the rest of its parts'),
+  repeat: z.object({ isPossible: z.boolean(), why: z.string() }),
+});
+export const deliveryRepeated = listedDelivery.extend({ command: takenResult, warning: z.string() });
+export const deliveryLeft = listedDelivery;

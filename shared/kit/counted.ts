@@ -1,2 +1,0 @@
-/** A number with its noun, for people: `1 session`, `2 sessions`. */
-export const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;

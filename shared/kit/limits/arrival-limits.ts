@@ -1,0 +1,20 @@
+/** Bounds of what arrives, and of what a session remembers of it (D9, I11); a part of `limits`. */
+export const arrivalLimits = {
+  /** Bytes of one inbound envelope: what routing adds to it still fits into a command. */
+  inboundBytes: 240 * 1024,
+  /** Command and message ids a session remembers in full, and digests of older ones, in strings of so many (D9). */
+  recentIds: 64,
+  olderIds: 16_384,
+  olderIdsEach: 1_024,
+  /** Order numbers of one source that a session remembers, and sources (D9). */
+  orderWindow: 64,
+  orderSources: 64,
+  /** Last messages of a session that can still be edited or withdrawn, and attachments of one message. */
+  revisableMessages: 64,
+  attachments: 32,
+  /** Calls whose clients count their attempts, and how long a retry is told from a new call. */
+  askedCalls: 16,
+  askedCallMs: 3_600_000,
+  /** Commits with messages whose position a session remembers: the reach of the model's context. */
+  windowCommits: 64,
+} as const;

@@ -1,0 +1,180 @@
+import { describe, expect, test } from 'vitest';
+import type { CommandEnvelope } from '../../../../shared/domain/session/envelope.ts';
+import type { Sender } from '../../../../shared/domain/values/types.ts';
+import { command } from '../../../support/domain/given.ts';
+import { type FakeTool, fakeTools } from '../../../support/fake-tools.ts';
+import { homeKey, type Rig, rig } from '../rig.ts';
+import { type Line, rowsOf, script } from '../script.ts';
+
+const olga: Sender = { id: 'olga', role: 'owner', principal: 'olga' };
+const bob: Sender = { id: '8', role: 'participant', principal: 'bob' };
+const eve: Sender = { id: '9', role: 'participant', principal: 'eve' };
+const job: Sender = { id: 'job', role: 'program' };
+const bobsJob: Sender = { ...job, onBehalfOf: 'participant' };
+const nobody: Sender = { id: 'x' };
+
+const says = (id: string, sender: Sender, mode?: string): CommandEnvelope => ({
+  ...command('stop', id),
+  key: homeKey,
+  data: {
+    type: 'post_message',
+    sessionId: 's1',
+    message: { messageId: id, text: id, sender },
+    ...(mode && { queue: { mode } }),
+  } as never,
+});
+const has = (...names: string[]) => names.map((name): FakeTool => ({ name }));
+/** What a host may have: Natter's own tools and a server's. */
+const everyTool = has(
+  'exec',
+  'fs__read',
+  'list_files',
+  'memory_add',
+  'read_file',
+  'sessions_send',
+  'sessions_spawn',
+  'write_file',
+);
+
+const begin = (lines: readonly Line[], rules: readonly object[], tools: readonly FakeTool[]) => {
+  const model = script(lines);
+  const made_ = fakeTools(...tools);
+  const made: Rig = rig({ model: () => model, tools: () => made_, settings: { tools: { rules } } as never });
+  const take = async (...taken: readonly CommandEnvelope[]): Promise<void> => {
+    for (const envelope of taken) await made.take(envelope);
+    await made.clock.pass(10);
+  };
+  const offered = (): string =>
+    model.requests
+      .at(-1)
+      ?.tools.map(({ name }) => name)
+      .join(' ') ?? 'nobody was asked';
+  return { made, model, effects: made_.effects, take, offered, rows: () => rowsOf(made.events()) };
+};
+
+describe('A5/62: the tools that a model is offered, by whom the turn answers (ADR 22)', () => {
+  const all = everyTool.map(({ name }) => name).join(' ');
+  const forBob = { tool: 'read_file', action: 'allow', role: 'participant' };
+  test.each<[string, readonly Sender[], readonly object[], string]>([
+    ['the owner', [olga], [], all],
+    ['a program', [job], [], all],
+    ['a stranger', [bob], [], ''],
+    ['somebody without a role', [nobody], [], ''],
+    ['a program of a stranger', [bobsJob], [], ''],
+    ['a stranger, with a rule', [bob], [forBob], 'read_file'],
+    ['a program of a stranger, with a rule', [bobsJob], [forBob], 'read_file'],
+    ['a stranger, with a rule for everybody', [bob], [{ tool: '*_file', action: 'allow' }], 'read_file write_file'],
+    ['a stranger, with a rule that asks', [bob], [{ tool: 'fs__*', action: 'ask' }], 'fs__read'],
+    ['a stranger, with a rule for the owner', [bob], [{ tool: '*', action: 'allow', role: 'owner' }], ''],
+    ['the owner, whom a rule denies it', [olga], [{ tool: '*', action: 'deny', role: 'owner' }], all],
+  ])('%s', async (_, [first = olga], rules, names) => {
+    const { take, offered } = begin(['hello'], rules, everyTool);
+    await take(says('m', first));
+    expect(offered()).toBe(names);
+  });
+
+  test('a stranger who joins the owner’s turn takes the tools away, but not a call that was allowed before', async () => {
+    const { made, model, take, offered, effects } = begin(
+      [['mail'], 'done'],
+      [],
+      [{ name: 'mail', usual: 'ask', idempotent: false }],
+    );
+    await take(says('m', olga));
+    expect(offered()).toBe('mail');
+    await take(says('n', bob, 'steer'));
+    const resolve = { type: 'resolve_approval', approvalId: 'approval-1', verdict: 'granted', by: olga } as const;
+    await take({ ...command('stop', 'yes'), key: homeKey, at: 1_790_000_000_050, data: resolve });
+    expect(effects).toEqual(['mail m.1.0']);
+    expect([offered(), model.requests.length, made.events().at(-1)?.type]).toEqual(['', 2, 'turn_completed']);
+  });
+
+  test('what is not offered is refused all the same', async () => {
+    const { take, effects, model } = begin([['write_file'], 'sorry'], [], everyTool);
+    await take(says('m', bob));
+    expect(effects).toEqual([]);
+    expect(model.requests.at(-1)?.messages.at(-1)).toMatchObject({
+      outcome: 'denied',
+      text: expect.stringContaining('tools.rules'),
+    });
+  });
+});
+
+describe('A5/62: an approval that is asked for a stranger (ADR 22)', () => {
+  const mail: FakeTool = { name: 'mail', usual: 'ask', idempotent: false };
+  const rules = [{ tool: 'mail', action: 'ask' }];
+  const answer = (id: string, approvalId = 'approval-1', verdict = 'granted', at = 1_790_000_000_050): CommandEnvelope => ({
+    ...command('stop', id),
+    ...{ key: homeKey, at },
+    data: { type: 'resolve_approval', approvalId, verdict, by: olga } as never,
+  });
+
+  test('holds up nobody, is told to the owner, and is made as asked once it is allowed', async () => {
+    const { made, take, effects, rows, model } = begin([['mail {"to":"x"}'], 'I asked', 'hi eve', 'sent'], rules, [mail]);
+    await take(says('m', bob));
+    expect(rows().slice(1)).toEqual([
+      'approval_requested m/1 approval-1',
+      'notice approval_requested',
+      'tool_result m/1 m.1.0 denied',
+      'model_step m/1 2 stop',
+      'assistant_message m/1',
+      'turn_completed m/1',
+    ]);
+    expect(made.events()).toContainEqual(
+      expect.objectContaining({
+        notice: expect.objectContaining({
+          text: expect.stringContaining(
+            `It is for a participant in ${homeKey}; answer with: natter approvals resolve approval-1`,
+          ),
+          deliverTo: { channel: 'session', to: 'agent:main:main' },
+        }),
+      }),
+    );
+    expect(made.events().find(({ type }) => type === 'approval_requested')).toMatchObject({
+      expiresAt: 1_790_000_000_000 + 15 * 60_000,
+    });
+    await take(says('n', eve));
+    expect(made.events().at(-1)).toMatchObject({ type: 'turn_completed', turn: { id: 'n' } });
+    await take(answer('yes'));
+    expect(effects).toEqual(['mail approval-approval-1.1.0']);
+    expect(made.events().at(-1)).toMatchObject({ type: 'turn_completed', turn: { id: 'approval-approval-1' } });
+    expect(model.requests.at(-1)?.messages.slice(-3)).toMatchObject([
+      { role: 'user', text: '[olga has allowed what was asked for earlier. It is done now: mail {"to":"x"}]' },
+      { role: 'assistant', calls: [{ tool: 'mail', arguments: '{"to":"x"}' }] },
+      { role: 'tool', outcome: 'ok' },
+    ]);
+  });
+
+  test('I6: a host that dies in the call it allowed leaves a question, which holds up nobody either', async () => {
+    let isStuck = true;
+    const run = () => (isStuck ? new Promise<never>(() => {}) : Promise.resolve({ outcome: 'ok' as const, text: 'sent' }));
+    const { made, take, rows } = begin([['mail'], 'I asked', 'it was cut off', 'sent'], rules, [{ ...mail, run }]);
+    await take(says('m', bob));
+    await take(answer('yes'));
+    expect(rows().at(-1)).toBe('tool_call_started approval-approval-1/1 approval-approval-1.1.0 #1');
+    isStuck = false;
+    made.host.close();
+    made.restart();
+    await made.host.recover(homeKey);
+    await made.clock.pass(10);
+    expect(rows().slice(-6)).toEqual([
+      'approval_requested approval-approval-1/2 approval-2',
+      'notice approval_requested',
+      'tool_result approval-approval-1/2 approval-approval-1.1.0 unknown',
+      'model_step approval-approval-1/2 2 stop',
+      'assistant_message approval-approval-1/2',
+      'turn_completed approval-approval-1/2',
+    ]);
+    await take(answer('again', 'approval-2'));
+    expect(rows().at(-1)).toBe('turn_completed approval-approval-2/1');
+  });
+
+  test('the owner’s own question waits as before, for three days', async () => {
+    const { made, take } = begin([['mail'], 'sent'], [], [mail]);
+    await take(says('m', olga));
+    expect(made.events().at(-1)).toMatchObject({
+      type: 'approval_requested',
+      callId: 'm.1.0',
+      expiresAt: 1_790_000_000_000 + 3 * 24 * 60 * 60_000,
+    });
+  });
+});
