@@ -14,6 +14,7 @@ const routeText = (event: EventOf<'route_changed' | 'delivery_reported' | 'deliv
 };
 
 /** An event in a few words. */
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: one table of all events
 export const summaryOf = (event: SessionEvent): string => {
   switch (event.type) {
     case 'user_message':

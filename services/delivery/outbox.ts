@@ -42,9 +42,7 @@ export const createOutbox = ({ after, held, clock, deliver }: OutboxOptions) => 
   const finish = ({ seq, text }: Outbound, isLeft: boolean): void => {
     count -= 1;
     characters -= text.length;
-    const left = (unfinished.get(seq) ?? 0) - 1;
-    if (!isLeft && left > 0) unfinished.set(seq, left);
-    if (!isLeft && left <= 0) unfinished.delete(seq);
+    if (!isLeft) countDown(unfinished, seq);
     changes.notify();
   };
 
@@ -128,3 +126,9 @@ const createChanges = (held: AbortSignal) => {
   };
 };
 export type Outbox = ReturnType<typeof createOutbox>;
+
+const countDown = (counts: Map<number, number>, seq: number): void => {
+  const left = (counts.get(seq) ?? 0) - 1;
+  if (left > 0) counts.set(seq, left);
+  else counts.delete(seq);
+};

@@ -1,5 +1,5 @@
+import type { IndexRow } from '../domain/projections/index-row.ts';
 import type { Run } from '../domain/projections/run.ts';
-import type { IndexRow } from '../domain/projections/summary.ts';
 import type { CommandAnswer, RecordedCommit } from '../domain/session/envelope.ts';
 import type { EventType, SessionEvent } from '../domain/session/events.ts';
 import type { ShownState } from '../domain/session/evolve.ts';

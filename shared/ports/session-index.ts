@@ -1,5 +1,5 @@
 import type { SessionKey } from '../domain/keys/session-key.ts';
-import type { IndexRow } from '../domain/projections/summary.ts';
+import type { IndexRow } from '../domain/projections/index-row.ts';
 
 /** The session index: one row per key, a projection of the log (A11: "a map sessionKey → { sessionId, updatedAt, … }"). */
 export interface SessionIndex {

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { auditKinds } from '../domain/access/audit.ts';
 import { type SessionKey, sessionKey } from '../domain/keys/session-key.ts';
 import type { MemoryEntry } from '../domain/memory/memory-entry.ts';
-import type { IndexRow } from '../domain/projections/summary.ts';
+import type { IndexRow } from '../domain/projections/index-row.ts';
 import { type ChannelPairing, pairingLimits } from '../domain/routing/pairing.ts';
 import { type CommandAnswer, commandAnswer } from '../domain/session/envelope.ts';
 import type { LogWitness } from '../domain/session/log-witness.ts';

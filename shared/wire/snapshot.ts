@@ -3,17 +3,9 @@ import type { SessionKey } from '../domain/keys/session-key.ts';
 import type { PlainState, ShownState } from '../domain/session/evolve.ts';
 import { askedBy, queuedTurn } from '../domain/session/queued-turn.ts';
 import { callAttempt } from '../domain/session/repeats/asked-calls.ts';
+import { forkBase } from '../domain/values/fork-base.ts';
 import { skillRef } from '../domain/values/memory-edit.ts';
-import {
-  approvalRequest,
-  deliveryTarget,
-  forkBase,
-  origin,
-  promptPart,
-  settings,
-  spawnedRun,
-  turnTask,
-} from '../domain/values/types.ts';
+import { approvalRequest, deliveryTarget, origin, promptPart, settings, spawnedRun, turnTask } from '../domain/values/types.ts';
 import { limits } from '../kit/limits.ts';
 import { decode, encode } from './codec.ts';
 

@@ -2,7 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { createActor, fromCallback, transition } from 'xstate';
 import { processSnapshotKey } from '../../shared/adapters/kv/snapshot-key.ts';
-import { type IndexRow, summarize } from '../../shared/domain/projections/summary.ts';
+import type { IndexRow } from '../../shared/domain/projections/index-row.ts';
+import { summarize } from '../../shared/domain/projections/summary.ts';
 import type { RecordedCommit } from '../../shared/domain/session/envelope.ts';
 import type { SessionEvent } from '../../shared/domain/session/events.ts';
 import {

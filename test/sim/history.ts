@@ -1,4 +1,4 @@
-import type { IndexRow } from '../../shared/domain/projections/summary.ts';
+import type { IndexRow } from '../../shared/domain/projections/index-row.ts';
 import { startsAnew } from '../../shared/domain/session/chain.ts';
 import type { CommandAnswer, CommandEnvelope, RecordedCommit } from '../../shared/domain/session/envelope.ts';
 import { fold, initialState, type PlainState, type SessionState } from '../../shared/domain/session/evolve.ts';

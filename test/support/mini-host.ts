@@ -1,5 +1,6 @@
 import type { SessionKey } from '../../shared/domain/keys/session-key.ts';
-import { type IndexRow, summarize } from '../../shared/domain/projections/summary.ts';
+import type { IndexRow } from '../../shared/domain/projections/index-row.ts';
+import { summarize } from '../../shared/domain/projections/summary.ts';
 import type { SessionCommand } from '../../shared/domain/session/commands.ts';
 import { decide } from '../../shared/domain/session/decide/index.ts';
 import { isRepeat } from '../../shared/domain/session/decide/repeat.ts';

@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
-import { type IndexRow, summarize } from '../../../shared/domain/projections/summary.ts';
+import type { IndexRow } from '../../../shared/domain/projections/index-row.ts';
+import { summarize } from '../../../shared/domain/projections/summary.ts';
 import { isErasure } from '../../../shared/domain/session/chain.ts';
 import type { RecordedCommit } from '../../../shared/domain/session/envelope.ts';
 import type { Clock } from '../../../shared/kit/clock.ts';

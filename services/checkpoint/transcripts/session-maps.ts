@@ -1,5 +1,5 @@
 import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
-import type { IndexRow } from '../../../shared/domain/projections/summary.ts';
+import type { IndexRow } from '../../../shared/domain/projections/index-row.ts';
 import { limits } from '../../../shared/kit/limits.ts';
 import type { IndexView } from '../../../shared/ports/session-index.ts';
 import { mapPathOf, type StoreConfig, writeMap } from '../../../shared/runtime/transcripts/session-map.ts';

@@ -1,7 +1,7 @@
 import { keyContextOf } from '../../../shared/domain/keys/legacy-key.ts';
 import { parseKey, type SessionKey } from '../../../shared/domain/keys/session-key.ts';
 import { listedKey, shownKey } from '../../../shared/domain/keys/shown-key.ts';
-import type { IndexRow } from '../../../shared/domain/projections/summary.ts';
+import type { IndexRow } from '../../../shared/domain/projections/index-row.ts';
 import type { CommandOf } from '../../../shared/domain/session/commands.ts';
 import { keyFrom } from '../../../shared/runtime/session-tools/named-session.ts';
 import { holderOf } from '../access/speaker.ts';

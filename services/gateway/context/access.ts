@@ -12,7 +12,8 @@ import {
 import type { Config } from '../../../shared/domain/config/schema.ts';
 import { type Identities, type IdentityLinks, identitiesOf } from '../../../shared/domain/keys/identity.ts';
 import { isGroupKey, type SessionKey } from '../../../shared/domain/keys/session-key.ts';
-import { type IndexRow, summarize } from '../../../shared/domain/projections/summary.ts';
+import type { IndexRow } from '../../../shared/domain/projections/index-row.ts';
+import { summarize } from '../../../shared/domain/projections/summary.ts';
 import type { RecordedCommit } from '../../../shared/domain/session/envelope.ts';
 import type { Sender } from '../../../shared/domain/values/types.ts';
 import { hasCode, isUnreadable, NatterError } from '../../../shared/kit/errors.ts';

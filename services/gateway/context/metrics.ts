@@ -1,5 +1,5 @@
 import { Gauge, Histogram, Registry } from 'prom-client';
-import type { IndexRow } from '../../../shared/domain/projections/summary.ts';
+import type { IndexRow } from '../../../shared/domain/projections/index-row.ts';
 import { deliveryService } from '../../../shared/ports/dead-letters.ts';
 import type { Ports } from '../../../shared/ports/index.ts';
 import { commitsBehind } from '../../../shared/runtime/commits-behind.ts';

@@ -1,8 +1,8 @@
 import { channelOfNamespace } from '../../../shared/domain/access/access.ts';
 import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
+import type { IndexRow } from '../../../shared/domain/projections/index-row.ts';
 import type { ListKind } from '../../../shared/domain/projections/schemas.ts';
 import { listFactsOf } from '../../../shared/domain/projections/session-row.ts';
-import type { IndexRow } from '../../../shared/domain/projections/summary.ts';
 import type { SessionStatus } from '../../../shared/domain/session/machine.ts';
 import type { Clock } from '../../../shared/kit/clock.ts';
 import { errorMessage, NatterError } from '../../../shared/kit/errors.ts';

@@ -1,8 +1,8 @@
 import type { Principal } from '../../../shared/domain/access/access.ts';
 import type { Config } from '../../../shared/domain/config/schema.ts';
 import { parseKey, type SessionKey } from '../../../shared/domain/keys/session-key.ts';
+import type { IndexRow } from '../../../shared/domain/projections/index-row.ts';
 import { listFactsOf } from '../../../shared/domain/projections/session-row.ts';
-import type { IndexRow } from '../../../shared/domain/projections/summary.ts';
 import { commandForChat } from '../../../shared/domain/routing/chat-answer.ts';
 import { chatCommandIn } from '../../../shared/domain/routing/chat-command.ts';
 import { queueRuleOf } from '../../../shared/domain/routing/queue-rule.ts';

@@ -1,8 +1,8 @@
 import { uuidv7 } from 'uuidv7';
 import { runIdOf } from '../../../shared/domain/keys/run-id.ts';
 import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
+import type { IndexRow } from '../../../shared/domain/projections/index-row.ts';
 import { type Run, waitedFor } from '../../../shared/domain/projections/run.ts';
-import type { IndexRow } from '../../../shared/domain/projections/summary.ts';
 import type { SessionCommand } from '../../../shared/domain/session/commands.ts';
 import type { CommandEnvelope } from '../../../shared/domain/session/envelope.ts';
 import type { CallAttempt } from '../../../shared/domain/session/repeats/asked-calls.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { seesAll } from '../../../shared/domain/access/access.ts';
 import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
-import type { ForkBase } from '../../../shared/domain/values/types.ts';
+import type { ForkBase } from '../../../shared/domain/values/fork-base.ts';
 import { NatterError } from '../../../shared/kit/errors.ts';
 import type { Ports } from '../../../shared/ports/index.ts';
 import { readThrough } from '../../../shared/runtime/read-through.ts';

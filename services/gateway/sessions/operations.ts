@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
+import type { IndexRow } from '../../../shared/domain/projections/index-row.ts';
 import { sessionsListParameters, sessionsListResult } from '../../../shared/domain/projections/schemas.ts';
-import type { IndexRow } from '../../../shared/domain/projections/summary.ts';
 import { nextResetOf } from '../../../shared/domain/reset/reset.ts';
 import type { GatewayContext } from '../context/gateway-context.ts';
 import { limitParameter, minutesParameter } from '../http/input.ts';

@@ -1,5 +1,5 @@
 import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
-import type { IndexRow } from '../../../shared/domain/projections/summary.ts';
+import type { IndexRow } from '../../../shared/domain/projections/index-row.ts';
 import type { Clock } from '../../../shared/kit/clock.ts';
 import { errorMessage } from '../../../shared/kit/errors.ts';
 import type { Logger } from '../../../shared/kit/log.ts';

@@ -1,10 +1,10 @@
+import type { IndexRow } from '../../../shared/domain/projections/index-row.ts';
 import {
   type SessionsListParameters,
   type SessionsListResult,
   sessionsListParameters,
 } from '../../../shared/domain/projections/schemas.ts';
 import { listConfigFor, listFactsOf, sessionRowOf } from '../../../shared/domain/projections/session-row.ts';
-import type { IndexRow } from '../../../shared/domain/projections/summary.ts';
 import { limits } from '../../../shared/kit/limits.ts';
 import type { Tool, ToolScope } from '../../../shared/ports/tools.ts';
 import { lastMessagesOf } from '../../../shared/runtime/session-tools/recent-messages.ts';

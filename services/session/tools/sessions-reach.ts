@@ -3,7 +3,7 @@ import type { Config } from '../../../shared/domain/config/schema.ts';
 import { type Identities, identitiesOf } from '../../../shared/domain/keys/identity.ts';
 import { parseKey, type SessionKey } from '../../../shared/domain/keys/session-key.ts';
 import { isBelow } from '../../../shared/domain/keys/spawn-key.ts';
-import type { IndexRow } from '../../../shared/domain/projections/summary.ts';
+import type { IndexRow } from '../../../shared/domain/projections/index-row.ts';
 import { isUnreadable, NatterError } from '../../../shared/kit/errors.ts';
 import type { Ports } from '../../../shared/ports/index.ts';
 import type { IndexView } from '../../../shared/ports/session-index.ts';

@@ -1,5 +1,5 @@
 import type { SessionKey } from '../../domain/keys/session-key.ts';
-import type { IndexRow } from '../../domain/projections/summary.ts';
+import type { IndexRow } from '../../domain/projections/index-row.ts';
 import { indexRowCodec, positionCodec } from '../../wire/records.ts';
 import { rowKey } from './index-row.ts';
 import type { KeyValue } from './key-value.ts';

@@ -1,5 +1,5 @@
 import type { SessionKey } from '../../domain/keys/session-key.ts';
-import type { IndexRow } from '../../domain/projections/summary.ts';
+import type { IndexRow } from '../../domain/projections/index-row.ts';
 import { indexRowCodec } from '../../wire/records.ts';
 import { bucketKey } from '../../wire/subjects.ts';
 import type { Entry } from './key-value.ts';

@@ -1,4 +1,4 @@
-import type { IndexRow } from '../../domain/projections/summary.ts';
+import type { IndexRow } from '../../domain/projections/index-row.ts';
 import type { RowFilter, RowMarks, RowPlace } from '../../ports/session-index.ts';
 
 interface Entry {

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import type { IndexRow } from '../../domain/projections/summary.ts';
+import type { IndexRow } from '../../domain/projections/index-row.ts';
 import type { Clock } from '../../kit/clock.ts';
 import { NatterError } from '../../kit/errors.ts';
 import { limits } from '../../kit/limits.ts';

@@ -1,6 +1,6 @@
 import type { ParsedKey } from '../keys/session-key.ts';
 import { sessionChannel } from '../values/types.ts';
-import type { IndexRow } from './summary.ts';
+import type { IndexRow } from './index-row.ts';
 
 /**
  * The channel shown in lists (A10/114): a group's own, that of the last message of a direct chat, `internal` for jobs and spawned

@@ -1,7 +1,7 @@
 import { limits } from '../../kit/limits.ts';
-import type { EventOf } from '../session/events.ts';
-import type { Sender, Settings } from '../values/types.ts';
-import type { IndexRow } from './summary.ts';
+import type { EventOf, SessionEvent } from '../session/events.ts';
+import type { ApprovalRequest, Sender, Settings } from '../values/types.ts';
+import type { IndexRow } from './index-row.ts';
 
 /** Computes parts of an index row. */
 
@@ -48,3 +48,11 @@ export const revised = (row: IndexRow, { of }: { readonly of: string }, preview:
   revisions: [...(row.revisions ?? []).filter((revision) => revision.of !== of), { of, seq }].slice(-limits.revisableMessages),
   ...(of === row.lastMessageId && { lastMessagePreview: preview }),
 });
+
+/** Lists show the action; the arguments may be long. */
+export const withoutArguments = (request: ApprovalRequest): ApprovalRequest =>
+  request.deferred ? { ...request, deferred: { ...request.deferred, arguments: '' } } : request;
+
+/** True if the turn was queued. A turn that starts in the commit of its message was not. */
+export const hasWaited = ({ turn }: EventOf<'turn_started'>, events: readonly SessionEvent[]): boolean =>
+  !events.some((event) => event.type === 'user_message' && event.turnId === turn.id);

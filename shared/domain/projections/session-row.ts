@@ -3,9 +3,9 @@ import type { Config } from '../config/schema.ts';
 import { keyContextOf } from '../keys/legacy-key.ts';
 import { listKindOf, parseKey } from '../keys/session-key.ts';
 import { shownKey } from '../keys/shown-key.ts';
+import type { IndexRow } from './index-row.ts';
 import { channelOf } from './list-channel.ts';
 import type { ListKind, SessionRow, TranscriptMessage } from './schemas.ts';
-import type { IndexRow } from './summary.ts';
 import { storeOf, transcriptName } from './transcript-layout.ts';
 
 /** What a list needs of the configuration: the agent, and where the transcript mirror is. */

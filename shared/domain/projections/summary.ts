@@ -1,120 +1,15 @@
-import type { SessionKey } from '../keys/session-key.ts';
 import { requestOf } from '../session/answered.ts';
 import { isErasure } from '../session/chain.ts';
 import { settingsAfter } from '../session/context.ts';
 import type { RecordedCommit } from '../session/envelope.ts';
-import { type EventOf, isInteraction, type SessionEvent } from '../session/events.ts';
-import type { SessionStatus } from '../session/machine.ts';
+import { isInteraction, type SessionEvent } from '../session/events.ts';
 import { withoutSilence } from '../values/silence.ts';
-import type { ApprovalRequest, DeliveryTarget, Origin, SessionSource, Settings } from '../values/types.ts';
-import { described, introspectionParts, previewOf, type Revision, revised, withParticipant } from './row-parts.ts';
-
-/** A row of the session index (A2/17), for lists and status pages. Folded from the log; never the truth. */
-export interface IndexRow {
-  readonly key: SessionKey;
-  readonly sessionId: string;
-  readonly generation: number;
-  readonly status: SessionStatus;
-  readonly source: SessionSource | null;
-  readonly createdAt: number;
-  /** Time of the last commit, ms. */
-  readonly updatedAt: number;
-  /** Time of the last commit with an interaction, ms: an expiry is measured from it (A4/45). */
-  readonly interactedAt: number;
-  /** Sequence and `rev` of the last commit in this row. */
-  readonly seq: number;
-  readonly rev: number;
-  readonly messageCount: number;
-  readonly completedTurns: number;
-  readonly failedTurns: number;
-  readonly refusedMessages: number;
-  readonly queuedTurns: number;
-  readonly activeTurnId: string | null;
-  /** The pending approval, and since when, ms (A5/62). */
-  readonly approval: (ApprovalRequest & { readonly requestedAt: number }) | null;
-  readonly costUsd: number;
-  readonly lastMessagePreview: string;
-  /** The event of that message: `<seq>.<index>`. */
-  readonly lastMessageId?: string;
-  /** The last messages that were edited or withdrawn, and the commits that say so, oldest first, bounded. */
-  readonly revisions?: readonly Revision[];
-  /** The people who have written here, as principals (A5/67), oldest first, bounded. */
-  readonly participants: readonly string[];
-  readonly inputTokens: number;
-  readonly outputTokens: number;
-  readonly totalTokens: number;
-  /** Tokens of the last model step: how full the model's window is. */
-  readonly contextTokens: number;
-  /** The model of the last step; empty before the first. */
-  readonly model: string;
-  /** The model has received the system prompt of this generation (A10/109). */
-  readonly systemSent: boolean;
-  readonly abortedLastRun: boolean;
-  /** What the session is about: a person's words if given, else the introspection's (A2/17, A7/82). Empty: unknown. */
-  readonly description: string;
-  readonly descriptionSource: 'person' | 'introspection' | null;
-  readonly workingMemory: string;
-  /** Time of the last introspection, ms; 0: none yet (A7/84). */
-  readonly introspectedAt: number;
-  readonly settings: Settings;
-  readonly origin: Origin;
-  readonly lastRoute: DeliveryTarget | null;
-  /** Deleted sessions are in no list (C9). */
-  readonly deleted: boolean;
-  /** Sequence of the last deletion; only the owner may read what was before it (A8/87). 0: never deleted. */
-  readonly deletedSeq: number;
-}
-
-const emptyRow = (key: SessionKey): IndexRow => ({
-  key,
-  sessionId: '',
-  generation: 0,
-  status: 'inactive',
-  source: null,
-  createdAt: 0,
-  updatedAt: 0,
-  interactedAt: 0,
-  seq: 0,
-  rev: 0,
-  messageCount: 0,
-  completedTurns: 0,
-  failedTurns: 0,
-  refusedMessages: 0,
-  queuedTurns: 0,
-  activeTurnId: null,
-  approval: null,
-  costUsd: 0,
-  lastMessagePreview: '',
-  participants: [],
-  inputTokens: 0,
-  outputTokens: 0,
-  totalTokens: 0,
-  contextTokens: 0,
-  model: '',
-  systemSent: false,
-  abortedLastRun: false,
-  description: '',
-  descriptionSource: null,
-  workingMemory: '',
-  introspectedAt: 0,
-  settings: {},
-  origin: {},
-  lastRoute: null,
-  deleted: false,
-  deletedSeq: 0,
-});
+import { emptyRow, type IndexRow } from './index-row.ts';
+import { described, hasWaited, introspectionParts, previewOf, revised, withoutArguments, withParticipant } from './row-parts.ts';
 
 const ended = { activeTurnId: null, status: 'idle' } as const;
 /** What is left when a turn ends: a question that no turn waits for (ADR 22). */
 const endedTurn = ({ approval }: IndexRow) => ({ ...ended, approval: approval?.deferred ? approval : null });
-
-/** Lists show the action; the arguments may be long. */
-const withoutArguments = (request: ApprovalRequest): ApprovalRequest =>
-  request.deferred ? { ...request, deferred: { ...request.deferred, arguments: '' } } : request;
-
-/** True if the turn was queued. A turn that starts in the commit of its message was not. */
-const hasWaited = ({ turn }: EventOf<'turn_started'>, events: readonly SessionEvent[]): boolean =>
-  !events.some((event) => event.type === 'user_message' && event.turnId === turn.id);
 
 /** What one event changes in a row. Exhaustive: for a new event type it must be decided what lists show. */
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: one table of all events

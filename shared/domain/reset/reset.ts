@@ -1,8 +1,8 @@
 import { Temporal } from 'temporal-polyfill';
 import type { Config } from '../config/schema.ts';
 import { parseKey, resetTypeOf } from '../keys/session-key.ts';
+import type { IndexRow } from '../projections/index-row.ts';
 import { channelOf } from '../projections/list-channel.ts';
-import type { IndexRow } from '../projections/summary.ts';
 import { channelNameOf } from '../values/channel-name.ts';
 import { type Expiry, type ResetCause, staleness } from '../values/expiry.ts';
 

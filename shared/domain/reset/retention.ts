@@ -1,6 +1,6 @@
 import type { Config } from '../config/schema.ts';
 import { parseKey } from '../keys/session-key.ts';
-import type { IndexRow } from '../projections/summary.ts';
+import type { IndexRow } from '../projections/index-row.ts';
 
 /** Which sessions retention removes (B1, B2, D10). Pure; times in ms. */
 

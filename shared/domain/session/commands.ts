@@ -2,11 +2,11 @@ import { z } from 'zod';
 import { limits } from '../../kit/limits.ts';
 import { deliveryRepeat, deliveryReport } from '../values/delivery.ts';
 import { expiry, resetCause } from '../values/expiry.ts';
+import { forkBase } from '../values/fork-base.ts';
 import { checkpointReason, memoryEdit, skillRef } from '../values/memory-edit.ts';
 import {
   approvalRequest,
   deliveryTarget,
-  forkBase,
   message,
   notice,
   origin,

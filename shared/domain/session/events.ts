@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { deliveryEvents } from '../values/delivery-events.ts';
 import { resetCause } from '../values/expiry.ts';
+import { forkBase } from '../values/fork-base.ts';
 import { skillRef } from '../values/memory-edit.ts';
 import {
   approvalRequest,
   deliveryTarget,
-  forkBase,
   message,
   notice,
   origin,

@@ -1,7 +1,7 @@
 import { type ActorScope, createActor, initialTransition } from 'xstate';
 import { assert } from '../../kit/assert.ts';
 import { limits } from '../../kit/limits.ts';
-import type { ForkBase } from '../values/types.ts';
+import type { ForkBase } from '../values/fork-base.ts';
 import { type Arrivals, arrivalsAfter, noArrivals } from './arrivals.ts';
 import { type ChainLink, chainBreak, chainStart, linkAfter, startsAnew } from './chain.ts';
 import type { SessionContext } from './context.ts';

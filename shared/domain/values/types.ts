@@ -240,15 +240,3 @@ export const stepOutcome = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('failed'), code: z.string().max(64), message: z.string().max(2_000) }),
 ]);
 export type StepOutcome = z.infer<typeof stepOutcome>;
-
-/** Commits that a conversation leaves out: those with `after < seq < until`. */
-const skippedCommits = z.object({ after: z.int().min(1), until: z.int().min(1) });
-/** Where a fork branches off: the session after that commit, and where its conversation is read from (B21). */
-export const forkBase = z.object({
-  sessionId: z.string(),
-  seq: z.int().min(1),
-  rev: z.int().min(1),
-  contextSeq: z.int().min(1),
-  skips: z.array(skippedCommits).max(limits.forkDepth),
-});
-export type ForkBase = z.infer<typeof forkBase>;

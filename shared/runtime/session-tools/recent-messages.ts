@@ -1,6 +1,6 @@
 import type { SessionKey } from '../../domain/keys/session-key.ts';
+import type { IndexRow } from '../../domain/projections/index-row.ts';
 import type { TranscriptMessage } from '../../domain/projections/schemas.ts';
-import type { IndexRow } from '../../domain/projections/summary.ts';
 import { RecentMessages } from '../../domain/projections/transcript.ts';
 import { isUnreadable, NatterError } from '../../kit/errors.ts';
 import { limits } from '../../kit/limits.ts';

@@ -1,5 +1,6 @@
 import type { SessionKey } from '../../domain/keys/session-key.ts';
-import { type IndexRow, summarize } from '../../domain/projections/summary.ts';
+import type { IndexRow } from '../../domain/projections/index-row.ts';
+import { summarize } from '../../domain/projections/summary.ts';
 import { assert } from '../../kit/assert.ts';
 import type { Clock } from '../../kit/clock.ts';
 import { hasCode } from '../../kit/errors.ts';

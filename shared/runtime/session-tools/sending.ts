@@ -1,7 +1,7 @@
 import type { Config } from '../../domain/config/schema.ts';
 import type { SessionKey } from '../../domain/keys/session-key.ts';
+import type { IndexRow } from '../../domain/projections/index-row.ts';
 import { listFactsOf } from '../../domain/projections/session-row.ts';
-import type { IndexRow } from '../../domain/projections/summary.ts';
 import { sendDecision } from '../../domain/send-policy/send-policy.ts';
 import { NatterError } from '../../kit/errors.ts';
 

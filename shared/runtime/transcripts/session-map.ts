@@ -1,8 +1,8 @@
 import { mkdir, open, rename } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { parseKey, type SessionKey } from '../../domain/keys/session-key.ts';
+import type { IndexRow } from '../../domain/projections/index-row.ts';
 import { type ListConfig, sessionRowOf } from '../../domain/projections/session-row.ts';
-import type { IndexRow } from '../../domain/projections/summary.ts';
 import { storeOf } from '../../domain/projections/transcript-layout.ts';
 import { escapeControls } from '../../kit/scrub.ts';
 

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
-import { type IndexRow, summarize } from '../../../shared/domain/projections/summary.ts';
+import type { IndexRow } from '../../../shared/domain/projections/index-row.ts';
+import { summarize } from '../../../shared/domain/projections/summary.ts';
 import type { IndexView } from '../../../shared/ports/session-index.ts';
 import { bucketKey } from '../../../shared/wire/subjects.ts';
 import type { CacheBroker, CacheHost } from '../../support/caches.ts';

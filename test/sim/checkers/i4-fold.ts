@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type IndexRow, summarize } from '../../../shared/domain/projections/summary.ts';
+import type { IndexRow } from '../../../shared/domain/projections/index-row.ts';
+import { summarize } from '../../../shared/domain/projections/summary.ts';
 import {
   fold,
   fromPlain,

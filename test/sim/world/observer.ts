@@ -1,7 +1,8 @@
 import type { InMemorySystem } from '../../../shared/adapters/in-memory/open.ts';
 import { openIndexView } from '../../../shared/adapters/kv/index-view.ts';
 import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
-import { type IndexRow, summarize } from '../../../shared/domain/projections/summary.ts';
+import type { IndexRow } from '../../../shared/domain/projections/index-row.ts';
+import { summarize } from '../../../shared/domain/projections/summary.ts';
 import type { RecordedCommit } from '../../../shared/domain/session/envelope.ts';
 import type { Clock } from '../../../shared/kit/clock.ts';
 import type { IndexView } from '../../../shared/ports/session-index.ts';

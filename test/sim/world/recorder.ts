@@ -1,5 +1,5 @@
 import type { InMemorySystem } from '../../../shared/adapters/in-memory/open.ts';
-import type { IndexRow } from '../../../shared/domain/projections/summary.ts';
+import type { IndexRow } from '../../../shared/domain/projections/index-row.ts';
 import type { ModelRequest } from '../../../shared/domain/prompt/model-request.ts';
 import type { CommandEnvelope, RecordedCommit } from '../../../shared/domain/session/envelope.ts';
 import type { PlainState } from '../../../shared/domain/session/evolve.ts';

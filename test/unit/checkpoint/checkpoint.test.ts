@@ -4,7 +4,8 @@ import { createProjection } from '../../../services/checkpoint/session-index/pro
 import { seededRandom } from '../../../shared/adapters/in-memory/faults.ts';
 import { openInMemory } from '../../../shared/adapters/in-memory/open.ts';
 import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
-import { type IndexRow, summarize } from '../../../shared/domain/projections/summary.ts';
+import type { IndexRow } from '../../../shared/domain/projections/index-row.ts';
+import { summarize } from '../../../shared/domain/projections/summary.ts';
 import type { Clock } from '../../../shared/kit/clock.ts';
 import { systemClock } from '../../../shared/kit/clock.ts';
 import { createLog } from '../../../shared/kit/log.ts';

@@ -5,7 +5,7 @@ import type { Command } from 'commander';
 import { NatterApiError, type NatterClient } from '../../../../shared/client/main.ts';
 import { buildKey, type SessionKey } from '../../../../shared/domain/keys/session-key.ts';
 import { storedKey } from '../../../../shared/domain/keys/shown-key.ts';
-import type { IndexRow } from '../../../../shared/domain/projections/summary.ts';
+import type { IndexRow } from '../../../../shared/domain/projections/index-row.ts';
 import { exportStore } from '../../../../shared/domain/projections/transcript-layout.ts';
 import { linesOf, type TranscriptLine } from '../../../../shared/domain/projections/transcript-line.ts';
 import { NatterError } from '../../../../shared/kit/errors.ts';

@@ -1,5 +1,5 @@
 import { limits } from '../../../kit/limits.ts';
-import type { ForkBase } from '../../values/types.ts';
+import type { ForkBase } from '../../values/fork-base.ts';
 import type { HistoryGap } from '../chain.ts';
 import type { SessionEvent } from '../events.ts';
 import type { SessionState } from '../evolve.ts';

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { RecentRows } from '../../../../shared/adapters/kv/recent-rows.ts';
 import type { SessionKey } from '../../../../shared/domain/keys/session-key.ts';
-import type { IndexRow } from '../../../../shared/domain/projections/summary.ts';
+import type { IndexRow } from '../../../../shared/domain/projections/index-row.ts';
 
 /** Some take part, others at another time. */
 const peopleOf = (key: string, at: number): string[] => [`p${at % 3}`, ...(key < 'c' ? ['early'] : [])];

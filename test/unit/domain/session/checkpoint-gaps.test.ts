@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { processSnapshotKey } from '../../../../shared/adapters/kv/snapshot-key.ts';
-import { type IndexRow, summarize } from '../../../../shared/domain/projections/summary.ts';
+import type { IndexRow } from '../../../../shared/domain/projections/index-row.ts';
+import { summarize } from '../../../../shared/domain/projections/summary.ts';
 import { decide } from '../../../../shared/domain/session/decide/index.ts';
 import { fold, fromPlain, toPlain } from '../../../../shared/domain/session/evolve.ts';
 import { limits } from '../../../../shared/kit/limits.ts';

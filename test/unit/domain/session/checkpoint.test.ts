@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { type IndexRow, summarize } from '../../../../shared/domain/projections/summary.ts';
+import type { IndexRow } from '../../../../shared/domain/projections/index-row.ts';
+import { summarize } from '../../../../shared/domain/projections/summary.ts';
 import { decide } from '../../../../shared/domain/session/decide/index.ts';
 import type { EventOf } from '../../../../shared/domain/session/events.ts';
 import { limits } from '../../../../shared/kit/limits.ts';

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { type IndexRow, summarize } from '../../../../shared/domain/projections/summary.ts';
+import type { IndexRow } from '../../../../shared/domain/projections/index-row.ts';
+import { summarize } from '../../../../shared/domain/projections/summary.ts';
 import type { RecordedCommit } from '../../../../shared/domain/session/envelope.ts';
 import type { SessionEvent } from '../../../../shared/domain/session/events.ts';
 import { evolve, fold, initialState } from '../../../../shared/domain/session/evolve.ts';

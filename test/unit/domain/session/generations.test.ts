@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
+import type { IndexRow } from '../../../../shared/domain/projections/index-row.ts';
 import { sessionIdsOf } from '../../../../shared/domain/projections/session-ids.ts';
-import { type IndexRow, summarize } from '../../../../shared/domain/projections/summary.ts';
+import { summarize } from '../../../../shared/domain/projections/summary.ts';
 import type { SessionCommand } from '../../../../shared/domain/session/commands.ts';
 import { type CommandEnvelope, commandEnvelope } from '../../../../shared/domain/session/envelope.ts';
 import { staleness } from '../../../../shared/domain/values/expiry.ts';

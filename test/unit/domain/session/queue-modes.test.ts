@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { type IndexRow, summarize } from '../../../../shared/domain/projections/summary.ts';
+import type { IndexRow } from '../../../../shared/domain/projections/index-row.ts';
+import { summarize } from '../../../../shared/domain/projections/summary.ts';
 import type { QueuedTurn } from '../../../../shared/domain/session/queued-turn.ts';
 import { limits } from '../../../../shared/kit/limits.ts';
 import { given, stateAfter, tell } from '../../../support/domain/given.ts';

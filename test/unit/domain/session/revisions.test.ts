@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { Conversation } from '../../../../services/session/prompt/conversation.ts';
 import { entriesOf, revisedCommit, revisionsIn } from '../../../../shared/domain/introspection/entry.ts';
-import { type IndexRow, summarize } from '../../../../shared/domain/projections/summary.ts';
+import type { IndexRow } from '../../../../shared/domain/projections/index-row.ts';
+import { summarize } from '../../../../shared/domain/projections/summary.ts';
 import { RecentMessages } from '../../../../shared/domain/projections/transcript.ts';
 import type { SessionCommand } from '../../../../shared/domain/session/commands.ts';
 import { decide } from '../../../../shared/domain/session/decide/index.ts';

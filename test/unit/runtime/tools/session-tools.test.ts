@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { configSchema } from '../../../../shared/domain/config/schema.ts';
 import type { SessionKey } from '../../../../shared/domain/keys/session-key.ts';
+import type { IndexRow } from '../../../../shared/domain/projections/index-row.ts';
 import {
   sessionRow,
   sessionsHistoryParameters,
@@ -11,7 +12,7 @@ import {
   type TranscriptMessage,
 } from '../../../../shared/domain/projections/schemas.ts';
 import { sessionRowOf } from '../../../../shared/domain/projections/session-row.ts';
-import { type IndexRow, summarize } from '../../../../shared/domain/projections/summary.ts';
+import { summarize } from '../../../../shared/domain/projections/summary.ts';
 import { RecentMessages, transcriptMessages, withoutToolResults } from '../../../../shared/domain/projections/transcript.ts';
 import type { RecordedCommit } from '../../../../shared/domain/session/envelope.ts';
 import type { SessionEvent } from '../../../../shared/domain/session/events.ts';
