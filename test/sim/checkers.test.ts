@@ -7,7 +7,8 @@ import { simulate } from './simulate.ts';
 describe('a checker notices a history that was tampered with', () => {
   let history: History;
   beforeAll(async () => {
-    history = (await simulate(42)).history;
+    // Among much else, people granted several calls here, and those were made.
+    history = (await simulate(10)).history;
   });
   const answered = (outcome: string) => history.told.find(({ answer }) => answer.outcome === outcome)!;
   const middle = () => Math.floor(history.commits.length / 2);

@@ -86,6 +86,7 @@ const unmade: Readonly<Record<string, string>> = {
     readRetention: byPath,
   },
   ...{ listDeadLetters: byPath, readDeadLetter: byPath, resendDeadLetter: byPath, discardDeadLetter: byPath },
+  ...{ listPairings: byPath, approvePairing: byPath, denyPairing: byPath, revokePairing: byPath },
   ...{ listDeliveries: byPath, readDelivery: byPath, repeatDelivery: byPath, leaveDelivery: byPath },
   ...{ describe: byPath, describeEvents: byPath, live: byPath, ready: byPath },
   metrics: 'text, for Prometheus',

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { summarize } from '../../../../shared/domain/projections/summary.ts';
-import { limits } from '../../../../shared/kit/limits.ts';
-import { given, stateAfter, tell } from '../../../support/domain/given.ts';
+import { summarize } from '../../../../../shared/domain/projections/summary.ts';
+import { limits } from '../../../../../shared/kit/limits.ts';
+import { given, stateAfter, tell } from '../../../../support/domain/given.ts';
 
 /** A stranger's turn asks without waiting (ADR 22): the turn goes on, and what is allowed later is a turn of its own. */
 const asked = ['post-to m1 #ubuntu', 'call m1/1 1 read ask-later'];

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { summarize } from '../../../../shared/domain/projections/summary.ts';
-import { limits } from '../../../../shared/kit/limits.ts';
-import { command, given, stateAfter, tell } from '../../../support/domain/given.ts';
+import { summarize } from '../../../../../shared/domain/projections/summary.ts';
+import { limits } from '../../../../../shared/kit/limits.ts';
+import { command, given, stateAfter, tell } from '../../../../support/domain/given.ts';
 
 /**
  * What the domain guarantees (I7): a question names its call, and the hash of the tool and its arguments is in it. A call's arguments are in

@@ -1,5 +1,5 @@
 import { describe, test } from 'vitest';
-import { given } from '../../../support/domain/given.ts';
+import { given } from '../../../../support/domain/given.ts';
 
 /** D7: whoever may not stop everything in a session stops what they themselves asked for, and nothing else. */
 describe('a /stop of somebody who is not the owner', () => {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import type { CommandEnvelope } from '../../../../shared/domain/session/envelope.ts';
-import type { EventOf } from '../../../../shared/domain/session/events.ts';
-import { limits } from '../../../../shared/kit/limits.ts';
-import { command, given, stateAfter } from '../../../support/domain/given.ts';
+import type { CommandEnvelope } from '../../../../../shared/domain/session/envelope.ts';
+import type { EventOf } from '../../../../../shared/domain/session/events.ts';
+import { limits } from '../../../../../shared/kit/limits.ts';
+import { command, given, stateAfter } from '../../../../support/domain/given.ts';
 
 const callsAfter = (...history: string[]) =>
   stateAfter(...history).machine.context.turn?.calls.map(({ status, attempt, tries }) => `${status} ${attempt} ${tries}`);

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import type { IndexRow } from '../../../../shared/domain/projections/index-row.ts';
-import { summarize } from '../../../../shared/domain/projections/summary.ts';
-import type { QueuedTurn } from '../../../../shared/domain/session/queued-turn.ts';
-import { limits } from '../../../../shared/kit/limits.ts';
-import { given, stateAfter, tell } from '../../../support/domain/given.ts';
+import type { IndexRow } from '../../../../../shared/domain/projections/index-row.ts';
+import { summarize } from '../../../../../shared/domain/projections/summary.ts';
+import type { QueuedTurn } from '../../../../../shared/domain/session/queued-turn.ts';
+import { limits } from '../../../../../shared/kit/limits.ts';
+import { given, stateAfter, tell } from '../../../../support/domain/given.ts';
 
 const turnAfter = (...history: string[]) => stateAfter(...history).machine.context.turn;
 const waitingAfter = (...history: string[]) => stateAfter(...history).machine.context.queue.map(({ id }: QueuedTurn) => id);
