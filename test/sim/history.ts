@@ -105,6 +105,28 @@ export const decisionsOf = ({ commits, damages }: Pick<History, 'commits' | 'dam
     return { ...damage, until: decision?.seq ?? Number.POSITIVE_INFINITY };
   });
 
+/**
+ * The ids that were in commits lost at the time of a person's decision, by the sequence of the decision. The session may know no more of them,
+ * so what has them may come again after it (F13).
+ */
+export const lostIds = ({ commits, damages }: Pick<History, 'commits' | 'damages'>): ReadonlyMap<number, ReadonlySet<string>> => {
+  const lost = new Map<number, Set<string>>();
+  for (const { key, seq, at } of damages) {
+    const decision = commits.find((commit) => commit.key === key && commit.seq > at && startsAnew(commit));
+    const damaged = commits.find((commit) => commit.seq === seq);
+    if (decision === undefined || damaged === undefined) continue;
+    lost.set(decision.seq, new Set([...(lost.get(decision.seq) ?? []), damaged.command.id, ...messageIdsOf(damaged)]));
+  }
+  return lost;
+};
+
+/** The ids of the messages that a commit accepts or refuses, and of their turns. */
+const messageIdsOf = ({ events }: RecordedCommit): string[] =>
+  events.flatMap((event) => {
+    if (event.type === 'user_message') return [event.message.messageId, ...(event.turnId === undefined ? [] : [event.turnId])];
+    return event.type === 'message_refused' ? [event.messageId] : [];
+  });
+
 /** The keys whose damage nobody has decided about at the end. */
 export const damagedKeys = (history: Pick<History, 'commits' | 'damages'>): Set<string> =>
   new Set(decisionsOf(history).flatMap(({ key, until }) => (until === Number.POSITIVE_INFINITY ? [key] : [])));

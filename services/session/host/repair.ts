@@ -1,6 +1,6 @@
 import type { CommandOf } from '../../../shared/domain/session/commands.ts';
-import { repeatOf } from '../../../shared/domain/session/decide/repeat.ts';
 import { repairEvents } from '../../../shared/domain/session/decide/repair.ts';
+import { repeatOf } from '../../../shared/domain/session/decide/repeat.ts';
 import type { CommandEnvelope, Commit } from '../../../shared/domain/session/envelope.ts';
 import { evolve, initialState } from '../../../shared/domain/session/evolve.ts';
 import type { Ports } from '../../../shared/ports/index.ts';

@@ -3,7 +3,17 @@ import { decide } from '../../../shared/domain/session/decide/index.ts';
 import type { CommandAnswer } from '../../../shared/domain/session/envelope.ts';
 import type { SessionEvent } from '../../../shared/domain/session/events.ts';
 import { initialState, type SessionState } from '../../../shared/domain/session/evolve.ts';
-import { type Checker, damagedKeys, decisionsOf, type Folded, foldsOf, type History, type Sent, type Told } from '../history.ts';
+import {
+  type Checker,
+  damagedKeys,
+  decisionsOf,
+  type Folded,
+  foldsOf,
+  type History,
+  lostIds,
+  type Sent,
+  type Told,
+} from '../history.ts';
 
 /**
  * I1: every acknowledged command ends in exactly one terminal outcome. It is in the log, or its sender was told that it changes nothing and
@@ -84,7 +94,10 @@ const turns = (history: History): string[] => {
     const ended = new Set([...turnIds, ...[...carrier].flatMap(([run, turnId]) => (turnIds.includes(turnId) ? [run] : []))]);
     for (const id of ended) ends.set(id, (ends.get(id) ?? 0) + 1);
   };
-  for (const { key, event } of history.commits.flatMap(({ key, events }) => events.map((event) => ({ key, event })))) {
+  const lost = lostIds(history);
+  for (const { key, seq, event } of history.commits.flatMap(({ key, seq, events }) =>
+    events.map((event) => ({ key, seq, event })),
+  )) {
     if (event.type === 'user_message' && event.turnId !== undefined) accepted.set(event.turnId, key);
     if ((event.type === 'turn_queued' || event.type === 'turn_started') && event.turn.task) accepted.set(event.turn.id, key);
     if (event.type === 'turn_started') for (const { id } of event.merged ?? []) carrier.set(id, event.turn.id);
@@ -92,6 +105,8 @@ const turns = (history: History): string[] => {
     if (event.type === 'turn_completed' || event.type === 'turn_failed' || event.type === 'turn_aborted') end(event.turn.id);
     if (event.type === 'queue_cleared' || event.type === 'session_deleted') end(...event.turnIds);
     if (event.type === 'history_damaged') end(...[...accepted].flatMap(([id, of]) => (of === key && !ends.has(id) ? [id] : [])));
+    if (event.type === 'history_damaged')
+      for (const id of lost.get(seq) ?? []) for (const known of [accepted, ends, carrier]) known.delete(id);
   }
   const waits = (id: string): boolean => readOnly.has(accepted.get(id) ?? '') && !ends.has(id);
   return [...new Set([...accepted.keys(), ...ends.keys()])]

@@ -144,6 +144,45 @@ describe('F13: a session with commits that the store has lost', () => {
     expect(commitsOf(made)).toHaveLength(left);
   });
 
+  test.each<[string, number[], boolean]>([
+    ['known by a commit that is left', [2], false],
+    ['known by the snapshot', [1], true],
+  ])('D9: what had arrived before is a repeat after the repair, and after the next one: %s', async (_, revs, hasSnapshot) => {
+    const made = rig();
+    const numbered = { ...post('a', 'first'), order: { source: 'chat', number: '7' } };
+    for (const one of [numbered, post('b', 'second'), post('c', 'third')]) await made.take(one);
+    if (hasSnapshot) await made.ports.snapshots.put(homeKey, toPlain(await loadState(made.ports, homeKey)));
+    spoil(made, ...revs);
+    await made.take('repair x');
+    const expectRepeats = async (): Promise<void> => {
+      const left = commitsOf(made).length;
+      for (const one of [numbered, { ...numbered, ...post('a2', 'renamed') }, post('c', 'third')])
+        expect(await made.take(one)).toEqual({ kind: 'done' });
+      expect(commitsOf(made)).toHaveLength(left);
+      await expectReplay(made);
+    };
+    await expectRepeats();
+    made.restart();
+    await expectRepeats();
+    await made.take(post('d', 'fourth'));
+    spoil(made, 4);
+    expect(commitsOf(made).at(-1)?.rev).toBe(5);
+    await made.take('repair y');
+    await expectRepeats();
+  });
+
+  test('D9: only what is known of nowhere is new again when it comes again after a repair', async () => {
+    const made = rig();
+    for (const one of [post('a', 'first'), post('b', 'second')]) await made.take(one);
+    spoil(made, 2);
+    await made.take('repair x');
+    const left = commitsOf(made).length;
+    await made.take(post('a', 'first'));
+    expect(commitsOf(made)).toHaveLength(left);
+    await made.take(post('b', 'second'));
+    expect(commitsOf(made).length).toBeGreaterThan(left);
+  });
+
   test('C9: can still be erased', async () => {
     const made = await told();
     spoil(made, 2);
