@@ -110,7 +110,7 @@ describe('a checker notices a history that was tampered with', () => {
     ],
     'a reader that goes on in a log that had gone back': [
       'I13',
-      () => ({ rollbacks: [{ to: 1, at: 5, written: [], reads: [{ reader: 'r', after: 5, seq: 6 }] }] }),
+      () => ({ rollbacks: [{ to: 1, at: 5, written: [], reads: [{ reader: 'r', after: 5, seq: 6, id: 'another' }] }] }),
     ],
     'a host that holds too much': ['I11', () => ({ residents: [{ host: 'h', resident: 3, limit: 2 }] })],
   };

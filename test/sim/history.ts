@@ -95,7 +95,7 @@ export interface Rollback {
   /** What was appended to the copy. */
   readonly written: readonly RecordedCommit[];
   /** What readers got of the copy, and where each stood before that. */
-  readonly reads: readonly { readonly reader: string; readonly after: number; readonly seq: number }[];
+  readonly reads: readonly { readonly reader: string; readonly after: number; readonly seq: number; readonly id: string }[];
 }
 
 /** The damages with the position at which a person had decided about each: before it the session is read-only (F13). */
@@ -119,6 +119,10 @@ export const lostIds = ({ commits, damages }: Pick<History, 'commits' | 'damages
   }
   return lost;
 };
+
+/** The decision after which an id may be new, by what was recorded up to a position; 0: none. */
+export const newSince = (lost: ReturnType<typeof lostIds>, id: string, at: number): number =>
+  Math.max(0, ...[...lost].flatMap(([seq, ids]) => (seq <= at && ids.has(id) ? [seq] : [])));
 
 /** The ids of the messages that a commit accepts or refuses, and of their turns. */
 const messageIdsOf = ({ events }: RecordedCommit): string[] =>

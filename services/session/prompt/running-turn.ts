@@ -100,7 +100,7 @@ export const flushMessages = ({ flush }: RunningTurn, text: string | null): read
 ];
 
 /** The senders of all messages in the turn. A program that acts for a participant is listed twice, once in each role. */
-export const sendersOf = ({ senders, joined }: RunningTurn): readonly Sender[] =>
+const sendersOf = ({ senders, joined }: RunningTurn): readonly Sender[] =>
   [...senders, ...joined.map(({ sender }) => sender)].flatMap((sender) =>
     sender.onBehalfOf === undefined ? [sender] : [sender, { ...sender, role: sender.onBehalfOf }],
   );

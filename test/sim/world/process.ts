@@ -77,8 +77,8 @@ export interface Spy {
   readonly snapshotPut: Snapshots['put'];
   /** The writers' witness says so from now on. */
   readonly witnessed: (seq: number) => void;
-  /** A reader that stood after one sequence got another. */
-  readonly read: (after: number, seq: number) => void;
+  /** A reader that stood after a sequence got this commit. */
+  readonly read: (after: number, commit: RecordedCommit) => void;
   /** What a host has in hand; the result is called when it is through with it. */
   readonly handling: (envelope: CommandEnvelope) => () => void;
   readonly snapshotGot: (key: SessionKey, state: PlainState | null) => void;
@@ -186,7 +186,7 @@ const gatedLog = (process: Process, log: InMemoryEventLog, spy: Spy): EventLog =
 async function* watchedReads(commits: AsyncIterable<RecordedCommit>, after: number, spy: Spy): AsyncGenerator<RecordedCommit> {
   let position = after;
   for await (const commit of commits) {
-    spy.read(position, commit.seq);
+    spy.read(position, commit);
     position = commit.seq;
     yield commit;
   }

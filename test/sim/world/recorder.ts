@@ -127,8 +127,8 @@ export class Recorder {
       witnessed: (seq) => {
         this.witnessed = Math.max(this.witnessed, seq);
       },
-      read: (after, seq) => {
-        if (this.isBack) this.rollbacks.at(-1)?.reads.push({ reader: process.name, after, seq });
+      read: (after, { seq, id }) => {
+        if (this.isBack) this.rollbacks.at(-1)?.reads.push({ reader: process.name, after, seq, id });
       },
       handling: ({ key, data }) => {
         if (data.type === 'repair_history') surveyed.add(key);
