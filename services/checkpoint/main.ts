@@ -64,7 +64,7 @@ export const startCheckpoint = async (options: CheckpointOptions): Promise<Servi
       start: () => witnessedPosition(ports, name, () => ports.index.position()),
       readPauseMs,
     });
-    const current = createProjection({ index: ports.index, events: ports.events, after: await follower.start() });
+    const current = createProjection({ ...ports, after: await follower.start() });
     projection = current;
     const folded = new Signal();
     const flushed = new Signal();

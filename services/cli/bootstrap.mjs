@@ -124,6 +124,7 @@ const test = () =>
   ]);
 
 const longSeeds = 5000;
+const storeSeeds = 1000;
 const longFactor = 20;
 const testLong = () => {
   process.env.NATTER_TEST_FACTOR = String(longFactor);
@@ -135,6 +136,11 @@ const testLong = () => {
       ['run', 'test/unit', 'test/property'],
     ],
     [`simulator: ${longSeeds} seeds instead of the 400 of the gate`, process.execPath, ['--enable-source-maps', ...simulator]],
+    ...['damage', 'rollback'].map((fault) => [
+      `simulator: ${storeSeeds} seeds with ${fault} of the store instead of the 4 of the gate`,
+      process.execPath,
+      ['--enable-source-maps', simulator[0], `--${fault}`, '--seeds', String(storeSeeds)],
+    ]),
   ]);
 };
 

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import type { SessionKey } from '../domain/keys/session-key.ts';
+import { arrivals } from '../domain/session/arrivals.ts';
 import type { PlainState, ShownState } from '../domain/session/evolve.ts';
 import { askedBy, queuedTurn } from '../domain/session/queued-turn.ts';
-import { callAttempt } from '../domain/session/repeats/asked-calls.ts';
 import { forkBase } from '../domain/values/fork-base.ts';
 import { skillRef } from '../domain/values/memory-edit.ts';
 import { approvalRequest, deliveryTarget, origin, promptPart, settings, spawnedRun, turnTask } from '../domain/values/types.ts';
@@ -97,11 +97,7 @@ const plainState = z.strictObject({
     interactedAt: z.number(),
     startedRev: count,
     command: z.strictObject({ seq: count, incarnation: z.number() }),
-    recentIds: z.array(id),
-    olderIds: z.array(z.string()),
-    orders: z.array(z.strictObject({ source: id, numbers: z.string() })),
-    revisable: z.array(z.strictObject({ id, of: id, messageId: id, by: id })),
-    calls: z.array(callAttempt.extend({ id, at: z.number() }).strict()),
+    ...arrivals.shape,
     window: z.array(count),
     contextSeq: count,
     skips: forkBase.shape.skips,

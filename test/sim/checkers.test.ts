@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
+import type { SessionEvent } from '../../shared/domain/session/events.ts';
 import { checkers } from './checkers/all.ts';
 import type { History } from './history.ts';
 import { simulate } from './simulate.ts';
@@ -89,6 +90,27 @@ describe('a checker notices a history that was tampered with', () => {
         const { key } = history.commits[start]!;
         return { commits: history.commits.filter((commit, index) => commit.key !== key || index <= start) };
       },
+    ],
+    'a commit that stands on a damaged one': [
+      'F13',
+      () => {
+        const { key, seq, rev, id } = history.commits.find((commit) => commit.rev === 2)!;
+        const load = { host: id.replace(/-\d+$/, ''), key, rev: 0 };
+        const damage = { key, seq: seq - 1, rev: rev - 1, how: 'changed', at: seq - 1, loads: 0 } as const;
+        return { loads: [load], writes: new Map([[id, 1]]), damages: [damage] };
+      },
+    ],
+    'a decision about a session that is whole': [
+      'F13',
+      () => ({ commits: [{ ...history.commits[0]!, events: [{ type: 'history_damaged' } as SessionEvent] }] }),
+    ],
+    'a commit in a log that had gone back': [
+      'I13',
+      () => ({ rollbacks: [{ to: 1, at: 5, written: [history.commits[1]!], reads: [] }] }),
+    ],
+    'a reader that goes on in a log that had gone back': [
+      'I13',
+      () => ({ rollbacks: [{ to: 1, at: 5, written: [], reads: [{ reader: 'r', after: 5, seq: 6, id: 'another' }] }] }),
     ],
     'a host that holds too much': ['I11', () => ({ residents: [{ host: 'h', resident: 3, limit: 2 }] })],
   };

@@ -1,4 +1,5 @@
 import type { IndexRow } from '../../shared/domain/projections/index-row.ts';
+import { startsAnew } from '../../shared/domain/session/chain.ts';
 import type { CommandAnswer, CommandEnvelope, RecordedCommit } from '../../shared/domain/session/envelope.ts';
 import { fold, initialState, type PlainState, type SessionState } from '../../shared/domain/session/evolve.ts';
 import type { TurnRef } from '../../shared/domain/values/types.ts';
@@ -17,6 +18,12 @@ export interface History {
   readonly effects: readonly Effect[];
   /** States of live actors, as hosts wrote them down. */
   readonly snapshots: readonly { readonly host: string; readonly state: PlainState; readonly key: string }[];
+  /** From where hosts loaded sessions: the rev of the snapshot that they got, 0 without one. */
+  readonly loads: readonly { readonly host: string; readonly key: string; readonly rev: number }[];
+  /** How many of these had been made when a commit was first sent, by its id. */
+  readonly writes: ReadonlyMap<string, number>;
+  readonly damages: readonly Damage[];
+  readonly rollbacks: readonly Rollback[];
   readonly residents: readonly { readonly host: string; readonly resident: number; readonly limit: number }[];
   /** The session index at the end; `null` when there is none. */
   readonly index: readonly IndexRow[] | null;
@@ -67,6 +74,66 @@ export interface Effect {
   readonly arguments: unknown;
   readonly at: number;
 }
+
+/** What the store did to a commit that had been written. The history keeps the commit as it was. */
+export interface Damage {
+  readonly key: string;
+  readonly seq: number;
+  readonly rev: number;
+  readonly how: 'missing' | 'changed' | 'unreadable';
+  readonly at: number;
+  /** How many loads had been made before. */
+  readonly loads: number;
+}
+
+/** An older copy of the log was put in its place, and later the newer one put back. */
+export interface Rollback {
+  /** The copy ended with this commit. */
+  readonly to: number;
+  /** The log had reached this one. */
+  readonly at: number;
+  /** What was appended to the copy. */
+  readonly written: readonly RecordedCommit[];
+  /** What readers got of the copy, and where each stood before that. */
+  readonly reads: readonly { readonly reader: string; readonly after: number; readonly seq: number; readonly id: string }[];
+}
+
+/** The damages with the position at which a person had decided about each: before it the session is read-only (F13). */
+export const decisionsOf = ({ commits, damages }: Pick<History, 'commits' | 'damages'>): (Damage & { until: number })[] =>
+  damages.map((damage) => {
+    const decision = commits.find((commit) => commit.key === damage.key && commit.seq > damage.seq && startsAnew(commit));
+    return { ...damage, until: decision?.seq ?? Number.POSITIVE_INFINITY };
+  });
+
+/**
+ * The ids that were in commits lost at the time of a person's decision, by the sequence of the decision. The session may know no more of them,
+ * so what has them may come again after it (F13).
+ */
+export const lostIds = ({ commits, damages }: Pick<History, 'commits' | 'damages'>): ReadonlyMap<number, ReadonlySet<string>> => {
+  const lost = new Map<number, Set<string>>();
+  for (const { key, seq, at } of damages) {
+    const decision = commits.find((commit) => commit.key === key && commit.seq > at && startsAnew(commit));
+    const damaged = commits.find((commit) => commit.seq === seq);
+    if (decision === undefined || damaged === undefined) continue;
+    lost.set(decision.seq, new Set([...(lost.get(decision.seq) ?? []), damaged.command.id, ...messageIdsOf(damaged)]));
+  }
+  return lost;
+};
+
+/** The decision after which an id may be new, by what was recorded up to a position; 0: none. */
+export const newSince = (lost: ReturnType<typeof lostIds>, id: string, at: number): number =>
+  Math.max(0, ...[...lost].flatMap(([seq, ids]) => (seq <= at && ids.has(id) ? [seq] : [])));
+
+/** The ids of the messages that a commit accepts or refuses, and of their turns. */
+const messageIdsOf = ({ events }: RecordedCommit): string[] =>
+  events.flatMap((event) => {
+    if (event.type === 'user_message') return [event.message.messageId, ...(event.turnId === undefined ? [] : [event.turnId])];
+    return event.type === 'message_refused' ? [event.messageId] : [];
+  });
+
+/** The keys whose damage nobody has decided about at the end. */
+export const damagedKeys = (history: Pick<History, 'commits' | 'damages'>): Set<string> =>
+  new Set(decisionsOf(history).flatMap(({ key, until }) => (until === Number.POSITIVE_INFINITY ? [key] : [])));
 
 /** Says what is wrong with a history, one line for each finding; empty: nothing. Pure. */
 export type Checker = (history: History) => string[];

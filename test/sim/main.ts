@@ -11,12 +11,21 @@ const { values } = parseArgs({
     failures: { type: 'string', default: '3' },
     /** A mechanism to switch off, to see that it is missed. */
     without: { type: 'string', default: '' },
+    /** The store under the log loses or changes commits. */
+    damage: { type: 'boolean', default: false },
+    /** The log goes back to an older copy for a while. */
+    rollback: { type: 'boolean', default: false },
   },
 });
 
 const began = performance.now();
 const { failed, runs, table } = await runSeeds(Number(values.from), Number(values.seeds), {
-  change: { steps: Number(values.steps), ...withoutMechanism(values.without) },
+  change: {
+    steps: Number(values.steps),
+    ...(values.damage && { store: 'damaged' }),
+    ...(values.rollback && { store: 'rolled back' }),
+    ...withoutMechanism(values.without),
+  },
   mostFailures: Number(values.failures),
 });
 for (const run of failed) printFailure(run);

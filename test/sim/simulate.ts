@@ -49,7 +49,7 @@ export const simulate = (seed: number, change: Partial<SimOptions> = {}): Promis
 
     world.heal();
     workload.finish();
-    const observer = new Observer(world.system, clock);
+    const observer = new Observer(world.system, clock, world.recorder);
     const isAtRest = async (): Promise<boolean> =>
       workload.isDone() && (await world.system.commands.lag()) === 0 && observer.isAtRest();
     const rest = async (): Promise<void> => {
@@ -80,7 +80,7 @@ export const simulate = (seed: number, change: Partial<SimOptions> = {}): Promis
       options,
       history,
       findings: [...checkAll(history), ...[...forbidden].map((use) => `determinism: product code used ${use}`)],
-      sometimes: sometimes(history, world),
+      sometimes: sometimes(history, world, options),
       trace: world.recorder.trace,
     };
   });
@@ -92,6 +92,8 @@ const trouble = (world: World, name: StepName): void => {
   if (name === 'leave') world.leave();
   if (name === 'outage') world.outage();
   if (name === 'restart') world.restart();
+  if (name === 'damage') world.damage();
+  if (name === 'rollback') world.rollBack();
 };
 
 /** Most steps follow each other closely; some leave time for a takeover, few for the broker to forget which ids it has seen. */

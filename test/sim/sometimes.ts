@@ -1,8 +1,9 @@
 import type { History } from './history.ts';
+import type { SimOptions } from './world/options.ts';
 import type { World } from './world/world.ts';
 
 /** What a run must have gone through now and then: checkers that never see trouble prove nothing. Counts by name. */
-export const sometimes = ({ commits, told }: History, world: World): Record<string, number> => {
+export const sometimes = ({ commits, told }: History, world: World, options: SimOptions): Record<string, number> => {
   const events = commits.flatMap((commit) => commit.events);
   const count = (type: string): number => events.filter((event) => event.type === type).length;
   const answered = (outcome: string): number => told.filter(({ answer }) => answer.outcome === outcome).length;
@@ -45,6 +46,12 @@ export const sometimes = ({ commits, told }: History, world: World): Record<stri
     'graceful stop': world.marks('graceful stop'),
     outage: world.marks('outage'),
     'done came again': world.marks('done came again'),
+    ...(options.store === 'rolled back' && { 'log went back': world.marks('log went back') }),
+    ...(options.store === 'damaged' && {
+      'commit damaged': world.marks('commit damaged'),
+      'told damaged': told.filter(({ answer }) => answer.code === 'damaged').length,
+      'damage repaired': count('history_damaged'),
+    }),
   };
 };
 

@@ -4,20 +4,23 @@ import type { IndexRow } from '../../../shared/domain/projections/index-row.ts';
 import { summarize } from '../../../shared/domain/projections/summary.ts';
 import { isErasure } from '../../../shared/domain/session/chain.ts';
 import type { RecordedCommit } from '../../../shared/domain/session/envelope.ts';
-import { hasCode, NatterError } from '../../../shared/kit/errors.ts';
+import type { Clock } from '../../../shared/kit/clock.ts';
+import { isUnreadable } from '../../../shared/kit/errors.ts';
 import { limits } from '../../../shared/kit/limits.ts';
 import type { EventLog } from '../../../shared/ports/event-log.ts';
 import type { SessionIndex } from '../../../shared/ports/session-index.ts';
+import { readThrough } from '../../../shared/runtime/read-through.ts';
 
 export interface ProjectionOptions {
   readonly index: Pick<SessionIndex, 'get' | 'put'>;
-  readonly events: Pick<EventLog, 'read'>;
+  readonly events: EventLog;
+  readonly clock: Clock;
   /** Sequence of the log that the index reflects. */
   readonly after: number;
 }
 
 /** The projection behind the session index: folds commits in memory and writes changed rows in batches (A2/17). */
-export const createProjection = ({ index, events, after }: ProjectionOptions) => {
+export const createProjection = ({ index, events, clock, after }: ProjectionOptions) => {
   const rows = new LRUCache<SessionKey, IndexRow>({ max: limits.indexCachedRows });
   let changed = new Map<SessionKey, IndexRow>();
   let position = after;
@@ -25,31 +28,28 @@ export const createProjection = ({ index, events, after }: ProjectionOptions) =>
 
   /**
    * The row before `commit`. If the stored row does not connect to it (a stale read, or not written yet), the row is folded from
-   * the log instead.
+   * the log instead. It does not connect either where the log has lost commits (F13), which must not block the rows of others.
    */
   const rowBefore = async (commit: RecordedCommit): Promise<IndexRow | null> => {
     if (commit.rev === 1 || isErasure(commit)) return null;
     const row = await index.get(commit.key);
     if (row !== null && (row.rev === commit.rev - 1 || row.seq >= commit.seq)) return row;
     const folded = await rowFromLog(commit);
-    if (folded === 'unreadable') return row;
-    if (folded?.rev === commit.rev - 1) return folded;
-    throw new NatterError('unavailable', `the history of ${commit.key} cannot be read up to rev ${commit.rev - 1} yet`);
+    return row !== null && row.seq > (folded?.seq ?? 0) ? row : folded;
   };
 
-  /**
-   * The fold of everything before `commit`. `unreadable`: the session's history is broken, which must not block the rows of
-   * others.
-   */
-  const rowFromLog = async ({ key, seq }: RecordedCommit): Promise<IndexRow | null | 'unreadable'> => {
+  /** The fold of everything before `commit` that can be read. Throws `unavailable` if a replica does not even have `commit` yet. */
+  const rowFromLog = async ({ key, seq }: RecordedCommit): Promise<IndexRow | null> => {
     let row: IndexRow | null = null;
     try {
-      for await (const earlier of events.read(key, { upTo: seq - 1 })) row = summarize(row, earlier);
-      return row;
+      for await (const earlier of readThrough({ events, clock }, key, { after: 0, through: seq })) {
+        if (earlier.seq >= seq) break;
+        row = summarize(row, earlier);
+      }
     } catch (error) {
-      if (hasCode(error, 'invalid')) return 'unreadable';
-      throw error;
+      if (!isUnreadable(error)) throw error;
     }
+    return row;
   };
 
   return {

@@ -1,5 +1,6 @@
 import type { CommandOf } from '../../../shared/domain/session/commands.ts';
 import { repairEvents } from '../../../shared/domain/session/decide/repair.ts';
+import { repeatOf } from '../../../shared/domain/session/decide/repeat.ts';
 import type { CommandEnvelope, Commit } from '../../../shared/domain/session/envelope.ts';
 import { evolve, initialState } from '../../../shared/domain/session/evolve.ts';
 import type { Ports } from '../../../shared/ports/index.ts';
@@ -20,10 +21,13 @@ export const isRepairCommand = (envelope: CommandEnvelope): envelope is RepairEn
 export const repairSession = async (
   envelope: RepairEnvelope,
   origin: Origin,
-  { ports, commitPatienceMs: patienceMs, safetyToggles: { fencing }, stopping: signal, newId }: RepairServices,
+  { ports, commitPatienceMs: patienceMs, safetyToggles: { fencing, deduplication }, stopping: signal, newId }: RepairServices,
 ): Promise<Outcome | null> => {
   const survey = await surveyDamage(ports, envelope.key);
   if (survey.gaps.length === 0) return null;
+  // One that comes again is no decision about what was damaged since.
+  const repeat = deduplication ? repeatOf(envelope, origin, survey.known) : null;
+  if (repeat !== null) return { kind: 'duplicate', repeat };
   const commit = repairCommit(envelope, origin, survey, newId);
   const result = await commitFenced(ports.events, commit, survey.fenceSeq, { clock: ports.clock, patienceMs, fencing, signal });
   switch (result.kind) {

@@ -2,6 +2,7 @@ import { blockMessages, isComplete, openBlock, resultMessage } from '../../../sh
 import type { ConversationMessage, HeardMessage, TurnView } from '../../../shared/domain/prompt/conversation-message.ts';
 import { deliveryReportMessage } from '../../../shared/domain/prompt/delivery-report.ts';
 import type { ModelMessage } from '../../../shared/domain/prompt/model-request.ts';
+import { startsAnew } from '../../../shared/domain/session/chain.ts';
 import type { RecordedCommit } from '../../../shared/domain/session/envelope.ts';
 import type { EventOf, SessionEvent } from '../../../shared/domain/session/events.ts';
 import { forkBaseOf, mayFollow } from '../../../shared/domain/session/evolve.ts';
@@ -32,6 +33,8 @@ export class Conversation {
   #counted: TurnView['counted'] = null;
   #at: Pick<RecordedCommit, 'rev' | 'seq'> = { rev: 0, seq: 0 };
   #firstRev = 0;
+  /** Where commits are lost that nobody has decided about (F13). */
+  #hole: string | null = null;
   /** The revision from which commits are needed. */
   #neededRev = 1;
 
@@ -56,17 +59,19 @@ export class Conversation {
   }
 
   add(commit: RecordedCommit): void {
-    assert(this.isNext(commit), `rev ${commit.rev} follows rev ${this.rev} (I3)`);
+    if (startsAnew(commit)) this.#hole = null;
+    if (!this.isNext(commit)) this.#hole = `rev ${commit.rev} follows rev ${this.rev} (I3)`;
     if (this.#firstRev === 0) this.#firstRev = commit.rev;
-    const goesOn = forkBaseOf(commit)?.rev === this.rev;
+    const goesOn = startsAnew(commit) || forkBaseOf(commit)?.rev === this.rev;
     this.#at = { rev: commit.rev, seq: commit.seq };
     for (const [index, event] of commit.events.entries()) this.#hear(event, `${commit.seq}.${index}`, goesOn);
     if (this.#said.trim(this.#turn?.id)) this.#counted = null;
   }
 
-  /** What the running turn sees. `null` if this turn is not running, or if reading started after the messages it answers. */
+  /** What the running turn sees. `null` if it is not running or reading started after its messages. Throws `AssertionError` at a hole. */
   view(turnId: string): TurnView | null {
     const turn = this.#turn;
+    assert(this.#hole === null, this.#hole ?? '');
     if (turn?.id !== turnId || !turn.isWhole) return null;
     const unheard = turn.block === null ? turn.joined.slice(turn.heard) : [];
     return {

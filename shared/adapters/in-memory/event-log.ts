@@ -40,12 +40,15 @@ export class InMemoryEventLog implements EventLog {
   readonly #timeoutMs: number;
   readonly #onBad: OnBad;
   readonly #incarnation: number;
-  readonly #kept = new KeptMessages();
+  /** The store: what a disk or an operator does to it. For tests. */
+  readonly kept = new KeptMessages();
   readonly #recent = new Map<string, Pick<KeptMessage, 'seq' | 'time'>>();
   /** Replicated: by key, the id of the write that the replicas are agreeing on. */
   readonly #inFlight = new Map<string, string>();
   readonly #decoded = new WeakMap<StoredMessage, RecordedCommit>();
   readonly #watchers = new Set<(message: KeptMessage) => void>();
+  /** How often every connection broke: what was on its way then is lost. For tests. */
+  breaks = 0;
 
   constructor(options: InMemoryEventLogOptions) {
     this.#clock = options.clock;
@@ -64,26 +67,26 @@ export class InMemoryEventLog implements EventLog {
       return { kind: 'refused', message: errorMessage(error) };
     }
     const { fault, delayMs, lateMs } = this.#faults.next('append');
-    await this.#pass(delayMs);
+    if (!(await this.#pass(delayMs))) return unknown('unknown: the connection broke');
     if (fault === 'none' || fault === 'stale') return this.#write(write);
     if (fault === 'unavailable') return unknown('unavailable: no leader');
     if (fault === 'answer_lost') void this.#write(write);
-    if (fault === 'landed_late') void this.#clock.sleep(this.#timeoutMs + lateMs).then(() => this.#write(write));
+    if (fault === 'landed_late') void this.#pass(this.#timeoutMs + lateMs).then(async (there) => there && this.#write(write));
     await this.#clock.sleep(this.#timeoutMs);
     return unknown('unknown: no answer in time');
   }
 
   async last(key: SessionKey): Promise<RecordedCommit | null> {
     await this.#reach('last');
-    const message = this.#kept.lastOf(key);
-    if (message !== undefined && !this.#kept.isReadable(message))
+    const message = this.kept.lastOf(key);
+    if (message !== undefined && !this.kept.isReadable(message))
       throw new NatterError('damaged', `the last commit of ${key} cannot be read; see "natter repair ${key}"`);
     return message === undefined ? null : this.#commitOf(message);
   }
 
   async count(key: SessionKey): Promise<number> {
     await this.#reach('last');
-    return this.#kept.of(key).length;
+    return this.kept.of(key).length;
   }
 
   async *read(key: SessionKey, options: { after?: number; upTo?: number } = {}): AsyncGenerator<RecordedCommit> {
@@ -141,11 +144,11 @@ export class InMemoryEventLog implements EventLog {
 
   async info(): Promise<LogInfo> {
     await this.#reach('info');
-    return { ...this.#kept.ends(), incarnation: this.#incarnation };
+    return { ...this.kept.ends(), incarnation: this.#incarnation };
   }
 
   async view(seq: number): Promise<LogView> {
-    return { ...(await this.info()), digest: this.#kept.digestAt(seq) };
+    return { ...(await this.info()), digest: this.kept.digestAt(seq) };
   }
 
   /** Stores any bytes under a key, as a program with publish rights could. Returns their sequence. For tests. */
@@ -155,22 +158,12 @@ export class InMemoryEventLog implements EventLog {
 
   /** The commits stored after a sequence, regardless of faults. For tests. */
   stored(after = 0): RecordedCommit[] {
-    return this.#kept.readable(after).flatMap((message) => this.#commitOrNull(message) ?? []);
-  }
-
-  /** Makes a message unreadable, as a flipped bit on the disk does. For tests. */
-  spoil(seq: number): void {
-    this.#kept.spoil(seq);
-  }
-
-  /** Loses a key's messages from a sequence on, without a trace. For tests. */
-  forget(key: SessionKey, from: number): void {
-    this.#kept.forget(key, from);
+    return this.kept.readable(after).flatMap((message) => this.#commitOrNull(message) ?? []);
   }
 
   /** Removes a key's messages before a sequence, as the broker's purge does. Their sequences are not reused. */
   purge(key: SessionKey, before: number): number {
-    return this.#kept.purge(key, before);
+    return this.kept.purge(key, before);
   }
 
   /** Checks in the broker's order: only a replicated stream checks the id before the expected sequence. */
@@ -178,7 +171,7 @@ export class InMemoryEventLog implements EventLog {
     const repeat = this.#repeatOf(id);
     if (this.#replicated && this.#inFlight.get(key) === id) return unknown('unknown: 10158 the same id is being written');
     if (this.#replicated && repeat) return unknown(`the log has this id already, as ${repeat.seq}`);
-    if (this.#kept.fencedSeqOf(key) !== expectedSeq) return unknown('conflict: 10071 wrong last sequence');
+    if (this.kept.fencedSeqOf(key) !== expectedSeq) return unknown('conflict: 10071 wrong last sequence');
     if (repeat) return unknown(`the log has this id already, as ${repeat.seq}`);
     if (this.#replicated) {
       if (this.#inFlight.has(key)) return unknown('conflict: 10164 wrong last sequence');
@@ -210,16 +203,16 @@ export class InMemoryEventLog implements EventLog {
 
   #store(headline: EventType, key: SessionKey, data: Uint8Array): KeptMessage {
     const subject = subjects.event(headline, key);
-    const message = this.#kept.add({ subject, time: this.#clock.now(), data, key, headline });
+    const message = this.kept.add({ subject, time: this.#clock.now(), data, key, headline });
     for (const watcher of this.#watchers) watcher(message);
     return message;
   }
 
   async #batch(after: number, count: number, wanted: (message: KeptMessage) => boolean): Promise<MessageBatch> {
     const { fault, behind } = await this.#reach('read');
-    const end = this.#kept.ends().lastSeq - (this.#replicated && fault === 'stale' ? behind : 0);
+    const end = this.kept.ends().lastSeq - (this.#replicated && fault === 'stale' ? behind : 0);
     const messages: KeptMessage[] = [];
-    for (const message of this.#kept.readable(after, Math.max(after, end))) {
+    for (const message of this.kept.readable(after, Math.max(after, end))) {
       if (!wanted(message)) continue;
       if (messages.length === Math.min(count, limits.readCommits)) return { messages, more: true };
       messages.push(message);
@@ -230,15 +223,17 @@ export class InMemoryEventLog implements EventLog {
   /** Simulates a read call reaching the log, or rejects with `unavailable`. */
   async #reach(call: FaultyCall): Promise<CallOutcome> {
     const fate = this.#faults.next(call);
-    await this.#pass(fate.delayMs);
+    if (!(await this.#pass(fate.delayMs))) throw new NatterError('unavailable', 'the connection broke');
     if (fate.fault === 'none' || fate.fault === 'stale') return fate;
     if (fate.fault !== 'unavailable') await this.#clock.sleep(this.#timeoutMs);
     throw new NatterError('unavailable', 'the in-memory log did not answer', { retryAfterMs: this.#timeoutMs });
   }
 
-  /** Every message arrives later than it was sent. */
-  async #pass(ms: number): Promise<void> {
+  /** Every message arrives later than it was sent; false: the connection broke on its way. */
+  async #pass(ms: number): Promise<boolean> {
+    const { breaks } = this;
     await (ms > 0 ? this.#clock.sleep(ms) : Promise.resolve());
+    return breaks === this.breaks;
   }
 }
 

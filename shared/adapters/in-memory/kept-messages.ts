@@ -10,9 +10,9 @@ export interface KeptMessage extends StoredMessage {
 /** The messages of a log in memory, and what a disk or an operator does to them. */
 export class KeptMessages {
   /** Message `i` has the sequence `i + 1`; `null` if it is gone. */
-  readonly #messages: (KeptMessage | null)[] = [];
+  #messages: (KeptMessage | null)[] = [];
   readonly #lastByKey = new Map<string, KeptMessage>();
-  readonly #unreadable = new Set<number>();
+  #unreadable = new Set<number>();
 
   add(message: Omit<KeptMessage, 'seq'>): KeptMessage {
     const kept = { ...message, seq: this.#messages.length + 1 };
@@ -58,11 +58,30 @@ export class KeptMessages {
   }
 
   forget(key: string, from: number): void {
-    const ours = this.of(key);
-    for (const { seq } of ours) if (seq >= from) this.#messages[seq - 1] = null;
-    const last = ours.findLast(({ seq }) => seq < from);
-    if (last) this.#lastByKey.set(key, last);
-    else this.#lastByKey.delete(key);
+    for (const { seq } of this.of(key)) if (seq >= from) this.#messages[seq - 1] = null;
+    this.#findLast(key);
+  }
+
+  /** Loses one message without a trace. */
+  lose(seq: number): void {
+    const key = this.#messages[seq - 1]?.key;
+    this.#messages[seq - 1] = null;
+    if (key !== undefined) this.#findLast(key);
+  }
+
+  /** Puts other bytes in the place of a message. */
+  change(seq: number, data: Uint8Array): void {
+    const message = this.#messages[seq - 1];
+    if (!message) return;
+    this.#messages[seq - 1] = { ...message, data };
+    this.#findLast(message.key);
+  }
+
+  /** Loses all messages after a sequence. Returns what puts back all that was there, and nothing that came since. */
+  rollBack(lastSeq: number): () => void {
+    const [messages, unreadable] = [this.#messages, this.#unreadable];
+    this.#become(messages.slice(0, lastSeq), new Set([...unreadable].filter((seq) => seq <= lastSeq)));
+    return () => this.#become(messages, unreadable);
   }
 
   /** Removes a key's messages before a sequence. Returns how many. */
@@ -70,5 +89,18 @@ export class KeptMessages {
     const purged = this.of(key).filter(({ seq }) => seq < before);
     for (const { seq } of purged) this.#messages[seq - 1] = null;
     return purged.length;
+  }
+
+  #become(messages: (KeptMessage | null)[], unreadable: Set<number>): void {
+    this.#messages = messages;
+    this.#unreadable = unreadable;
+    this.#lastByKey.clear();
+    for (const message of messages) if (message !== null) this.#lastByKey.set(message.key, message);
+  }
+
+  #findLast(key: string): void {
+    const last = this.of(key).at(-1);
+    if (last) this.#lastByKey.set(key, last);
+    else this.#lastByKey.delete(key);
   }
 }

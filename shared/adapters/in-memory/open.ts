@@ -52,7 +52,9 @@ export interface InMemorySystem {
   readonly inbound: InMemoryWorkQueue<InboundEnvelope>;
   readonly checkpoints: InMemoryWorkQueue<CheckpointRequest>;
   readonly eraser: Eraser;
-  readonly buckets: Readonly<Record<'snapshots' | 'index' | 'hosts' | 'tokens' | 'pairings' | 'memory', InMemoryKeyValue>>;
+  readonly buckets: Readonly<
+    Record<'snapshots' | 'index' | 'hosts' | 'tokens' | 'pairings' | 'memory' | 'witness', InMemoryKeyValue>
+  >;
 }
 
 /** Opens an in-memory broker. Deterministic: it uses only the injected clock and microtasks. */
@@ -76,6 +78,7 @@ export const openInMemory = (options: InMemoryOptions): InMemorySystem => {
     tokens: new InMemoryKeyValue(store),
     pairings: new InMemoryKeyValue(store),
     memory: new InMemoryKeyValue(store),
+    witness: new InMemoryKeyValue(store),
   };
   const custody = createInMemoryCustodyLog(new InMemoryKeyValue(store), subjects);
   const ephemera = createInMemoryEphemera();

@@ -8,6 +8,7 @@ import { subjectsUnder } from '../../wire/subjects.ts';
 import { bucketNames, topologyOf } from '../../wire/topology.ts';
 import { createCursors } from '../kv/cursors.ts';
 import { createLeases } from '../kv/leases.ts';
+import { LogGuard } from '../kv/log-guard.ts';
 import { createMemoryStore } from '../kv/memory/memory-store.ts';
 import { createPairings } from '../kv/pairings.ts';
 import { createPresence } from '../kv/presence.ts';
@@ -28,7 +29,6 @@ import { NatsEventLog } from './event-log.ts';
 import { openKvStore } from './kv-store.ts';
 import { checkpointQueue, commandQueue, inboundQueue } from './queue/work-queue.ts';
 import { watchBroker } from './watch/broker-watch.ts';
-import { LogGuard } from './watch/log-guard.ts';
 import { StoreWatch, type StoreWatchOptions } from './watch/store-watch.ts';
 
 export interface OpenOptions extends Omit<ConnectionSettings, 'requestTimeoutMs'> {

@@ -1,8 +1,9 @@
+import { z } from 'zod';
 import { detachedString } from '../../kit/detached-string.ts';
 import { limits } from '../../kit/limits.ts';
 import { isRoutedId } from '../keys/routed-id.ts';
 import type { RecordedCommit } from './envelope.ts';
-import { type AskedCall, withAskedCall } from './repeats/asked-calls.ts';
+import { type AskedCall, callAttempt, withAskedCall } from './repeats/asked-calls.ts';
 import { type IdMemory, withIds } from './repeats/id-memory.ts';
 import { type OrderWindow, withOrder } from './repeats/order-windows.ts';
 
@@ -30,6 +31,19 @@ export interface Arrivals {
 }
 
 export const noArrivals: Arrivals = { recentIds: [], olderIds: [], orders: [], revisable: [], calls: [] };
+
+/** As it stands in a snapshot, and in the commit of a repair. */
+export const arrivals = z.object({
+  recentIds: z.array(z.string()),
+  olderIds: z.array(z.string()),
+  orders: z.array(z.object({ source: z.string(), numbers: z.string() })),
+  revisable: z.array(z.object({ id: z.string(), of: z.string(), messageId: z.string(), by: z.string() })),
+  calls: z.array(callAttempt.extend({ id: z.string(), at: z.number() })),
+}) satisfies z.ZodType<Arrivals, unknown>;
+
+/** What a commit that starts anew hands on: nothing after an erasure, what was still known then after a repair (F13). */
+export const arrivalsHandedOn = ({ events: [first] }: Pick<RecordedCommit, 'events'>): Arrivals =>
+  (first?.type === 'history_damaged' ? first.arrivals : undefined) ?? noArrivals;
 
 /**
  * The ids that a commit makes known: those of its messages, and its command's unless the host itself made the command. The platform's id of a

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { arrivals } from './arrivals.ts';
 
 /**
  * A person has decided to go on although commits are lost: what the session is continues from this commit alone. The first event of its commit;
@@ -15,4 +16,6 @@ export const historyDamaged = z.object({
   sessionId: z.string(),
   generation: z.int().min(0),
   epoch: z.int().min(0),
+  /** What is still known of arrivals, so that a repeat is recognised after a repair too (D9). Absent in older logs. */
+  arrivals: arrivals.optional(),
 });

@@ -2,8 +2,8 @@ import { type ActorScope, createActor, initialTransition } from 'xstate';
 import { assert } from '../../kit/assert.ts';
 import { limits } from '../../kit/limits.ts';
 import type { ForkBase } from '../values/fork-base.ts';
-import { type Arrivals, arrivalsAfter, noArrivals } from './arrivals.ts';
-import { type ChainLink, chainBreak, chainStart, isErasure, linkAfter, startsAnew } from './chain.ts';
+import { type Arrivals, arrivalsAfter, arrivalsHandedOn, noArrivals } from './arrivals.ts';
+import { type ChainLink, chainBreak, chainStart, linkAfter, startsAnew } from './chain.ts';
 import type { SessionContext } from './context.ts';
 import { type Covered, coveredAfter } from './covered.ts';
 import type { RecordedCommit } from './envelope.ts';
@@ -98,7 +98,7 @@ export const forkBaseOf = ({ events }: Pick<RecordedCommit, 'events'>): ForkBase
 
 /** Whether a reader of a conversation that has read up to `rev` may read this commit next. */
 export const mayFollow = (commit: RecordedCommit, rev: number): boolean =>
-  commit.rev === rev + 1 || (isErasure(commit) && commit.rev > rev) || forkBaseOf(commit)?.rev === rev;
+  commit.rev === rev + 1 || (startsAnew(commit) && commit.rev > rev) || forkBaseOf(commit)?.rev === rev;
 
 /** Where the conversation is read. Messages of queued turns are older than the generation in which they are answered. */
 const contextAfter = (before: Context, { seq, events }: RecordedCommit, starts: boolean): Context => {
@@ -121,7 +121,7 @@ export const advance = (known: Position, commit: RecordedCommit): Position => {
   const broken = chainBreak(known, commit);
   assert(broken === null, `rev ${commit.rev} follows rev ${known.rev} (I3): ${broken}`);
   assert(commit.seq > known.seq, `sequence ${commit.seq} follows ${known.seq}`);
-  const before = startsAnew(commit) ? initialState.position : known;
+  const before = startsAnew(commit) ? { ...initialState.position, ...arrivalsHandedOn(commit) } : known;
   const { seq, incarnation } = commit.command;
   const starts = commit.events.some(({ type }) => type === 'session_reset' || type === 'session_opened');
   // The message of a queued turn is older than its generation.

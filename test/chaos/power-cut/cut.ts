@@ -122,7 +122,20 @@ const violationsIn = (config: Config, acknowledged: readonly string[]): Promise<
       wrong = [...countsWrong(ledger.commits, acknowledged), ...ledger.openTurns().map((turn) => `turn ${turn} has not ended`)];
     }
     await ledger.close();
-    const nothing = { sent: [], told: [], effects: [], modelCalls: [], snapshots: [], residents: [], index: null, unfinished: 0 };
+    const nothing = {
+      sent: [],
+      told: [],
+      effects: [],
+      modelCalls: [],
+      snapshots: [],
+      loads: [],
+      writes: new Map(),
+      damages: [],
+      rollbacks: [],
+      residents: [],
+      index: null,
+      unfinished: 0,
+    };
     return [...wrong, ...checkAll({ ...nothing, commits: ledger.commits })];
   });
 

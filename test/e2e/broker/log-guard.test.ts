@@ -1,11 +1,11 @@
 import { jetstreamManager } from '@nats-io/jetstream';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { LogGuard } from '../../../shared/adapters/kv/log-guard.ts';
 import { createWritersWitness, type WritersWitness } from '../../../shared/adapters/kv/writers-witness.ts';
 import { openConnection } from '../../../shared/adapters/nats/connection.ts';
 import { NatsEventLog } from '../../../shared/adapters/nats/event-log.ts';
 import { openKvStore } from '../../../shared/adapters/nats/kv-store.ts';
 import { openNats } from '../../../shared/adapters/nats/open.ts';
-import { LogGuard } from '../../../shared/adapters/nats/watch/log-guard.ts';
 import { configSchema } from '../../../shared/domain/config/schema.ts';
 import { nothingSeen } from '../../../shared/domain/session/log-witness.ts';
 import { systemClock } from '../../../shared/kit/clock.ts';
@@ -70,6 +70,7 @@ const wellAgain = (ports: Ports) => vi.waitFor(() => expect(ports.problems()).to
 /** Nothing is written, and the log stays as it is. */
 const writesNothing = async ({ events }: Ports): Promise<void> => {
   const before = await events.info();
+  await expect(events.last(freshKey())).rejects.toMatchObject({ code: 'unavailable' });
   expect(await append(events)).toMatch(/^unknown: .*writing is stopped/);
   expect(await events.info()).toEqual(before);
 };

@@ -1,4 +1,5 @@
 import type { Checker, History } from '../history.ts';
+import { damageIsReadOnly } from './f13-damage.ts';
 import { everyCommandEnds } from './i1-terminal.ts';
 import { nothingHappensTwice } from './i2-once.ts';
 import { revisionsAreContiguous } from './i3-contiguous.ts';
@@ -9,8 +10,9 @@ import { effectsHaveIntents } from './i6-intent.ts';
 import { onlyWhatWasAllowed } from './i7-approvals.ts';
 import { everythingComesToAnEnd } from './i10-liveness.ts';
 import { everythingIsBounded } from './i11-bounds.ts';
+import { nobodyBelievesAnOlderLog } from './i13-rollback.ts';
 
-/** The checkers by the number of their invariant. */
+/** The checkers by the number of their invariant or failure mode. */
 export const checkers: Readonly<Record<string, Checker>> = {
   I1: everyCommandEnds,
   I2: nothingHappensTwice,
@@ -21,6 +23,8 @@ export const checkers: Readonly<Record<string, Checker>> = {
   I7: onlyWhatWasAllowed,
   I10: everythingComesToAnEnd,
   I11: everythingIsBounded,
+  I13: nobodyBelievesAnOlderLog,
+  F13: damageIsReadOnly,
 };
 
 /** Everything that is wrong with a history, each line with the number of the invariant. */

@@ -3,7 +3,17 @@ import { decide } from '../../../shared/domain/session/decide/index.ts';
 import type { CommandAnswer } from '../../../shared/domain/session/envelope.ts';
 import type { SessionEvent } from '../../../shared/domain/session/events.ts';
 import { initialState, type SessionState } from '../../../shared/domain/session/evolve.ts';
-import { type Checker, type Folded, foldsOf, type History, type Sent, type Told } from '../history.ts';
+import {
+  type Checker,
+  damagedKeys,
+  decisionsOf,
+  type Folded,
+  foldsOf,
+  type History,
+  lostIds,
+  type Sent,
+  type Told,
+} from '../history.ts';
 
 /**
  * I1: every acknowledged command ends in exactly one terminal outcome. It is in the log, or its sender was told that it changes nothing and
@@ -16,13 +26,18 @@ const unknown: Folded = { log: [], states: [initialState], broken: null };
 
 const commands = (history: History): string[] => {
   const folds = foldsOf(history);
+  const damages = decisionsOf(history);
+  const isDamaged = ({ envelope, from }: Sent, { answer, at }: Told): boolean =>
+    answer.code === 'damaged' && damages.some((damage) => damage.key === envelope.key && damage.at <= at && from < damage.until);
   const answers = new Map<string, Told[]>();
   for (const told of history.told) answers.set(told.answer.commandId, [...(answers.get(told.answer.commandId) ?? []), told]);
   return history.sent.flatMap((sent) => {
     const key = folds.get(sent.envelope.key) ?? unknown;
     const told = answers.get(sent.envelope.id) ?? [];
     const inLog = key.log.some(({ command }) => command.id === sent.envelope.id);
-    const wrong = told.filter(({ answer, at }, index) => !isTrue(answer, sent, key, at) && !hadItsOutcome(told, index));
+    const wrong = told.filter(
+      (one, index) => !isTrue(one.answer, sent, key, one.at) && !hadItsOutcome(told, index) && !isDamaged(sent, one),
+    );
     return [
       ...(sent.acknowledged && !inLog && told.length === 0 ? [`${sent.envelope.id} was acknowledged and is lost`] : []),
       ...wrong.map(
@@ -72,20 +87,29 @@ const turns = (history: History): string[] => {
   /** Each run and the turn that carries it: its own, one that answers it with others, or one that it joined (B6). */
   const carrier = new Map<string, string>();
   const ends = new Map<string, number>();
-  const accepted = new Set<string>();
+  /** The turns that were accepted, with their keys. */
+  const accepted = new Map<string, string>();
+  const readOnly = damagedKeys(history);
   const end = (...turnIds: string[]) => {
     const ended = new Set([...turnIds, ...[...carrier].flatMap(([run, turnId]) => (turnIds.includes(turnId) ? [run] : []))]);
     for (const id of ended) ends.set(id, (ends.get(id) ?? 0) + 1);
   };
-  for (const event of history.commits.flatMap(({ events }) => events)) {
-    if (event.type === 'user_message' && event.turnId !== undefined) accepted.add(event.turnId);
-    if ((event.type === 'turn_queued' || event.type === 'turn_started') && event.turn.task) accepted.add(event.turn.id);
+  const lost = lostIds(history);
+  for (const { key, seq, event } of history.commits.flatMap(({ key, seq, events }) =>
+    events.map((event) => ({ key, seq, event })),
+  )) {
+    if (event.type === 'user_message' && event.turnId !== undefined) accepted.set(event.turnId, key);
+    if ((event.type === 'turn_queued' || event.type === 'turn_started') && event.turn.task) accepted.set(event.turn.id, key);
     if (event.type === 'turn_started') for (const { id } of event.merged ?? []) carrier.set(id, event.turn.id);
     if (event.type === 'turn_joined') carrier.set(event.runId, event.turn.id);
     if (event.type === 'turn_completed' || event.type === 'turn_failed' || event.type === 'turn_aborted') end(event.turn.id);
     if (event.type === 'queue_cleared' || event.type === 'session_deleted') end(...event.turnIds);
+    if (event.type === 'history_damaged') end(...[...accepted].flatMap(([id, of]) => (of === key && !ends.has(id) ? [id] : [])));
+    if (event.type === 'history_damaged')
+      for (const id of lost.get(seq) ?? []) for (const known of [accepted, ends, carrier]) known.delete(id);
   }
-  return [...new Set([...accepted, ...ends.keys()])]
-    .filter((id) => !accepted.has(id) || ends.get(id) !== 1)
+  const waits = (id: string): boolean => readOnly.has(accepted.get(id) ?? '') && !ends.has(id);
+  return [...new Set([...accepted.keys(), ...ends.keys()])]
+    .filter((id) => !accepted.has(id) || (ends.get(id) !== 1 && !waits(id)))
     .map((id) => `turn ${id} was ${accepted.has(id) ? 'accepted' : 'never accepted'} and ended ${ends.get(id) ?? 0} times`);
 };

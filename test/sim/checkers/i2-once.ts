@@ -1,55 +1,65 @@
 import type { RecordedCommit } from '../../../shared/domain/session/envelope.ts';
 import type { SessionEvent } from '../../../shared/domain/session/events.ts';
-import { byKey, type Checker } from '../history.ts';
+import { byKey, type Checker, lostIds } from '../history.ts';
 
-/** I2, D9: ids of commits are unique, and a command, a message, a turn and a model step take effect once, however late it comes again. */
-export const nothingHappensTwice: Checker = (history) => [
-  ...repeats(history.commits.map(({ id, seq }) => ({ fact: `commit ${id}`, seq }))),
-  ...[...byKey(history)].flatMap(([key, commits]) => keyRepeats(key, commits)),
-];
+/**
+ * I2, D9: ids of commits are unique, and a command, a message, a turn and a model step take effect once, however late it comes again. Only what
+ * was in a lost commit may take effect again, after a person's decision about it (F13).
+ */
+export const nothingHappensTwice: Checker = (history) => {
+  const lost = lostIds(history);
+  return [
+    ...repeats(
+      history.commits.map(({ id, seq }) => ({ fact: `commit ${id}`, about: id, seq })),
+      new Map(),
+    ),
+    ...[...byKey(history)].flatMap(([key, commits]) => repeats(factsOf(key, commits), lost)),
+  ];
+};
 
 interface Fact {
   readonly fact: string;
+  /** The command, message or turn. */
+  readonly about: string;
   readonly seq: number;
 }
 
-const repeats = (facts: readonly Fact[]): string[] => {
-  const seen = new Map<string, number>();
-  return facts.flatMap(({ fact, seq }) => {
-    const first = seen.get(fact);
-    seen.set(fact, seq);
-    return first === undefined ? [] : [`${fact} took effect at ${first} and again at ${seq}`];
+const repeats = (facts: readonly Fact[], lost: ReadonlyMap<number, ReadonlySet<string>>): string[] => {
+  const seen = new Map<string, Fact>();
+  return facts.flatMap((one) => {
+    const forgotten = lost.get(one.seq);
+    if (forgotten !== undefined) for (const { fact, about } of [...seen.values()]) if (forgotten.has(about)) seen.delete(fact);
+    const first = seen.get(one.fact);
+    seen.set(one.fact, one);
+    return first === undefined ? [] : [`${one.fact} took effect at ${first.seq} and again at ${one.seq}`];
   });
 };
 
-const keyRepeats = (key: string, commits: readonly RecordedCommit[]): string[] => {
-  const facts = commits.flatMap(({ seq, command, events }) =>
-    [`command ${command.id} of ${key}`, ...events.flatMap((event) => factOf(event) ?? [])].map((fact) => ({ fact, seq })),
+const factsOf = (key: string, commits: readonly RecordedCommit[]): Fact[] =>
+  commits.flatMap(({ seq, command: { id }, events }) =>
+    [{ fact: `command ${id} of ${key}`, about: id }, ...events.flatMap((event) => factOf(event) ?? [])].map((fact) => ({
+      ...fact,
+      seq,
+    })),
   );
-  return repeats(facts);
-};
-
-const messageIdOf = (event: SessionEvent): string | null => {
-  if (event.type === 'user_message') return event.message.messageId;
-  return event.type === 'message_refused' ? event.messageId : null;
-};
 
 /** What only one event may say. */
-const factOf = (event: SessionEvent): string | null => {
+const factOf = (event: SessionEvent): Omit<Fact, 'seq'> | null => {
   switch (event.type) {
     case 'user_message':
+      return { fact: `message ${event.message.messageId}`, about: event.message.messageId };
     case 'message_refused':
-      return `message ${messageIdOf(event)}`;
+      return { fact: `message ${event.messageId}`, about: event.messageId };
     case 'turn_queued':
-      return `queueing of turn ${event.turn.id}`;
+      return { fact: `queueing of turn ${event.turn.id}`, about: event.turn.id };
     case 'turn_started':
-      return `start of turn ${event.turn.id}`;
+      return { fact: `start of turn ${event.turn.id}`, about: event.turn.id };
     case 'turn_resumed':
-      return `attempt ${event.turn.attempt} at turn ${event.turn.id}`;
+      return { fact: `attempt ${event.turn.attempt} at turn ${event.turn.id}`, about: event.turn.id };
     case 'model_step':
-      return `step ${event.step} of turn ${event.turn.id}`;
+      return { fact: `step ${event.step} of turn ${event.turn.id}`, about: event.turn.id };
     case 'assistant_message':
-      return `answer ${event.messageId}`;
+      return { fact: `answer ${event.messageId}`, about: event.turn.id };
     default:
       return null;
   }

@@ -40,8 +40,9 @@ const continued = (snapshot: PlainState, { log, states }: Folded): string[] => {
     : [`snapshot at ${snapshot.position.seq} and tail are not the fold of the log`];
 };
 
-const indexed = ({ index }: History, key: string, { log }: Folded): string[] => {
-  if (index === null) return [];
+/** A row may lack what the store lost before it was read. */
+const indexed = ({ index, damages }: History, key: string, { log }: Folded): string[] => {
+  if (index === null || damages.some((damage) => damage.key === key)) return [];
   const row = log.reduce<IndexRow | null>(summarize, null);
   const stored = index.find((candidate) => candidate.key === key);
   return isDeepStrictEqual(stored, row) ? [] : [`${key}: the index row is not the fold of the log`];

@@ -1,6 +1,6 @@
 import type { RecordedCommit } from '../../../shared/domain/session/envelope.ts';
 import type { SessionEvent } from '../../../shared/domain/session/events.ts';
-import { byKey, type Checker, type ModelCall } from '../history.ts';
+import { byKey, type Checker, lostIds, type ModelCall, newSince } from '../history.ts';
 
 /**
  * I6: each model call has a recorded intent before it, is made once per attempt and step, is given what the turn said so far, and is never
@@ -9,9 +9,11 @@ import { byKey, type Checker, type ModelCall } from '../history.ts';
  */
 export const effectsHaveIntents: Checker = (history) => {
   const logs = new Map([...byKey(history)].map(([key, commits]) => [key, byTurn(commits)]));
+  const lost = lostIds(history);
   const made = new Set<string>();
   return history.modelCalls.flatMap((call) => {
-    const facts = (logs.get(call.key)?.get(call.turn.id) ?? []).filter(({ seq }) => seq <= call.at);
+    const since = newSince(lost, call.turn.id, call.at);
+    const facts = (logs.get(call.key)?.get(call.turn.id) ?? []).filter(({ seq }) => since < seq && seq <= call.at);
     const name = `${call.host} called the model for step ${call.step} of ${call.turn.id}/${call.turn.attempt} at ${call.at}`;
     const intent = facts.find(({ event }) => begins(event, call));
     if (intent === undefined) return [`${name} without a recorded intent`];
@@ -21,7 +23,7 @@ export const effectsHaveIntents: Checker = (history) => {
     );
     // A summary has no step of its own, and it is made again where what it left is too much still.
     if (call.purpose === 'compaction') return repeated ? [`${name}, which was recorded before`] : [];
-    const id = `${call.turn.id}/${call.turn.attempt} ${call.step}`;
+    const id = `${call.turn.id}/${call.turn.attempt} ${call.step} ${since}`;
     const again = made.has(id);
     made.add(id);
     const isAlone = call.purpose === undefined && !facts.some(({ event }) => isShared(event));

@@ -18,6 +18,9 @@ export const mechanisms: Readonly<Record<string, Partial<SimOptions>>> = {
   intents: { safetyToggles: { ...allOn, intents: false } },
   /** More than one command of a partition out at a time: a later one can be recorded first, and the watermark then passes the earlier. */
   oneOutstanding: { maxAckPending: 8 },
+  chain: { store: 'damaged', chain: false },
+  guard: { store: 'rolled back', guards: false },
+  comparison: { store: 'rolled back', compares: false },
 };
 
 /** Options to run without a mechanism; nothing for an empty name. */

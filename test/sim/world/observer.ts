@@ -6,6 +6,7 @@ import { summarize } from '../../../shared/domain/projections/summary.ts';
 import type { RecordedCommit } from '../../../shared/domain/session/envelope.ts';
 import type { Clock } from '../../../shared/kit/clock.ts';
 import type { IndexView } from '../../../shared/ports/session-index.ts';
+import { damagedKeys, type History } from '../history.ts';
 
 /** Somebody outside who reads the log and the index and says whether the system has come to rest. */
 export class Observer {
@@ -14,7 +15,10 @@ export class Observer {
   #view: IndexView | null = null;
   #seen = 0;
 
-  constructor(system: InMemorySystem, clock: Clock) {
+  readonly #recorder: Pick<History, 'commits' | 'damages'>;
+
+  constructor(system: InMemorySystem, clock: Clock, recorder: Pick<History, 'commits' | 'damages'>) {
+    this.#recorder = recorder;
     void openIndexView(system.buckets.index, clock).then((view) => {
       this.#view = view;
     });
@@ -29,19 +33,24 @@ export class Observer {
     this.#seen = commits.length;
   }
 
-  /** True when no turn runs or waits for a person, and the index shows all that is in the log. */
+  /** True when no turn runs or waits for a person, and the index shows all that is in the log; but for sessions that are read-only. */
   isAtRest(): boolean {
-    return [...this.#rows.values()].every(
+    return this.#alive().every(
       ({ key, seq, status }) => (status === 'idle' || status === 'inactive') && this.#view?.get(key)?.seq === seq,
     );
   }
 
   /** Approvals that somebody has to answer before their session can go on. */
   waiting(): { key: SessionKey; approvalId: string }[] {
-    return [...this.#rows.values()].flatMap(({ key, status }) => {
+    return this.#alive().flatMap(({ key, status }) => {
       const approvalId = this.#approvals.get(key);
       return status === 'awaiting_approval' && approvalId !== undefined ? [{ key, approvalId }] : [];
     });
+  }
+
+  #alive(): IndexRow[] {
+    const readOnly = damagedKeys(this.#recorder);
+    return [...this.#rows.values()].filter(({ key }) => !readOnly.has(key));
   }
 
   index(): IndexRow[] {

@@ -32,6 +32,17 @@ export interface SimOptions {
   /** What the steps are, by weight. */
   readonly weights: Readonly<Record<StepName, number>>;
   readonly safetyToggles: SafetyToggles;
+  /**
+   * What the store under the log does: with `damaged` it loses or changes commits, which people sometimes repair; with `rolled back` the log goes
+   * back to an older copy for a while.
+   */
+  readonly store: 'sound' | 'damaged' | 'rolled back';
+  /** Off: hosts write to a log that is `rolled back` as to any other. */
+  readonly guards: boolean;
+  /** Off: who compares the log with what was seen of it always finds that it is the same. */
+  readonly compares: boolean;
+  /** Off: hosts see no hole in the history that they load. */
+  readonly chain: boolean;
 }
 
 export type StepName =
@@ -63,7 +74,10 @@ export type StepName =
   | 'outage'
   | 'restart'
   | 'crash-checkpoint'
-  | 'wait';
+  | 'wait'
+  | 'damage'
+  | 'repair'
+  | 'rollback';
 
 const calm: FaultRates = {};
 const mild: FaultRates = { unavailable: 0.01, request_lost: 0.005, answer_lost: 0.01, landed_late: 0.005, stale: 0.05 };
@@ -75,6 +89,7 @@ const queueRates = ({ stale: _, ...rates }: FaultRates): FaultRates => rates;
 export const optionsOf = (seed: number, change: Partial<SimOptions> = {}): SimOptions => {
   const random = randomOf(seed);
   const rates = (): FaultRates => random.pick([calm, mild, mild, harsh, stale]);
+  const { store = 'sound' } = change;
   const often = (share: number, weight: number): number => (random.chance(share) ? weight : 0);
   return {
     seed,
@@ -123,10 +138,17 @@ export const optionsOf = (seed: number, change: Partial<SimOptions> = {}): SimOp
       'crash-checkpoint': often(0.3, 1),
       wait: often(0.7, 2),
       restart: often(0.4, 2),
+      damage: store === 'damaged' ? 3 : 0,
+      rollback: store === 'rolled back' ? 2 : 0,
+      repair: store === 'damaged' ? often(0.6, 6) : 0,
     },
     windowTokens: random.pick([1_000, 128_000]),
     keepTokens: random.pick([50, 500]),
     safetyToggles: allOn,
+    store,
+    guards: true,
+    compares: true,
+    chain: true,
     ...change,
   };
 };

@@ -1,14 +1,22 @@
+import type { InMemoryEventLog } from '../../../shared/adapters/in-memory/event-log.ts';
 import type { InMemorySystem } from '../../../shared/adapters/in-memory/open.ts';
 import { createCursors } from '../../../shared/adapters/kv/cursors.ts';
 import { openIndexView } from '../../../shared/adapters/kv/index-view.ts';
 import type { KeyValue } from '../../../shared/adapters/kv/key-value.ts';
 import { createLeases } from '../../../shared/adapters/kv/leases.ts';
+import { LogGuard } from '../../../shared/adapters/kv/log-guard.ts';
 import { createMemoryStore } from '../../../shared/adapters/kv/memory/memory-store.ts';
 import { createSessionIndex } from '../../../shared/adapters/kv/session-index.ts';
 import { createSnapshots } from '../../../shared/adapters/kv/snapshots.ts';
+import { createWritersWitness, type WritersWitness } from '../../../shared/adapters/kv/writers-witness.ts';
+import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
+import type { CommandEnvelope, Commit, RecordedCommit } from '../../../shared/domain/session/envelope.ts';
+import type { PlainState } from '../../../shared/domain/session/evolve.ts';
 import type { Clock } from '../../../shared/kit/clock.ts';
+import { errorMessage, NatterError } from '../../../shared/kit/errors.ts';
 import type { Answers } from '../../../shared/ports/answers.ts';
-import type { EventLog } from '../../../shared/ports/event-log.ts';
+import type { Cursors } from '../../../shared/ports/cursors.ts';
+import type { AppendResult, EventLog } from '../../../shared/ports/event-log.ts';
 import type { Ports } from '../../../shared/ports/index.ts';
 import type { SessionIndex } from '../../../shared/ports/session-index.ts';
 import type { Snapshots } from '../../../shared/ports/snapshots.ts';
@@ -22,6 +30,8 @@ export class Process {
   readonly name: string;
   state: 'live' | 'paused' | 'dead' = 'live';
   readonly died = new AbortController();
+  /** Called when the connection to the broker of the log breaks. */
+  disconnected: () => void = () => {};
   #resumed: Promise<void> = Promise.resolve();
   #resume: () => void = () => {};
 
@@ -62,9 +72,16 @@ export class Process {
 /** What a run wants to know of the calls of a process. */
 export interface Spy {
   readonly tell: Answers['tell'];
+  readonly send: (commit: Commit) => void;
   readonly append: (result: Awaited<ReturnType<EventLog['append']>>) => void;
   readonly snapshotPut: Snapshots['put'];
-  readonly snapshotGot: () => void;
+  /** The writers' witness says so from now on. */
+  readonly witnessed: (seq: number) => void;
+  /** A reader that stood after a sequence got this commit. */
+  readonly read: (after: number, commit: RecordedCommit) => void;
+  /** What a host has in hand; the result is called when it is through with it. */
+  readonly handling: (envelope: CommandEnvelope) => () => void;
+  readonly snapshotGot: (key: SessionKey, state: PlainState | null) => void;
 }
 
 /** The ports of one process, each behind its gate. One that only reads the index is spared the cost of writing it. */
@@ -73,7 +90,7 @@ export const portsOf = (
   { system, outside }: { readonly system: InMemorySystem; readonly outside: Ports },
   clock: Clock,
   spy: Spy,
-  writesIndex: boolean,
+  { writesIndex, guards }: { readonly writesIndex: boolean; readonly guards: boolean },
 ): Ports => {
   const own: Clock = {
     now: () => clock.now(),
@@ -81,17 +98,19 @@ export const portsOf = (
     sleep: (ms, signal) => process.through(() => clock.sleep(ms, signal)),
   };
   const index = gatedBucket(process, system.buckets.index);
+  const cursors = createCursors(index);
+  const log = gatedLog(process, system.events, spy);
   return {
     clock: own,
-    events: gatedLog(process, system.events, spy),
-    commands: gatedQueue(process, system.commands),
+    events: guards ? guarded(process, log, { system, clock: own, cursors, spy }) : log,
+    commands: watchedQueue(gatedQueue(process, system.commands), spy),
     inbound: gatedQueue(process, system.inbound),
     checkpoints: gatedQueue(process, system.checkpoints),
     answers: { ...outside.answers, tell: (to, answer) => process.state !== 'dead' && spy.tell(to, answer) },
     snapshots: watchedSnapshots(createSnapshots(gatedBucket(process, system.buckets.snapshots)), spy),
     index: writesIndex ? createSessionIndex(index, own) : readOnly(index, own),
     memory: createMemoryStore(gatedBucket(process, system.buckets.memory), own),
-    cursors: createCursors(index),
+    cursors,
     leases: createLeases(gatedBucket(process, system.buckets.hosts), own),
     live: { ...outside.live, publish: () => {} },
     custody: outside.custody,
@@ -110,22 +129,68 @@ const readOnly = (bucket: KeyValue, clock: Clock): SessionIndex => {
   return { get: refuse, put: refuse, position: refuse, watch: () => openIndexView(bucket, clock) };
 };
 
-const gatedLog = (process: Process, log: EventLog, spy: Spy): EventLog => ({
-  append: async (commit, expectedSeq) => {
-    const result = await process.through(() => log.append(commit, expectedSeq));
-    spy.append(result);
-    return result;
-  },
-  last: (key) => process.through(() => log.last(key)),
-  count: (key) => process.through(() => log.count(key)),
-  read: (key, options) => gatedItems(process, log.read(key, options)),
-  page: (options) => process.through(() => log.page(options)),
-  raw: (options) => process.through(() => log.raw(options)),
-  follow: (options) =>
-    gatedItems(process, log.follow({ ...options, signal: AbortSignal.any([options.signal, process.died.signal]) })),
-  info: () => process.through(() => log.info()),
-  view: (seq) => process.through(() => log.view(seq)),
-});
+/** The product's own guard of the log, which looks once a second and after each lost connection (I13). */
+const guarded = (
+  process: Process,
+  events: EventLog,
+  { system, clock, cursors, spy }: { system: InMemorySystem; clock: Clock; cursors: Cursors; spy: Spy },
+): EventLog => {
+  const witness = createWritersWitness(gatedBucket(process, system.buckets.witness));
+  const raise: WritersWitness['raise'] = async (seen) => {
+    await witness.raise(seen);
+    spy.witnessed(seen.seq);
+  };
+  const guard = new LogGuard({ events, clock, cursors, witness: { ...witness, raise } });
+  process.disconnected = () => guard.distrust();
+  const keepLooking = async (): Promise<void> => {
+    for (;;) {
+      await guard.look().catch(() => {});
+      await clock.sleep(1_000);
+    }
+  };
+  void keepLooking();
+  return guard.guarded();
+};
+
+const gatedLog = (process: Process, log: InMemoryEventLog, spy: Spy): EventLog => {
+  /** A process that stands still while the connection breaks has not sent its request yet: it is lost. */
+  const reach = <T>(call: () => Promise<T>): Promise<T> => {
+    const { breaks } = log;
+    return process.through(() =>
+      breaks === log.breaks ? call() : Promise.reject(new NatterError('unavailable', 'the connection broke')),
+    );
+  };
+  return {
+    append: async (commit, expectedSeq) => {
+      spy.send(commit);
+      const result = await reach(() => log.append(commit, expectedSeq)).catch(
+        (error: unknown): AppendResult => ({ kind: 'unknown', cause: errorMessage(error) }),
+      );
+      spy.append(result);
+      return result;
+    },
+    last: (key) => reach(() => log.last(key)),
+    count: (key) => reach(() => log.count(key)),
+    read: (key, options) => gatedItems(process, log.read(key, options)),
+    page: (options) => reach(() => log.page(options)),
+    raw: (options) => reach(() => log.raw(options)),
+    follow: (options) => {
+      const signal = AbortSignal.any([options.signal, process.died.signal]);
+      return watchedReads(gatedItems(process, log.follow({ ...options, signal })), options.after, spy);
+    },
+    info: () => reach(() => log.info()),
+    view: (seq) => reach(() => log.view(seq)),
+  };
+};
+
+async function* watchedReads(commits: AsyncIterable<RecordedCommit>, after: number, spy: Spy): AsyncGenerator<RecordedCommit> {
+  let position = after;
+  for await (const commit of commits) {
+    spy.read(position, commit);
+    position = commit.seq;
+    yield commit;
+  }
+}
 
 async function* gatedItems<T>(process: Process, items: AsyncIterable<T>): AsyncGenerator<T> {
   try {
@@ -149,6 +214,18 @@ const gatedQueue = <T>(process: Process, queue: WorkQueue<T>): WorkQueue<T> => (
   lag: () => queue.lag(),
 });
 
+const watchedQueue = (queue: WorkQueue<CommandEnvelope>, spy: Spy): WorkQueue<CommandEnvelope> => ({
+  ...queue,
+  consume: (options) =>
+    queue.consume({
+      ...options,
+      handle: (delivery) => {
+        const handled = spy.handling(delivery.message);
+        return options.handle(delivery).finally(handled);
+      },
+    }),
+});
+
 const gatedBucket = (process: Process, bucket: KeyValue): KeyValue => ({
   read: (key) => process.through(() => bucket.read(key)),
   peek: (key) => process.through(() => bucket.peek(key)),
@@ -160,8 +237,11 @@ const gatedBucket = (process: Process, bucket: KeyValue): KeyValue => ({
 
 const watchedSnapshots = (snapshots: Snapshots, spy: Spy): Snapshots => ({
   get: async (key) => {
-    const state = await snapshots.get(key);
-    if (state !== null) spy.snapshotGot();
+    const state = await snapshots.get(key).catch((error: unknown) => {
+      spy.snapshotGot(key, null);
+      throw error;
+    });
+    spy.snapshotGot(key, state);
     return state;
   },
   put: async (key, state) => {

@@ -5,7 +5,7 @@ import type { CommandEnvelope, RecordedCommit } from '../../../shared/domain/ses
 import type { PlainState } from '../../../shared/domain/session/evolve.ts';
 import type { Clock } from '../../../shared/kit/clock.ts';
 import type { Model } from '../../../shared/ports/model.ts';
-import type { Effect, History, ModelCall, Sent, Told } from '../history.ts';
+import type { Damage, Effect, History, ModelCall, Rollback, Sent, Told } from '../history.ts';
 import type { Process, Spy } from './process.ts';
 
 /** Things worth a note that no checker needs: they show that a run was not idle. */
@@ -16,7 +16,9 @@ export type Mark =
   | 'zombie went on'
   | 'graceful stop'
   | 'outage'
-  | 'done came again';
+  | 'done came again'
+  | 'commit damaged'
+  | 'log went back';
 
 /** What the model has said in this turn before: what stands behind the message that it answers. Others may have said something since. */
 const stepsOf = ({ messages, prompt }: ModelRequest): string[] => {
@@ -34,6 +36,14 @@ export class Recorder {
   readonly modelCalls: ModelCall[] = [];
   readonly effects: Effect[] = [];
   readonly snapshots: { host: string; key: string; state: PlainState }[] = [];
+  readonly loads: { host: string; key: string; rev: number }[] = [];
+  readonly writes = new Map<string, number>();
+  readonly damages: Damage[] = [];
+  readonly rollbacks: { at: number; to: number; written: readonly RecordedCommit[]; reads: Rollback['reads'][number][] }[] = [];
+  /** The log has an older copy now. */
+  isBack = false;
+  /** How far the witness of the writers says that the log had reached. */
+  witnessed = 0;
   readonly residents: { host: string; resident: number; limit: number }[] = [];
   readonly marks = new Map<Mark, number>();
   /** What happened, for people. */
@@ -49,6 +59,7 @@ export class Recorder {
     return this.upToDate().length;
   }
   upToDate(): readonly RecordedCommit[] {
+    if (this.isBack) return this.commits;
     const fresh = this.#system.events.stored(this.commits.length);
     for (const commit of fresh) {
       this.commits.push(commit);
@@ -66,6 +77,27 @@ export class Recorder {
     this.marks.set(mark, (this.marks.get(mark) ?? 0) + 1);
   }
 
+  /** The store did this to a commit. */
+  damage(damage: Omit<Damage, 'at' | 'loads'>): void {
+    this.damages.push({ ...damage, at: this.position(), loads: this.loads.length });
+    this.mark('commit damaged');
+    this.note(`commit ${damage.seq} ${damage.key} rev ${damage.rev} is ${damage.how} from now on`);
+  }
+
+  /** An older copy takes the log's place. The result takes down what became of it until the newer one is put back. */
+  rollBack(to: number): () => void {
+    const rollback = { at: this.position(), to, written: [] as readonly RecordedCommit[], reads: [] };
+    this.rollbacks.push(rollback);
+    this.isBack = true;
+    this.mark('log went back');
+    this.note(`the log goes back from ${rollback.at} to ${to}`);
+    return () => {
+      rollback.written = this.#system.events.stored(to);
+      this.isBack = false;
+      this.note('the newer log is put back');
+    };
+  }
+
   /** A command about to be sent. */
   send(envelope: CommandEnvelope, client: string): Sent {
     const sent: Sent = { envelope, client, from: this.position(), acknowledged: false, order: null };
@@ -74,6 +106,8 @@ export class Recorder {
   }
 
   spyOn(process: Process): Spy {
+    /** Keys whose damage the process looks at: that loads nothing. */
+    const surveyed = new Set<string>();
     return {
       tell: (_, answer) => {
         const at = this.position();
@@ -81,13 +115,30 @@ export class Recorder {
         this.told.push({ host: process.name, key, answer, at });
         this.note(`${process.name} tells ${answer.commandId} ${answer.outcome} ${answer.code ?? ''}`);
       },
+      send: ({ id }) => {
+        if (!this.writes.has(id)) this.writes.set(id, this.loads.length);
+      },
       append: ({ kind }) => {
         if (kind === 'unknown') this.mark('ambiguous append');
       },
       snapshotPut: async (key, state) => {
         this.snapshots.push({ host: process.name, key, state });
       },
-      snapshotGot: () => this.mark('snapshot read'),
+      witnessed: (seq) => {
+        this.witnessed = Math.max(this.witnessed, seq);
+      },
+      read: (after, { seq, id }) => {
+        if (this.isBack) this.rollbacks.at(-1)?.reads.push({ reader: process.name, after, seq, id });
+      },
+      handling: ({ key, data }) => {
+        if (data.type === 'repair_history') surveyed.add(key);
+        return () => surveyed.delete(key);
+      },
+      snapshotGot: (key, state) => {
+        if (state !== null) this.mark('snapshot read');
+        if (surveyed.has(key)) return;
+        this.loads.push({ host: process.name, key, rev: state?.position.rev ?? 0 });
+      },
     };
   }
 
@@ -115,7 +166,21 @@ export class Recorder {
 
   history(index: readonly IndexRow[] | null, unfinished: number): History {
     this.position();
-    const { commits, sent, told, modelCalls, effects, snapshots, residents } = this;
-    return { commits, sent, told, modelCalls, effects, snapshots, residents, index, unfinished };
+    const { commits, sent, told, modelCalls, effects, snapshots, loads, writes, damages, rollbacks, residents } = this;
+    return {
+      commits,
+      sent,
+      told,
+      modelCalls,
+      effects,
+      snapshots,
+      loads,
+      writes,
+      damages,
+      rollbacks,
+      residents,
+      index,
+      unfinished,
+    };
   }
 }

@@ -4,7 +4,7 @@ import type { SessionCommand } from '../../../shared/domain/session/commands.ts'
 import type { CommandEnvelope } from '../../../shared/domain/session/envelope.ts';
 import type { Clock } from '../../../shared/kit/clock.ts';
 import { limits } from '../../../shared/kit/limits.ts';
-import type { Sent } from '../history.ts';
+import { damagedKeys, type Sent } from '../history.ts';
 import type { Random } from '../random.ts';
 import type { SimOptions, StepName } from './options.ts';
 import type { Recorder } from './recorder.ts';
@@ -91,6 +91,8 @@ export class Workload {
         return this.#send({ type: 'compact', notice: { code: 'compacted' } });
       case 'flood':
         return this.#flood();
+      case 'repair':
+        return this.#repair();
       default:
         return false;
     }
@@ -99,6 +101,7 @@ export class Workload {
   /** From now on every client tries until it succeeds. */
   finish(): void {
     this.#patient = true;
+    if (this.#options.weights.repair > 0) this.#repair();
   }
   /** True when every command has been sent and every timer was due. */
   isDone(): boolean {
@@ -302,6 +305,15 @@ export class Workload {
         { type: 'resolve_approval', approvalId, verdict, scope, by, ...(random.chance(0.5) && { notice: { code: 'answered' } }) },
         key,
       );
+    }
+    return true;
+  }
+
+  /** A person decides about every session that is damaged, and somebody goes on with it. */
+  #repair(): true {
+    for (const key of damagedKeys(this.#recorder)) {
+      this.#send({ type: 'repair_history', reason: 'a bad disk' }, key as SessionKey, 'operator');
+      this.#send(this.#message('post_message', ''), key as SessionKey, 'operator');
     }
     return true;
   }

@@ -4,8 +4,12 @@ import { startSession } from '../../../services/session/main.ts';
 import { type InMemorySystem, openInMemory } from '../../../shared/adapters/in-memory/open.ts';
 import { OfflineModel } from '../../../shared/adapters/model/offline.ts';
 import { configSchema } from '../../../shared/domain/config/schema.ts';
+import type { RecordedCommit } from '../../../shared/domain/session/envelope.ts';
+import type { EventLog } from '../../../shared/ports/event-log.ts';
 import type { Ports } from '../../../shared/ports/index.ts';
 import type { Service } from '../../../shared/runtime/service.ts';
+import { encodeCommit } from '../../../shared/wire/codec.ts';
+import { damagedKeys } from '../history.ts';
 import { type Random, randomOf } from '../random.ts';
 import type { SimOptions } from './options.ts';
 import { Process, portsOf } from './process.ts';
@@ -28,6 +32,9 @@ interface Place {
 
 const log = pino({ level: 'silent' });
 
+/** How long a broker takes to start: longer than a reader rests between two looks at the log. */
+const restartMs = 1_500;
+
 /** The broker and the processes of a run, and what may be done to them. */
 export class World {
   readonly #options: SimOptions;
@@ -40,6 +47,8 @@ export class World {
   readonly outside: Ports;
   readonly recorder: Recorder;
   readonly #totals = new Map<string, number>();
+  /** Puts the newer log back, if an older one is there. */
+  #putBack: () => void = () => {};
   #phase: 'trouble' | 'healed' | 'over' = 'trouble';
 
   constructor(options: SimOptions, clock: VirtualClock) {
@@ -62,6 +71,8 @@ export class World {
       faults: { log: logTrouble, caches, queues },
       queues: { maxAckPending },
     });
+    if (!options.compares)
+      this.system.events.view = async () => ({ incarnation: 1, lastSeq: Number.MAX_SAFE_INTEGER, digest: null });
     this.outside = this.system.portsFor('outside');
     this.recorder = new Recorder(this.system, clock);
     const place = (kind: Kind, index: number): Place => ({
@@ -146,9 +157,57 @@ export class World {
     this.recorder.note(`the consumers of the commands forget where they were: ${again} that are done come again`);
   }
 
+  /** The broker starts again with an older copy of the log, which somebody has seen further; later with the newer one. */
+  rollBack(): void {
+    const { recorder, system } = this;
+    const seen = this.#options.guards ? Math.min(recorder.witnessed, recorder.position()) : recorder.position();
+    if (recorder.isBack || seen === 0) return;
+    const to = this.#random.between(Math.max(0, seen - 30), seen - 1);
+    const ms = restartMs + this.#random.pick([500, 3_000, 15_000]);
+    const noteIt = recorder.rollBack(to);
+    const putBack = system.events.kept.rollBack(to);
+    this.#breakConnections();
+    this.#putBack = () => {
+      this.#putBack = () => {};
+      noteIt();
+      putBack();
+      this.#breakConnections();
+    };
+    void this.#clock.sleep(ms).then(() => this.#putBack());
+  }
+
+  /** The broker of the log is away for as long as it takes to start again. */
+  #breakConnections(): void {
+    this.system.events.breaks++;
+    const [log] = this.#troubles;
+    for (const { process } of this.#places) process?.disconnected();
+    if (log === undefined || this.#phase !== 'trouble') return;
+    log.outage = 'unavailable';
+    void this.#clock.sleep(restartMs).then(() => {
+      log.outage = null;
+    });
+  }
+
+  /** The store loses or changes a commit of a session that is whole. The last one only in a way that the broker itself notices. */
+  damage(): void {
+    const { recorder, system } = this;
+    const commits = recorder.upToDate();
+    const readOnly = damagedKeys(recorder);
+    const commit = this.#pick(commits.filter(({ key }) => !readOnly.has(key)));
+    if (commit === null) return;
+    const { key, seq, rev } = commit;
+    const isLast = !commits.some((later) => later.key === key && later.seq > seq);
+    const how = isLast ? 'unreadable' : this.#random.pick(['missing', 'changed', 'unreadable'] as const);
+    if (how === 'missing') system.events.kept.lose(seq);
+    if (how === 'changed') system.events.kept.change(seq, encodeCommit({ ...commit, actor: 'user:somebody-else' }));
+    if (how === 'unreadable') system.events.kept.spoil(seq);
+    recorder.damage({ key, seq, rev, how });
+  }
+
   /** Nothing fails any more and everything runs. */
   heal(): void {
     this.recorder.note('everything heals');
+    this.#putBack();
     this.#phase = 'healed';
     for (const trouble of this.#troubles) trouble.heal();
     for (const { process } of this.#places) {
@@ -186,8 +245,10 @@ export class World {
   }
 
   #some(kind: Kind): Place | null {
-    const running = this.#places.filter((place) => place.kind === kind && place.process?.state === 'live');
-    return running.length === 0 ? null : this.#random.pick(running);
+    return this.#pick(this.#places.filter((place) => place.kind === kind && place.process?.state === 'live'));
+  }
+  #pick<T>(items: readonly T[]): T | null {
+    return items.length === 0 ? null : this.#random.pick(items);
   }
 
   #kill(place: Place): void {
@@ -233,9 +294,16 @@ export class World {
   }
 
   #launch(kind: Kind, process: Process): Promise<Service> {
-    const { residents, safetyToggles, commitPatienceMs, windowTokens, keepTokens, forgetsLost } = this.#options;
-    const own = portsOf(process, this, this.#clock, this.recorder.spyOn(process), kind === 'checkpoint');
-    const ports = forgetsLost ? own : { ...own, commands: unawareOfLoss(own.commands) };
+    const { residents, safetyToggles, commitPatienceMs, windowTokens, keepTokens, forgetsLost, guards, chain, store } =
+      this.#options;
+    const own = portsOf(process, this, this.#clock, this.recorder.spyOn(process), {
+      ...{ writesIndex: kind === 'checkpoint', guards: guards && store === 'rolled back' },
+    });
+    const ports = {
+      ...own,
+      ...(!forgetsLost && { commands: unawareOfLoss(own.commands) }),
+      ...(!chain && { events: withoutHoles(own.events) }),
+    };
     const member = process.name;
     if (kind === 'checkpoint') return startCheckpoint({ ports, log, member });
     let ids = 0;
@@ -273,4 +341,16 @@ export class World {
 const unawareOfLoss = (queue: Ports['commands']): Ports['commands'] => ({
   ...queue,
   consume: (options) => queue.consume({ ...options, acquired: () => {}, lost: () => {} }),
+});
+
+/** A log whose histories always look whole: whatever is missing, the next commit follows the one before it. */
+const withoutHoles = (log: EventLog): EventLog => ({
+  ...log,
+  read: async function* (key, options) {
+    let last: RecordedCommit | null = null;
+    for await (const commit of log.read(key, options)) {
+      last = last === null ? commit : { ...commit, rev: last.rev + 1, prev: last.digest };
+      yield last;
+    }
+  },
 });

@@ -43,6 +43,6 @@ export const eventMeanings: Readonly<Record<EventType, string>> = {
   delivery_repeated: 'A person has that message, or the rest of its parts, sent again.',
   session_deleted: 'The session is over, with all running and waiting turns. `erased`: its earlier history is being removed.',
   history_damaged:
-    'Commits are lost; a person decided to go on. The session starts anew with this commit, from what is still known.',
+    'Commits are lost; a person decided to go on. The session starts anew with this commit, from what is still known. `arrivals` is what tells a repeat of an earlier message.',
   session_deactivated: 'The session is hidden from lists until it is used again.',
 };

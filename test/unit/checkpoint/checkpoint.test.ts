@@ -151,11 +151,29 @@ describe('the projection', () => {
     const stale = commits.slice(0, 2).reduce<IndexRow | null>(summarize, null);
     const written: IndexRow[] = [];
     const index = { get: async () => stale, put: async (rows: readonly IndexRow[]) => void written.push(...rows) };
-    const projection = createProjection({ index, events: ports.events, after: 3 });
+    const projection = createProjection({ ...ports, index, after: 3 });
     await projection.fold(commits[3]!);
     await projection.flush();
     expect(written).toEqual([row]);
   });
+
+  test.each([0, 1])(
+    'takes a commit after one that was lost before it was read, with %i commits before that in the index (F13)',
+    async (read) => {
+      const { system, ports, commit } = open();
+      for (let index = 0; index < 3; index++) await commit('a');
+      const { commits } = await ports.events.page({ after: 0, limit: 10 });
+      system.events.kept.lose(2);
+      await ports.index.put(
+        commits.slice(0, read).map((first) => summarize(null, first)),
+        2,
+      );
+      const projection = createProjection({ ...ports, after: 2 });
+      await projection.fold(commits[2]!);
+      await projection.flush();
+      expect(await ports.index.get(keyOf('agent:main:a'))).toMatchObject({ seq: 3, rev: 3, messageCount: 2 });
+    },
+  );
 
   test('goes on with the newest row it knows while an older one is on its way out', async () => {
     const { ports, commit, folded } = open();
@@ -172,7 +190,7 @@ describe('the projection', () => {
         written.push(...rows);
       },
     };
-    const projection = createProjection({ index, events: ports.events, after: 0 });
+    const projection = createProjection({ ...ports, index, after: 0 });
     await projection.fold(commits[0]!);
     const flushing = projection.flush();
     await projection.fold(commits[1]!);

@@ -138,11 +138,11 @@ describe('an erasure', () => {
   test.each([0, 1, 2, 3])('C9: the index follows when it had read %i commits before the purge', async (read) => {
     const { system, ports, key, commits, record } = await story();
     await record(4);
-    const before = createProjection({ index: ports.index, events: ports.events, after: 0 });
+    const before = createProjection({ ...ports, after: 0 });
     for (const commit of commits.slice(0, read)) await before.fold(commit);
     await before.flush();
     system.events.purge(key, commits[2]?.seq ?? 0);
-    const after = createProjection({ index: ports.index, events: ports.events, after: before.written() });
+    const after = createProjection({ ...ports, after: before.written() });
     for (const commit of commits.slice(Math.max(2, read))) await after.fold(commit);
     await after.flush();
     const row = await ports.index.get(key);

@@ -3,9 +3,9 @@ import type { Clock } from '../../../kit/clock.ts';
 import { errorMessage, NatterError } from '../../../kit/errors.ts';
 import { HealthProblem } from '../../../kit/health-problem.ts';
 import type { Logger } from '../../../kit/log.ts';
+import type { LogGuard } from '../../kv/log-guard.ts';
 import { failureOf } from '../broker-errors.ts';
 import { connectionProblems } from '../connection.ts';
-import type { LogGuard } from './log-guard.ts';
 
 /** Checks once a second whether the log has regressed. */
 export interface BrokerWatch {

@@ -1,5 +1,7 @@
+import type { z } from 'zod';
 import { limits } from '../../../kit/limits.ts';
 import type { ForkBase } from '../../values/fork-base.ts';
+import type { arrivals } from '../arrivals.ts';
 import type { HistoryGap } from '../chain.ts';
 import type { SessionEvent } from '../events.ts';
 import type { SessionState } from '../evolve.ts';
@@ -23,7 +25,8 @@ export interface Repair {
 
 /**
  * The events of a commit that depends on nothing before it (F13): settings, origin and route as known, and a new generation that continues the
- * conversation as far as it can be read. Turn, queue, approvals and grants end: what became of them is not known.
+ * conversation as far as it can be read. A repeat of what is known to have arrived stays one (D9). Turn, queue, approvals and grants end:
+ * what became of them is not known.
  */
 export const repairEvents = ({ gap, known, by, reason, sessionId }: Repair): SessionEvent[] => {
   const { settings, origin, route, spawned, ...context } = known.machine.context;
@@ -36,7 +39,10 @@ export const repairEvents = ({ gap, known, by, reason, sessionId }: Repair): Ses
     ...(route === null ? [] : [{ type: 'route_changed', v: 1, deliverTo: route } as const]),
   ];
   const stopped: SessionEvent[] = spawned.length === 0 ? [] : [{ type: 'runs_stopped', v: 1, runs: [...spawned], reason }];
-  const damaged: SessionEvent = { type: 'history_damaged', v: 1, damage, fromRev, toRev, by, reason, ...last };
+  const damaged: SessionEvent = {
+    ...{ type: 'history_damaged', v: 1, damage, fromRev, toRev, by, reason, ...last },
+    arrivals: arrivalsIn(known),
+  };
   if (context.deleted) {
     const deleted: SessionEvent = {
       ...{ type: 'session_deleted', v: 1, mode: 'key', ...last, epoch: last.epoch + 1, turnIds: [], reason },
@@ -53,6 +59,11 @@ export const repairEvents = ({ gap, known, by, reason, sessionId }: Repair): Ses
     ...(route === null ? [] : [noticeEvent(settings, { code: 'history_damaged', text: lost, deliverTo: route })]),
   ];
 };
+
+/** The lists of an event are its own. */
+const arrivalsIn = ({ position: { recentIds, olderIds, orders, revisable, calls } }: SessionState): z.infer<typeof arrivals> => ({
+  ...{ recentIds: [...recentIds], olderIds: [...olderIds], orders: [...orders], revisable: [...revisable], calls: [...calls] },
+});
 
 const lost = 'Part of this conversation was lost by the store it was kept in. It goes on from what is left.';
 

@@ -17,7 +17,7 @@ const worldWithout = async (...revs: number[]): Promise<World & { readonly seqs:
   for (const text of ['one', 'two', 'three']) await world.call('POST', pathOf(key, '/messages?wait=5'), { body: { text } });
   await world.call('POST', pathOf(other, '/messages?wait=5'), { body: { text: 'beside' } });
   const seqs = world.memory.events.stored().flatMap((commit) => (commit.key === key ? [commit.seq] : []));
-  for (const rev of revs) world.memory.events.spoil(seqs[rev - 1] ?? 0);
+  for (const rev of revs) world.memory.events.kept.spoil(seqs[rev - 1] ?? 0);
   const gateway = await openGateway(world.memory.portsFor('late'));
   const call = callerOf(gateway.url);
   await ready(call);

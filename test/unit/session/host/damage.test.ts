@@ -3,7 +3,8 @@ import { loadState } from '../../../../services/session/host/load.ts';
 import type { RecordedCommit } from '../../../../shared/domain/session/envelope.ts';
 import { toPlain } from '../../../../shared/domain/session/evolve.ts';
 import { HistoryFold } from '../../../../shared/domain/session/history-fold.ts';
-import { homeKey, keyOf, type Rig, rig } from '../rig.ts';
+import { command } from '../../../support/domain/given.ts';
+import { homeKey, keyOf, post, type Rig, rig } from '../rig.ts';
 
 const other = keyOf('other');
 
@@ -20,10 +21,16 @@ const seqOf = (made: Rig, rev: number): number => commitsOf(made).find((commit) 
 /** The bit flips while nobody has the session in memory. */
 const spoil = (made: Rig, ...revs: number[]): void => {
   const seqs = revs.map((rev) => seqOf(made, rev));
-  for (const seq of seqs) made.system.events.spoil(seq);
+  for (const seq of seqs) made.system.events.kept.spoil(seq);
   made.restart();
 };
 const texts = (made: Rig): string[] => made.events().flatMap((event) => (event.type === 'assistant_message' ? [event.text] : []));
+/** A turn that reads the conversation comes to its end. */
+const expectThought = async (made: Rig): Promise<void> => {
+  expect(await made.take(post('think of it [[think 5]]', 'thought'))).toEqual({ kind: 'recorded' });
+  await made.clock.pass(100);
+  expect(texts(made).at(-1)).toMatch(/think of it/);
+};
 /** I4: what the host goes on with is what the log says. */
 const expectReplay = async (made: Rig): Promise<void> => {
   const replay = new HistoryFold();
@@ -59,6 +66,7 @@ describe('F13: a session with commits that the store has lost', () => {
     });
     expect(await made.take('post f')).toEqual({ kind: 'recorded' });
     expect(texts(made).at(-1)).toBe('You said: text of f');
+    await expectThought(made);
     await expectReplay(made);
     made.restart();
     expect(await made.take('post g')).toEqual({ kind: 'recorded' });
@@ -67,7 +75,7 @@ describe('F13: a session with commits that the store has lost', () => {
 
   test('is found while it is in memory: at the next commit nothing is written over what is there', async () => {
     const made = await told();
-    made.system.events.spoil(seqOf(made, 5));
+    made.system.events.kept.spoil(seqOf(made, 5));
     expect(await made.take('post e')).toMatchObject({ kind: 'dead' });
     expect(commitsOf(made).map(({ rev }) => rev)).toEqual([1, 2, 3, 4]);
   });
@@ -91,13 +99,14 @@ describe('F13: a session with commits that the store has lost', () => {
     expect(await made.take('post e')).toEqual({ kind: 'recorded' });
     await made.take('repair x');
     expect((await loadState(made.ports, homeKey)).machine.context.settings).toMatchObject({ sendPolicy: 'deny' });
+    await expectThought(made);
     await expectReplay(made);
   });
 
   test('whose end is gone without a trace is known by its snapshot: it is not an empty or a shorter session', async () => {
     const made = await told();
     await made.ports.snapshots.put(homeKey, toPlain(await loadState(made.ports, homeKey)));
-    made.system.events.forget(homeKey, seqOf(made, 4));
+    made.system.events.kept.forget(homeKey, seqOf(made, 4));
     made.restart();
     await expect(loadState(made.ports, homeKey)).rejects.toMatchObject({
       code: 'damaged',
@@ -106,6 +115,7 @@ describe('F13: a session with commits that the store has lost', () => {
     await made.take('repair x');
     expect(commitsOf(made).at(-1)).toMatchObject({ rev: 6, events: [{ type: 'history_damaged', fromRev: 4, toRev: 5 }, {}, {}] });
     expect(await made.take('post f')).toEqual({ kind: 'recorded' });
+    await expectThought(made);
     await expectReplay(made);
   });
 
@@ -117,6 +127,60 @@ describe('F13: a session with commits that the store has lost', () => {
     await made.take('repair x');
     await made.take('repair x');
     expect(commitsOf(made)).toHaveLength(left + 1);
+  });
+
+  test('is not repaired by a decision that comes again: that was about other damage, and is older than what was recorded since', async () => {
+    const made = await told();
+    spoil(made, 2);
+    const decision = { ...command('repair x', 'decision'), key: homeKey };
+    const deliver = () => made.host.handle({ message: decision, seq: 100, incarnation: 1, partition: 0, attempt: 1 });
+    expect(await deliver()).toEqual({ kind: 'recorded' });
+    expect(await made.host.handle({ message: post('b', 'b'), seq: 101, incarnation: 1, partition: 0, attempt: 1 })).toEqual({
+      kind: 'recorded',
+    });
+    spoil(made, 6);
+    const left = commitsOf(made).length;
+    expect(await deliver()).toEqual({ kind: 'recorded' });
+    expect(commitsOf(made)).toHaveLength(left);
+  });
+
+  test.each<[string, number[], boolean]>([
+    ['known by a commit that is left', [2], false],
+    ['known by the snapshot', [1], true],
+  ])('D9: what had arrived before is a repeat after the repair, and after the next one: %s', async (_, revs, hasSnapshot) => {
+    const made = rig();
+    const numbered = { ...post('a', 'first'), order: { source: 'chat', number: '7' } };
+    for (const one of [numbered, post('b', 'second'), post('c', 'third')]) await made.take(one);
+    if (hasSnapshot) await made.ports.snapshots.put(homeKey, toPlain(await loadState(made.ports, homeKey)));
+    spoil(made, ...revs);
+    await made.take('repair x');
+    const expectRepeats = async (): Promise<void> => {
+      const left = commitsOf(made).length;
+      for (const one of [numbered, { ...numbered, ...post('a2', 'renamed') }, post('c', 'third')])
+        expect(await made.take(one)).toEqual({ kind: 'done' });
+      expect(commitsOf(made)).toHaveLength(left);
+      await expectReplay(made);
+    };
+    await expectRepeats();
+    made.restart();
+    await expectRepeats();
+    await made.take(post('d', 'fourth'));
+    spoil(made, 4);
+    expect(commitsOf(made).at(-1)?.rev).toBe(5);
+    await made.take('repair y');
+    await expectRepeats();
+  });
+
+  test('D9: only what is known of nowhere is new again when it comes again after a repair', async () => {
+    const made = rig();
+    for (const one of [post('a', 'first'), post('b', 'second')]) await made.take(one);
+    spoil(made, 2);
+    await made.take('repair x');
+    const left = commitsOf(made).length;
+    await made.take(post('a', 'first'));
+    expect(commitsOf(made)).toHaveLength(left);
+    await made.take(post('b', 'second'));
+    expect(commitsOf(made).length).toBeGreaterThan(left);
   });
 
   test('C9: can still be erased', async () => {

@@ -1,9 +1,11 @@
-import type { Commit } from '../../../domain/session/envelope.ts';
-import { type LogWitness, nothingSeen, regression } from '../../../domain/session/log-witness.ts';
-import type { Clock } from '../../../kit/clock.ts';
-import type { Cursors } from '../../../ports/cursors.ts';
-import type { AppendResult, EventLog } from '../../../ports/event-log.ts';
-import type { WritersWitness } from '../../kv/writers-witness.ts';
+import type { SessionKey } from '../../domain/keys/session-key.ts';
+import type { Commit, RecordedCommit } from '../../domain/session/envelope.ts';
+import { type LogWitness, nothingSeen, regression } from '../../domain/session/log-witness.ts';
+import type { Clock } from '../../kit/clock.ts';
+import { NatterError } from '../../kit/errors.ts';
+import type { Cursors } from '../../ports/cursors.ts';
+import type { AppendResult, EventLog } from '../../ports/event-log.ts';
+import type { WritersWitness } from './writers-witness.ts';
 
 /** A problem must persist for this long: a newly elected leader may still be catching up. */
 const believeMs = 500;
@@ -20,8 +22,8 @@ export interface LogGuardOptions {
  * Keeps this process from writing to a log that went back (I13). It remembers how far the log had reached and which commit was there, and
  * shares that with the processes after it: at most once a second, so that no turn waits for it. At the start and after each lost connection it
  * compares the log with all that is remembered anywhere, and once a second with its own memory. While the log is shorter, or another one,
- * nothing is appended: the outcome is `unknown`, so that commands wait and are not skipped. When the old log is back, writing continues by
- * itself; when a person accepts the loss, it continues in the processes that are started after the loss.
+ * nothing is appended, and no key's last commit is told: outcomes are unknown, so that commands wait and are not skipped. When the old log
+ * is back, writing continues by itself; when a person accepts the loss, it continues in the processes that are started after the loss.
  */
 export class LogGuard {
   readonly #events: EventLog;
@@ -78,7 +80,7 @@ export class LogGuard {
     const events = this.#events;
     return {
       append: (commit, expectedSeq) => this.#append(commit, expectedSeq),
-      last: (key) => events.last(key),
+      last: (key) => this.#last(key),
       count: (key) => events.count(key),
       read: (key, options) => events.read(key, options),
       page: (options) => events.page(options),
@@ -89,11 +91,22 @@ export class LogGuard {
     };
   }
 
+  /** Why the log cannot be trusted, also after one more look. */
+  async #unlessTrusted(): Promise<string | null> {
+    if (!this.#trusted) await this.look().catch(() => {});
+    return this.#trusted ? null : (this.#doubt?.problem ?? 'the event log cannot be checked now');
+  }
+
+  /** Sessions are loaded and commands answered by this: a session of a log that went back would look damaged, or be told what is not true. */
+  async #last(key: SessionKey): Promise<RecordedCommit | null> {
+    const doubt = await this.#unlessTrusted();
+    if (doubt !== null) throw new NatterError('unavailable', doubt, { retryAfterMs: 1_000 });
+    return this.#events.last(key);
+  }
+
   async #append(commit: Commit, expectedSeq: number): Promise<AppendResult> {
-    if (!this.#trusted) {
-      await this.look().catch(() => {});
-      if (!this.#trusted) return { kind: 'unknown', cause: this.#doubt?.problem ?? 'the event log cannot be checked now' };
-    }
+    const doubt = await this.#unlessTrusted();
+    if (doubt !== null) return { kind: 'unknown', cause: doubt };
     const before = this.#seen.seq;
     const result = await this.#events.append(commit, expectedSeq);
     if (result.kind === 'stored') {

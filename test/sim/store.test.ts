@@ -1,0 +1,31 @@
+import { expect, test } from 'vitest';
+import { reportOf, runSeeds } from './seeds.ts';
+import { simulate } from './simulate.ts';
+import { mechanisms } from './world/mechanisms.ts';
+import type { SimOptions } from './world/options.ts';
+
+/** What the store under the log may do. Short lives: many more and longer ones are in `npm run test:long`. */
+const steps = 100;
+
+test.each<[SimOptions['store'], readonly string[]]>([
+  ['damaged', ['commit damaged', 'told damaged', 'damage repaired']],
+  ['rolled back', ['log went back']],
+])('a few lives on a store that is %s break no invariant (I13, F13)', { timeout: 120_000 }, async (store, happens) => {
+  const { failed, table } = await runSeeds(1, 4, { change: { store, steps } });
+  expect(failed.map(reportOf).join('\n')).toBe('');
+  for (const name of happens) expect(table.get(name), name).toBeGreaterThan(0);
+});
+
+/** What is found when a mechanism is missing, within so many seeds. */
+const bound = 20;
+test.each([
+  ['chain', /^F13 .* stands on rev /],
+  ['guard', /^I13 .* was written at /],
+  ['comparison', /^I13 .* read \d+ after /],
+])('without the %s the checkers find it broken', { timeout: 120_000 }, async (name, finding) => {
+  for (let seed = 1; seed <= bound; seed++) {
+    const { findings } = await simulate(seed, { steps, ...mechanisms[name] });
+    if (findings.some((found) => finding.test(found))) return;
+  }
+  expect.fail(`nothing was found in ${bound} seeds`);
+});
