@@ -137,7 +137,7 @@ const testLong = () => {
     ],
     [`simulator: ${longSeeds} seeds instead of the 400 of the gate`, process.execPath, ['--enable-source-maps', ...simulator]],
     ...['damage', 'rollback'].map((fault) => [
-      `simulator: ${storeSeeds} seeds with ${fault} of the store instead of the 4 of the gate`,
+      `simulator: ${storeSeeds} seeds with ${fault} of the store instead of the 2 of the gate`,
       process.execPath,
       ['--enable-source-maps', simulator[0], `--${fault}`, '--seeds', String(storeSeeds)],
     ]),

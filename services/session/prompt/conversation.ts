@@ -126,23 +126,19 @@ export class Conversation {
   }
 
   /** A generation starts. Nothing of the previous one is visible (A4/53) except, with `keepsQueue`, the messages of queued turns. */
-  #begin(keepsQueue = false): void {
+  #begin(keepsQueue = false, neededRev = this.rev): void {
     this.#said.clear();
     this.#counted = null;
     this.#turn = null;
     if (!keepsQueue) this.#waiting.clear();
-    this.#neededRev = this.rev;
+    this.#neededRev = neededRev;
   }
 
   /** Continues from the commit read last if `goesOn`; otherwise from one that was not kept (B21). */
   #branch(goesOn: boolean): void {
-    if (goesOn) {
-      this.#end();
-      this.#waiting.clear();
-    } else {
-      this.#begin();
-      this.#neededRev = 0;
-    }
+    if (!goesOn) return this.#begin(false, 0);
+    this.#end();
+    this.#waiting.clear();
   }
 
   #remember({ message, turnId }: EventOf<'user_message'>, of: string): void {
