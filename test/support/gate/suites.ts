@@ -25,7 +25,7 @@ export const heavy = filesWhere((text, path) => /^test\/(contract|e2e)\//.test(p
 const overall = 1e9;
 /** Files of many tests that take half a minute and more together, though no test of theirs needs a long time. */
 const longInAll = [
-  'contract/work-queue/',
+  'contract/work-queue/work-queue',
   'contract/provision',
   'contract/caches/',
   'contract/event-log/',

@@ -32,9 +32,12 @@ vi.mock('node:fs/promises', async (importOriginal) => {
   return { ...original, ...Object.fromEntries(watched) };
 });
 
+/** Thousands of small files: not on a disk, where there is another place. */
+const memory = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
+
 /** A workspace with the folder `gateway`, and what it is swapped for: a link to a folder outside. */
 const makePlace = () => {
-  const base = mkdtempSync(join(tmpdir(), 'natter-test-'));
+  const base = mkdtempSync(join(memory, 'natter-test-'));
   const at = (...path: string[]) => join(base, ...path);
   for (const folder of ['workspace', 'workspace/gateway', 'workspace/gateway/sub', 'outside', 'outside/sub'])
     mkdirSync(at(folder));
