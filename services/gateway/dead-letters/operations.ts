@@ -1,7 +1,5 @@
 import { z } from 'zod';
-import { NatterError } from '../../../shared/kit/errors.ts';
-import { limits } from '../../../shared/kit/limits.ts';
-import { limitParameter, sequenceParameter } from '../http/input.ts';
+import { numberedListParameters, numberedListQuery, numberedParameters, seq, sequenceIn } from '../operation/numbered.ts';
 import { method, type Operation, operation } from '../operation/operation.ts';
 import * as results from '../operation/results.ts';
 import { route } from '../operation/route.ts';
@@ -10,26 +8,11 @@ import { discardDeadLetter, listDeadLetters, readDeadLetter, resendDeadLetter } 
 
 /** Dead letters, for operators. Not for MCP: a model must not decide what is done with what people wrote to others. */
 
-const listQuery = z.object({ before: sequenceParameter.optional(), limit: limitParameter(50) });
-const seq = z.int().min(1);
-const listParameters = z.strictObject({
-  before: seq.optional(),
-  limit: z
-    .int()
-    .min(1)
-    .transform((count) => Math.min(count, limits.pageRows))
-    .default(50),
-});
-const oneParameters = z.strictObject({ seq });
 const reason = z.string('say why, once').trim().min(1, 'is empty; say why').max(500);
 const discardQuery = z.object({ reason });
 const discardParameters = z.strictObject({ seq, reason });
 
-/** The letter that a path names. Throws `NatterError('not_found')`. */
-const seqOf = ({ seq: text = '' }: Readonly<Record<string, string>>): number => {
-  if (/^[1-9]\d{0,14}$/.test(text)) return Number(text);
-  throw new NatterError('not_found', 'seq: there is no such dead letter; use the "seq" of one in the list', { field: 'seq' });
-};
+const seqOf = sequenceIn('dead letter');
 
 const example = { answer: samples.deadLetter };
 const unknownYet = { wouldRepeat: false, why: `nothing was ever recorded of ${samples.key}` };
@@ -39,13 +22,13 @@ export const deadLetterOperations: readonly Operation[] = [
     ...{ id: 'listDeadLetters', tag: 'operations', changes: 'nothing' },
     summary: 'Lists messages that nobody could process, newest first',
     http: route({
-      ...{ method: 'get', path: '/v1/dead-letters', query: listQuery },
+      ...{ method: 'get', path: '/v1/dead-letters', query: numberedListQuery },
       answers: { 200: results.deadLetters },
       examples: { answer: { deadLetters: [samples.deadLetter], next: null } },
       problems: ['forbidden'],
       input: ({ query }) => query,
     }),
-    rpc: method({ name: 'deadLetters.list', parameters: listParameters, input: (range) => range }),
+    rpc: method({ name: 'deadLetters.list', parameters: numberedListParameters, input: (range) => range }),
   }),
   operation(readDeadLetter, {
     ...{ id: 'readDeadLetter', tag: 'operations', changes: 'nothing' },
@@ -57,7 +40,7 @@ export const deadLetterOperations: readonly Operation[] = [
       problems: ['forbidden', 'not_found'],
       input: ({ path }) => seqOf(path),
     }),
-    rpc: method({ name: 'deadLetters.get', parameters: oneParameters, input: (given) => given.seq }),
+    rpc: method({ name: 'deadLetters.get', parameters: numberedParameters, input: (given) => given.seq }),
   }),
   operation(resendDeadLetter, {
     ...{ id: 'resendDeadLetter', tag: 'operations', changes: 'sessions' },
@@ -69,7 +52,7 @@ export const deadLetterOperations: readonly Operation[] = [
       problems: ['forbidden', 'not_found', 'not_resendable'],
       input: ({ path }) => seqOf(path),
     }),
-    rpc: method({ name: 'deadLetters.resend', parameters: oneParameters, input: (given) => given.seq }),
+    rpc: method({ name: 'deadLetters.resend', parameters: numberedParameters, input: (given) => given.seq }),
   }),
   operation(discardDeadLetter, {
     ...{ id: 'discardDeadLetter', tag: 'operations', changes: 'sessions' },

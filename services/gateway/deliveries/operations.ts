@@ -1,7 +1,4 @@
-import { z } from 'zod';
-import { NatterError } from '../../../shared/kit/errors.ts';
-import { limits } from '../../../shared/kit/limits.ts';
-import { limitParameter, sequenceParameter } from '../http/input.ts';
+import { numberedListParameters, numberedListQuery, numberedParameters, sequenceIn } from '../operation/numbered.ts';
 import { method, type Operation, operation } from '../operation/operation.ts';
 import { route } from '../operation/route.ts';
 import * as samples from '../operation/samples.ts';
@@ -10,23 +7,7 @@ import * as results from './results.ts';
 
 /** Outgoing messages that may not have arrived. Not for MCP: a model must not decide what people get twice. */
 
-const listQuery = z.object({ before: sequenceParameter.optional(), limit: limitParameter(50) });
-const seq = z.int().min(1);
-const listParameters = z.strictObject({
-  before: seq.optional(),
-  limit: z
-    .int()
-    .min(1)
-    .transform((count) => Math.min(count, limits.pageRows))
-    .default(50),
-});
-const oneParameters = z.strictObject({ seq });
-
-/** The delivery that a path names. Throws `NatterError('not_found')`. */
-const seqOf = ({ seq: text = '' }: Readonly<Record<string, string>>): number => {
-  if (/^[1-9]\d{0,14}$/.test(text)) return Number(text);
-  throw new NatterError('not_found', 'seq: there is no such delivery; use the "seq" of one in the list', { field: 'seq' });
-};
+const seqOf = sequenceIn('delivery');
 
 const text = 'The build is green.';
 const warning = 'the receiver may get it twice';
@@ -36,13 +17,13 @@ export const deliveryOperations: readonly Operation[] = [
     ...{ id: 'listDeliveries', tag: 'operations', changes: 'nothing' },
     summary: 'Lists outgoing messages that may not have arrived, newest first, and those that wait to be sent',
     http: route({
-      ...{ method: 'get', path: '/v1/deliveries', query: listQuery },
+      ...{ method: 'get', path: '/v1/deliveries', query: numberedListQuery },
       answers: { 200: results.deliveries },
       examples: { answer: { waiting: [samples.waitingDelivery], deliveries: [samples.delivery], next: null } },
       problems: ['forbidden'],
       input: ({ query }) => query,
     }),
-    rpc: method({ name: 'deliveries.list', parameters: listParameters, input: (range) => range }),
+    rpc: method({ name: 'deliveries.list', parameters: numberedListParameters, input: (range) => range }),
   }),
   operation(readDelivery, {
     ...{ id: 'readDelivery', tag: 'operations', changes: 'nothing' },
@@ -54,7 +35,7 @@ export const deliveryOperations: readonly Operation[] = [
       problems: ['forbidden', 'not_found'],
       input: ({ path }) => seqOf(path),
     }),
-    rpc: method({ name: 'deliveries.get', parameters: oneParameters, input: (given) => given.seq }),
+    rpc: method({ name: 'deliveries.get', parameters: numberedParameters, input: (given) => given.seq }),
   }),
   operation(repeatDelivery, {
     ...{ id: 'repeatDelivery', tag: 'operations', changes: 'sessions' },
@@ -66,7 +47,7 @@ export const deliveryOperations: readonly Operation[] = [
       problems: ['forbidden', 'not_found', 'not_resendable', 'session_unknown'],
       input: ({ path }) => seqOf(path),
     }),
-    rpc: method({ name: 'deliveries.repeat', parameters: oneParameters, input: (given) => given.seq }),
+    rpc: method({ name: 'deliveries.repeat', parameters: numberedParameters, input: (given) => given.seq }),
   }),
   operation(leaveDelivery, {
     ...{ id: 'leaveDelivery', tag: 'operations', changes: 'sessions' },
@@ -78,6 +59,6 @@ export const deliveryOperations: readonly Operation[] = [
       problems: ['forbidden', 'not_found'],
       input: ({ path }) => seqOf(path),
     }),
-    rpc: method({ name: 'deliveries.leave', parameters: oneParameters, input: (given) => given.seq }),
+    rpc: method({ name: 'deliveries.leave', parameters: numberedParameters, input: (given) => given.seq }),
   }),
 ];

@@ -33,7 +33,7 @@ export const createMcp = async ({ servers, startMs }: Config['mcp'], options: Mc
   const entries = Object.entries(servers);
   for (const [name, { environment }] of entries) checkEnvironment(environment, `mcp.servers.${name}.environment`);
   // The library is loaded only where there is a server.
-  const mcpServers = entries.length === 0 ? [] : await started(entries, { ...options, startMs });
+  const mcpServers = entries.length === 0 ? [] : await startServers(entries, { ...options, startMs });
   return {
     of: () => mcpServers.flatMap(({ tools }) => tools),
     problems: () => mcpServers.flatMap((server) => server.problems()),
@@ -44,7 +44,7 @@ export const createMcp = async ({ servers, startMs }: Config['mcp'], options: Mc
   };
 };
 
-const started = async (
+const startServers = async (
   entries: [string, Config['mcp']['servers'][string]][],
   options: McpOptions & { readonly startMs: number },
 ): Promise<McpServer[]> => {

@@ -1,0 +1,26 @@
+import { z } from 'zod';
+import { NatterError } from '../../../shared/kit/errors.ts';
+import { limits } from '../../../shared/kit/limits.ts';
+import { limitParameter, sequenceParameter } from '../http/input.ts';
+
+/** What calls say of items that are listed newest first and named by their sequence: dead letters, deliveries. */
+
+export const numberedListQuery = z.object({ before: sequenceParameter.optional(), limit: limitParameter(50) });
+export const seq = z.int().min(1);
+export const numberedListParameters = z.strictObject({
+  before: seq.optional(),
+  limit: z
+    .int()
+    .min(1)
+    .transform((count) => Math.min(count, limits.pageRows))
+    .default(50),
+});
+export const numberedParameters = z.strictObject({ seq });
+
+/** Returns a function that reads the sequence in a path. It throws `NatterError('not_found')`, with the noun for what is not there. */
+export const sequenceIn =
+  (noun: string) =>
+  ({ seq: text = '' }: Readonly<Record<string, string>>): number => {
+    if (/^[1-9]\d{0,14}$/.test(text)) return Number(text);
+    throw new NatterError('not_found', `seq: there is no such ${noun}; use the "seq" of one in the list`, { field: 'seq' });
+  };
