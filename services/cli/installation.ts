@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import type { Config } from '../../shared/runtime/config/load.ts';
+import { makeOnce } from './make-once.ts';
 
 /** What a running `natter up` leaves for the other commands on this machine: files in the data directory that only the user can read. */
 const gatewayFile = z.object({ url: z.string(), token: z.string(), pid: z.number().optional() });
@@ -33,13 +34,8 @@ const readOrMake = (path: string, make: () => string): string | null => {
   try {
     return readFileSync(path, 'utf8');
   } catch {}
-  const temporary = `${path}.${process.pid}`;
   try {
-    writeFileSync(temporary, make(), { mode: 0o600 });
-    try {
-      linkSync(temporary, path);
-    } catch {}
-    rmSync(temporary, { force: true });
+    makeOnce(path, make());
     return readFileSync(path, 'utf8');
   } catch {
     return null;

@@ -1,4 +1,4 @@
-import { linkSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { nkeys } from '@nats-io/transport-node';
 import type { ConnectionSettings } from '../../../shared/adapters/nats/connection.ts';
@@ -7,6 +7,7 @@ import { errorMessage, NatterError } from '../../../shared/kit/errors.ts';
 import { type BrokerUser, brokerUsers, inboxPrefixOf } from '../../../shared/wire/grants.ts';
 import { brokerAccount, type Rights, rightsOf } from '../../../shared/wire/rights.ts';
 import { type Subjects, subjectToken } from '../../../shared/wire/subjects.ts';
+import { makeOnce } from '../make-once.ts';
 
 /** A user of the broker, by the seed that is kept for it. Connectors are called `connector-<channel>`. */
 export interface UserSeed {
@@ -48,20 +49,7 @@ export const makeUsers = (folder: string, channels: readonly string[] = []): voi
   }
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const names = [...brokerUsers.filter((user) => user !== 'connector'), ...channels.map((channel) => connector + channel)];
-  for (const name of names) makeSeed(join(folder, name + suffix));
-};
-
-/** Never replaces a seed, not even one that another process makes at the same time. */
-const makeSeed = (path: string): void => {
-  const draft = `${path}.${process.pid}`;
-  writeFileSync(draft, `${Buffer.from(nkeys.createUser().getSeed()).toString()}\n`, { mode: 0o600 });
-  try {
-    linkSync(draft, path);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-  } finally {
-    rmSync(draft);
-  }
+  for (const name of names) makeOnce(join(folder, name + suffix), `${Buffer.from(nkeys.createUser().getSeed()).toString()}\n`);
 };
 
 /** All users with a seed in the folder, by name. Throws `NatterError('invalid')` for a file that has none. */

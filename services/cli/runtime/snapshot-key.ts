@@ -6,7 +6,7 @@ import type { Installation } from '../installation.ts';
 
 /**
  * The key of `nats.snapshotKeyFile`, else that of the data directory, made at the first start. Nothing where no file can be written: then the
- * process believes its own snapshots only. Throws `NatterError('invalid')` for a file that has no key.
+ * process believes its own snapshots only. Throws `NatterError('invalid')` for a file that has no key, with its path.
  */
 export const snapshotKeyFor = (
   { nats: { snapshotKeyFile } }: Pick<Config, 'nats'>,
@@ -14,7 +14,12 @@ export const snapshotKeyFor = (
 ): { readonly snapshotKey?: SnapshotKey } => {
   if (snapshotKeyFile === undefined) {
     const pem = installation.snapshotKey(() => SnapshotKey.newPem());
-    return pem === null ? {} : { snapshotKey: SnapshotKey.from(pem) };
+    try {
+      return pem === null ? {} : { snapshotKey: SnapshotKey.from(pem) };
+    } catch (error) {
+      const fix = 'remove it: a new key is made, and sessions are loaded from the log once';
+      throw new NatterError('invalid', `${installation.paths.snapshotKey}: ${errorMessage(error)}; ${fix}`);
+    }
   }
   try {
     return { snapshotKey: SnapshotKey.from(readFileSync(snapshotKeyFile, 'utf8')) };

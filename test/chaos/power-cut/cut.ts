@@ -14,8 +14,8 @@ import { startCluster, type TestCluster } from '../../support/nats.ts';
 import { program } from '../host-process.ts';
 import { openLedger } from '../ledger.ts';
 import { createDisk, type Disk, type FileSystem } from './disk.ts';
-import { startLoad } from './load.ts';
-import { environmentOf, startUp, type UpOptions } from './up-process.ts';
+import { type Load, startLoad } from './load.ts';
+import { environmentOf, type Ready, startUp, type UpOptions } from './up-process.ts';
 
 /** One broker that `natter up` manages, or a cluster of three; all they write is on the disks that lose their power, each on its own. */
 export type PowerSetup = 'r1' | 'r3';
@@ -31,6 +31,7 @@ export interface CutOptions {
 }
 export interface CutReport {
   readonly options: CutOptions;
+  /** Messages that got their `202` before the cut. */
   readonly acknowledged: number;
   /** Streams that a broker left out when it came back. They are made again, but it should not have come to that. */
   readonly leftOut: number;
@@ -39,8 +40,6 @@ export interface CutReport {
 }
 
 const settleMs = 60_000;
-/** Load when it is ready again: it must not only say so. */
-const moreMs = 1_000;
 
 /** Starts everything on new disks, sends messages, cuts the power, starts again, and looks at what is left. */
 export const cutPower = async (options: CutOptions): Promise<CutReport> => {
@@ -64,22 +63,33 @@ export const cutPower = async (options: CutOptions): Promise<CutReport> => {
     const again = await up.ready;
     const lines = [...up.log, ...nodes.flatMap((node) => node.log())];
     const leftOut = lines.filter((line) => /checksums do not match|Missing stream (metafile|checksum)/.test(line)).length;
-    const more = startLoad(again, options.senders);
-    await delay(moreMs);
-    await more.stop();
-    const acknowledged = [load, more].flatMap((sent) => [...(sent?.acknowledged.values() ?? [])].flat());
+    const [before, after] = [textsOf(load), await oneFromEach(again, options.senders)];
     const violations = [
-      ...(await violationsIn(installation.config, acknowledged)),
+      ...(await violationsIn(installation.config, [...before, ...after])),
       ...(token === null || again.token === token ? [] : ['the access token of the installation has changed']),
       // Before it was ready for the first time it has promised nothing.
       ...(token === null || leftOut === 0 ? [] : [`${leftOut} streams were left out: their descriptions were not on the disk`]),
     ];
-    return { options, acknowledged: acknowledged.length, leftOut, readyMs: again.readyMs, violations };
+    return { options, acknowledged: before.length, leftOut, readyMs: again.readyMs, violations };
   } finally {
     await up.kill9();
     await cluster?.stop();
     await Promise.all(disks.map((disk) => disk.remove()));
   }
+};
+
+const textsOf = (load: Load | null): string[] => [...(load?.acknowledged.values() ?? [])].flat();
+
+/** It must not only say that it is ready: something from each sender is accepted within a minute. */
+const oneFromEach = async (again: Ready, senders: number): Promise<string[]> => {
+  const load = startLoad(again, senders);
+  const giveUpAt = performance.now() + settleMs;
+  const isSilent = (): boolean => [...load.acknowledged.values()].some(({ length }) => length === 0);
+  while (isSilent() && performance.now() < giveUpAt) await delay(100);
+  const silent = isSilent();
+  await load.stop();
+  if (silent) throw new Error('it says that it is ready, and does not accept a message from each sender within a minute');
+  return textsOf(load);
 };
 
 const foldersOn = (disks: readonly Disk[]): string[] => disks.map(({ folder }) => join(folder, 'nats'));
@@ -102,7 +112,7 @@ const install = async ([disk]: readonly Disk[], cluster: TestCluster | null): Pr
 /** Lets the disk have all there is, then gives every stream another setting, which `natter nats provision` takes back. */
 const changeConfiguration = async ({ config, up }: Installed): Promise<void> => {
   await promisify(execFile)('sync');
-  await withBroker(config, existingBroker(config, installationIn(config.dataDir)), 'chaos', async (connection) => {
+  await withBroker(config, existingBroker(config, installationIn(config.dataDir), 'provisioner'), 'chaos', async (connection) => {
     const manager = await jetstreamManager(connection);
     for (const { name } of topologyFor(config).streams) await manager.streams.update(name, { max_msg_size: 700_000 });
   });

@@ -5,6 +5,7 @@ import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
+import { installationIn } from '../../../services/cli/installation.ts';
 import { errorMessage } from '../../../shared/kit/errors.ts';
 import { program } from '../host-process.ts';
 
@@ -50,7 +51,7 @@ export const startUp = (options: UpOptions): UpProcess => {
   createInterface({ input: child.stdout }).on('line', (line) => printed.push(line));
   createInterface({ input: child.stderr }).on('line', (line) => log.push(line));
   const gone = once(child, 'close');
-  const ready = untilReady(child, printed).then(
+  const ready = untilReady(child, options.dataDir).then(
     (found) => ({ ...found, readyMs: performance.now() - began }),
     (error) => Promise.reject(new Error([errorMessage(error), ...printed.slice(-3), ...log.slice(-5)].join('\n      '))),
   );
@@ -65,25 +66,20 @@ export const startUp = (options: UpOptions): UpProcess => {
   };
 };
 
-const untilReady = async (child: ChildProcess, printed: readonly string[]): Promise<{ url: string; token: string }> => {
+const untilReady = async (child: ChildProcess, dataDir: string): Promise<Omit<Ready, 'readyMs'>> => {
   const giveUpAt = performance.now() + patienceMs;
   while (performance.now() < giveUpAt) {
     if (child.exitCode !== null || child.signalCode !== null) throw new Error('natter up ended before it was ready');
-    const url = wordAfter(printed, 'natter is up');
-    const token = wordAfter(printed, 'token');
-    const ready = url === null ? null : await fetch(`${url}/readyz`).catch(() => null);
-    if (url !== null && token !== null && ready?.ok === true) return { url, token };
+    const gateway = installationIn(dataDir).gateway();
+    // Not that of the process before: its file outlives a power cut.
+    if (gateway !== null && gateway.pid === child.pid) {
+      const ready = await fetch(`${gateway.url}/readyz`).catch(() => null);
+      if (ready?.ok === true) return { url: gateway.url, token: gateway.token };
+    }
     await delay(20);
   }
   throw new Error(`not ready after ${patienceMs / 1_000} s`);
 };
-
-const wordAfter = (lines: readonly string[], start: string): string | null =>
-  lines
-    .map((line) => line.trim())
-    .find((line) => line.startsWith(start))
-    ?.slice(start.length)
-    .trim() ?? null;
 
 /** The broker among them. */
 const childrenOf = ({ pid, exitCode, signalCode }: ChildProcess): readonly number[] =>
