@@ -1,3 +1,5 @@
+import { errorMessage, hasCode } from './errors.ts';
+
 /**
  * Why a process cannot do its work, as a code with the usual fix and the calls that it stops: all of them, those that change
  * something, or none. Codes are part of the API and of `/readyz`: a code never changes its meaning (docs/operate/operations.md).
@@ -42,6 +44,14 @@ export class HealthProblem {
     this.code = code;
     this.message = message;
     this.fix = fix;
+  }
+
+  /** Work that failed and is tried again. That a reader finds the log shorter than before is a problem of the log (I13). */
+  static ofWork(name: string, error: unknown): HealthProblem {
+    return new HealthProblem(
+      hasCode(error, 'log_regressed') ? 'log_went_back' : 'work_stalled',
+      `${name}: ${errorMessage(error)}`,
+    );
   }
 
   /** True if it stops a call, or only a call that changes something. */

@@ -1,5 +1,4 @@
 import type { Clock } from '../kit/clock.ts';
-import { errorMessage } from '../kit/errors.ts';
 import { HealthProblem } from '../kit/health-problem.ts';
 import type { Logger } from '../kit/log.ts';
 import type { Leases } from '../ports/leases.ts';
@@ -41,13 +40,13 @@ export interface LeasedWork {
 export const startLeasedWork = ({ name, member, leases, clock, log, work }: LeasedWorkOptions): LeasedWork => {
   const stopping = new AbortController();
   const released = new AbortController();
-  let problem: string | null = null;
+  let problem: HealthProblem | null = null;
   let active = false;
 
   const failed = (error: unknown) => {
-    const reason = errorMessage(error);
-    if (reason !== problem) log.error({ err: error, lease: name }, `${name} has stalled`);
-    problem = reason;
+    const found = HealthProblem.ofWork(name, error);
+    if (found.message !== problem?.message) log.error({ err: error, lease: name }, `${name} has stalled`);
+    problem = found;
   };
   const healthy = () => {
     if (problem !== null) log.info({ lease: name }, `${name} is working again`);
@@ -75,7 +74,7 @@ export const startLeasedWork = ({ name, member, leases, clock, log, work }: Leas
 
   return {
     active: () => active,
-    problems: () => (problem === null ? [] : [new HealthProblem('work_stalled', `${name}: ${problem}`)]),
+    problems: () => (problem === null ? [] : [problem]),
     stop: async (deadlineMs) => {
       stopping.abort();
       if (!active) released.abort();

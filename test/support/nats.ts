@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -86,11 +86,17 @@ interface NodeOptions extends Omit<ServerOptions, 'port' | 'syncInterval'> {
 /** Whoever connects without credentials: the test itself, with all rights. */
 const tester = 'tester';
 
-/** The product's configuration, with a user for the test. */
-const testConfiguration = async (folder: string, users: readonly ServerUser[], more: string): Promise<string> => {
+/** The product's configuration, with a user for the test. In a folder of the test's own it is on the disk, as that may lose its power. */
+const testConfiguration = async (
+  folder: string,
+  users: readonly ServerUser[],
+  { configuration = '', storeDir }: NodeOptions,
+): Promise<string> => {
   const file = join(folder, 'nats.conf');
   const text = await readFile(serverConfigFile(), 'utf8');
-  await writeFile(file, `${text}\n${accountConfig(users)}\nno_auth_user: ${tester}\n${more}\n`);
+  await writeFile(file, `${text}\n${accountConfig(users)}\nno_auth_user: ${tester}\n${configuration}\n`, {
+    flush: storeDir !== undefined,
+  });
   return file;
 };
 
@@ -112,6 +118,7 @@ const withExcess = (user: ServerUser, seed: UserSeed | undefined, excess: Server
 
 const startNode = async (binary: string, options: NodeOptions): Promise<TestServer> => {
   const folder = options.storeDir ?? (await mkdtemp(join(tmpdir(), 'natter-nats-')));
+  await mkdir(folder, { recursive: true });
   const usersDir = options.usersDir ?? join(folder, 'users');
   makeUsers(usersDir);
   const seeds = usersIn(usersDir);
@@ -120,7 +127,7 @@ const startNode = async (binary: string, options: NodeOptions): Promise<TestServ
     ...rightful.map((user, index) => withExcess(user, seeds[index], options.excess)),
     { name: tester, user: tester, password: tester },
   ];
-  const configFile = await testConfiguration(folder, users, options.configuration ?? '');
+  const configFile = await testConfiguration(folder, users, options);
   const lines: string[] = [];
   const violations: string[] = [];
   const log = (line: string): void => {

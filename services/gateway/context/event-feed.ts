@@ -2,7 +2,7 @@ import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
 import { type HistoryGap, isErasure } from '../../../shared/domain/session/chain.ts';
 import type { RecordedCommit } from '../../../shared/domain/session/envelope.ts';
 import type { Clock } from '../../../shared/kit/clock.ts';
-import { errorMessage, hasCode, NatterError } from '../../../shared/kit/errors.ts';
+import { hasCode, NatterError } from '../../../shared/kit/errors.ts';
 import { HealthProblem } from '../../../shared/kit/health-problem.ts';
 import { limits } from '../../../shared/kit/limits.ts';
 import type { Logger } from '../../../shared/kit/log.ts';
@@ -54,7 +54,7 @@ export class EventFeed {
   #characters = 0;
   #floor: number | null = null;
   #position = 0;
-  #problem: string | null = 'the event log has not answered yet';
+  #problem: HealthProblem | null = new HealthProblem('starting', 'event feed: the event log has not answered yet');
 
   /** `seen` is told of each commit as it comes. */
   constructor(events: EventLog, clock: Clock, log: Logger, seen: (commit: RecordedCommit) => void = () => {}) {
@@ -77,9 +77,7 @@ export class EventFeed {
   }
 
   problems(): readonly HealthProblem[] {
-    if (this.#problem === null) return [];
-    const code = this.#floor === null ? 'starting' : 'work_stalled';
-    return [new HealthProblem(code, `event feed: ${this.#problem}`)];
+    return this.#problem === null ? [] : [this.#problem];
   }
 
   /** Commits after a sequence, history first and then live, of one key or all, until the signal aborts or the feed closes. */
@@ -131,7 +129,9 @@ export class EventFeed {
         this.#problem = null;
       },
       failed: (error) => {
-        this.#problem = errorMessage(error);
+        const found = HealthProblem.ofWork('event feed', error);
+        const isStarting = this.#floor === null && found.code === 'work_stalled';
+        this.#problem = isStarting ? new HealthProblem('starting', found.message) : found;
         this.#log.warn({ err: error }, 'event feed interrupted; it will be taken up again');
       },
     });

@@ -44,6 +44,14 @@ const settleMs = 60_000;
 /** Starts everything on new disks, sends messages, cuts the power, starts again, and looks at what is left. */
 export const cutPower = async (options: CutOptions): Promise<CutReport> => {
   const disks = await Promise.all(Array.from({ length: options.setup === 'r3' ? 3 : 1 }, () => createDisk(options.fileSystem)));
+  try {
+    return await cutPowerOf(disks, options);
+  } finally {
+    await Promise.all(disks.map((disk) => disk.remove()));
+  }
+};
+
+const cutPowerOf = async (disks: readonly Disk[], options: CutOptions): Promise<CutReport> => {
   const cluster = options.setup === 'r3' ? await startCluster({ syncInterval: 'always', folders: foldersOn(disks) }) : null;
   const installation = await install(disks, cluster);
   const nodes = cluster?.nodes ?? [];
@@ -74,7 +82,6 @@ export const cutPower = async (options: CutOptions): Promise<CutReport> => {
   } finally {
     await up.kill9();
     await cluster?.stop();
-    await Promise.all(disks.map((disk) => disk.remove()));
   }
 };
 

@@ -122,6 +122,10 @@ test('every service says so, nothing is written or sent, and all goes on when th
   afterwards(() => third.system.stop());
   const wentBack = new RegExp(`log_went_back: the event log ends at \\d+, but had reached ${last}: writing is stopped`);
   await vi.waitFor(async () => expect((await problemsOf(third)).join()).toMatch(wentBack), { timeout: 10_000 });
+  // Each reader says so as well, with what helps.
+  await vi.waitFor(async () => expect((await problemsOf(third)).join()).toMatch(/log_went_back: delivery: /), {
+    timeout: 10_000,
+  });
   const before = arrived.length;
   const { status } = await say(third, 'm4', 'four');
   expect([202, 503]).toContain(status);

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import { NatterError } from '../../../shared/kit/errors.ts';
 import { type HealthCode, HealthProblem, healthCodes, readinessOf } from '../../../shared/kit/health-problem.ts';
 
 const of = (code: HealthCode): HealthProblem => new HealthProblem(code, `because of ${code}`);
@@ -29,4 +30,10 @@ test('readiness keeps the list of messages, adds codes and fixes, and tells each
   const told = JSON.parse(JSON.stringify(readinessOf([full, of('starting'), full])));
   expect(told).toMatchObject({ status: 'unavailable', problems: ['because of storage_full', 'because of starting'] });
   expect(told.details[0]).toEqual({ code: 'storage_full', message: 'because of storage_full', fix: full.fix });
+});
+
+test('I13: work that finds the log shorter than before says so with its code and fix; any other failure is tried again', () => {
+  const wentBack = HealthProblem.ofWork('delivery', new NatterError('log_regressed', 'the event log ends at 7'));
+  expect(wentBack).toEqual(new HealthProblem('log_went_back', 'delivery: the event log ends at 7'));
+  expect(HealthProblem.ofWork('delivery', new Error('no'))).toEqual(new HealthProblem('work_stalled', 'delivery: no'));
 });
