@@ -67,11 +67,14 @@ export const clientOf = (world: World, options: CommonOptions): NatterClient =>
 /** What went wrong, and how to fix it. */
 export const explained = (error: unknown): string => {
   const message = errorMessage(error);
+  if (error instanceof Error && 'code' in error && error.code === 'ENOSPC')
+    return `${message}; free space and run it again (docs/operate/operations.md, "The disk was full")`;
   if (!(error instanceof NatterApiError)) return message;
   if (error.code === 'unreachable') return `${message}; is it running? Start it with "natter up", or use --url for another one`;
   if (error.status === 401)
     return `${message}; pass the token with --token-file or NATTER_TOKEN, or use the data directory of "natter up"`;
-  return message;
+  const [reason] = error.reasons;
+  return reason === undefined || reason.fix === '' ? message : `${message}; ${reason.fix}`;
 };
 
 /** Parses an option that is a whole number in a range. */

@@ -140,6 +140,7 @@ export const toNatterError = (error: unknown, doing: string): NatterError => {
 const describe = (failure: BrokerFailure, error: unknown): string => {
   if (failure === 'unknown') return 'no answer in time; it may have happened';
   if (failure === 'unavailable') return `not available now (${errorMessage(error)})`;
+  if (failure === 'full') return `${errorMessage(error)}; free space on the disk of the broker, or raise its limit`;
   const refusal = refusalIn(error);
   return refusal === null ? errorMessage(error) : permissionProblem(refusal);
 };

@@ -2,9 +2,10 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { type CommonOptions, gatewayOf } from '../../../services/cli/access.ts';
+import { type CommonOptions, explained, gatewayOf } from '../../../services/cli/access.ts';
 import { installationIn } from '../../../services/cli/installation.ts';
 import type { World } from '../../../services/cli/terminal.ts';
+import { NatterApiError } from '../../../shared/client/errors.ts';
 
 const here = 'http://127.0.0.1:4600';
 const elsewhere = 'https://natter.example.org';
@@ -56,4 +57,11 @@ describe.each([
     expect(asked({ ...common, token: 'theirs' }).token).toBe('theirs');
     expect(asked(common, { NATTER_TOKEN: 'theirs' }).token).toBe('theirs');
   });
+});
+
+test('F26: what a command ends with names the fix: of the gateway, or of a full disk', () => {
+  const problem = { code: 'unavailable', detail: 'the disk of the broker is full', problem: 'storage_full', fix: 'free space' };
+  expect(explained(new NatterApiError(503, problem))).toBe('the disk of the broker is full; free space');
+  const full = Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' });
+  expect(explained(full)).toMatch(/^ENOSPC: .*; free space and run it again \(docs\/operate\/operations\.md/);
 });

@@ -9,6 +9,7 @@ import * as machine from '../../../../services/cli/doctor/machine.ts';
 import { usersFolder } from '../../../../services/cli/installation.ts';
 import { deliveryBehind } from '../../../../services/cli/runtime/broker-report.ts';
 import { configSchema } from '../../../../shared/domain/config/schema.ts';
+import { HealthProblem } from '../../../../shared/kit/health-problem.ts';
 import { limits } from '../../../../shared/kit/limits.ts';
 import type { IssuedToken } from '../../../../shared/ports/access/tokens.ts';
 import type { HealthReport } from '../../../../shared/ports/presence.ts';
@@ -210,6 +211,10 @@ const rows: readonly [what: string, level: Finding['level'], found: () => Findin
     () => broker.followers({ lastSeq: 99_000, cursors: [cursor('delivery', 1, 98_999)] }),
     /delivery at 1/,
   ],
+  ['a broker that stores', 'ok', () => broker.store({ problems: [], losses: [] }), /was written/],
+  ['a full disk', 'fail', () => broker.store({ problems: [full, wentBack], losses: ['lost'] }), /storage_full: .*→ free space/],
+  ['a log that went back, said in its own line', 'ok', () => broker.store({ problems: [wentBack], losses: ['lost'] }), /written/],
+  ['a log that is not known yet', 'fail', () => broker.store({ problems: [wentBack], losses: [] }), /log_went_back/],
   ['all services', 'ok', () => broker.processes({ processes: [running(services)] }), /1 processes/],
   [
     'hosts of their own',
@@ -252,6 +257,9 @@ const rows: readonly [what: string, level: Finding['level'], found: () => Findin
   ['deliveries', 'warn', () => broker.openDeliveries({ openDeliveries: 2 }), /2 messages/],
   ['dead letters', 'warn', () => broker.deadLetters({ deadLetters: 3 }), /3 messages/],
 ];
+
+const full = new HealthProblem('storage_full', 'the disk is full');
+const wentBack = new HealthProblem('log_went_back', 'the event log ends at 7');
 
 describe('natter doctor', () => {
   test.each(rows)('%s: %s', (_, level, found, says) => {
