@@ -22,8 +22,9 @@ export class LogCheck {
     this.#subjects = subjects;
   }
 
-  /** Takes the next message of the log. `null` if it is not a commit, which counts as a break. */
+  /** Takes the next message of the log. `null` if it is not a commit, which counts as a break, unless it is a place that was given up. */
   take(message: StoredMessage): RecordedCommit | null {
+    if (message.subject === this.#subjects.lost) return null;
     let commit: RecordedCommit;
     try {
       commit = commitOf(message, this.#subjects);
