@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { commitOf, type StoredMessage } from '../../../shared/adapters/streams/stored-message.ts';
-import { type ChainLink, chainBreak, chainStart, linkAfter } from '../../../shared/domain/session/chain.ts';
+import { commitOf, type StoredMessage, storedCommit } from '../../../shared/adapters/streams/stored-message.ts';
+import { type ChainLink, chainBreak, chainStart, linkAfter, startsAnew } from '../../../shared/domain/session/chain.ts';
 import type { RecordedCommit } from '../../../shared/domain/session/envelope.ts';
 import { errorMessage } from '../../../shared/kit/errors.ts';
 import type { Subjects } from '../../../shared/wire/subjects.ts';
@@ -13,7 +13,7 @@ export class LogCheck {
   readonly #subjects: Subjects;
   readonly #links = new Map<string, ChainLink>();
   readonly #digest = createHash('sha256');
-  readonly #breaks: string[] = [];
+  #breaks: { readonly key: string; readonly what: string }[] = [];
   #commits = 0;
   #events = 0;
   #lastDigest: string | null = null;
@@ -29,13 +29,15 @@ export class LogCheck {
     try {
       commit = commitOf(message, this.#subjects);
     } catch (error) {
-      this.#broken(errorMessage(error));
+      this.#broken(storedCommit(message, this.#subjects).key, errorMessage(error));
       return null;
     }
+    // What is missing before it was erased, or a person has decided about it.
+    if (startsAnew(commit)) this.#breaks = this.#breaks.filter(({ key }) => key !== commit.key);
     const last = this.#links.get(commit.key) ?? chainStart;
     const broken = chainBreak(last, commit);
     if (broken !== null)
-      this.#broken(`commit ${commit.seq} (rev ${commit.rev}) of ${commit.key} after rev ${last.rev}: ${broken}`);
+      this.#broken(commit.key, `commit ${commit.seq} (rev ${commit.rev}) of ${commit.key} after rev ${last.rev}: ${broken}`);
     this.#links.set(commit.key, linkAfter(last, commit));
     this.#commits += 1;
     this.#events += commit.events.length;
@@ -52,11 +54,11 @@ export class LogCheck {
       sessions: this.#links.size,
       digest: this.#digest.digest('hex'),
       lastDigest: this.#lastDigest,
-      breaks: this.#breaks,
+      breaks: this.#breaks.map(({ what }) => what),
     };
   }
 
-  #broken(what: string): void {
-    if (this.#breaks.length < mostBreaks) this.#breaks.push(what);
+  #broken(key: string, what: string): void {
+    if (this.#breaks.length < mostBreaks) this.#breaks.push({ key, what });
   }
 }
