@@ -24,7 +24,7 @@ const breaksOf = (...messages: readonly Stored[]): readonly string[] => {
 /** Revs 1 and 3. */
 const withHole = (key: SessionKey): RecordedCommit[] => [
   recorded(commitTo(key, { v: 2, prev: null }), 1),
-  recorded(commitTo(key, { v: 2, rev: 3, prev: 'of a lost commit' }), 2),
+  recorded(commitTo(key, { v: 2, rev: 3, prev: 'A'.repeat(22) }), 2),
 ];
 /** Rev 4: a person has decided. */
 const decision = (prev: string): RecordedCommit => {
