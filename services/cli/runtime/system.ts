@@ -127,7 +127,10 @@ const startWorkers = async (options: SystemOptions, running: Running, broker: Br
     const ports = await openPorts(options, running, broker, name);
     const outlets = [terminalOutlet(world.output)];
     const { env, version } = world;
-    running.workers.push(await startWorker(name, { config, ports, log, env, tokens, version, outlets }));
+    const worker = await startWorker(name, { config, ports, log, env, tokens, version, outlets });
+    // Each service is another user of the broker; what else its connections meet, the gateway's meet, too.
+    const refused = () => ports.problems().filter(({ code }) => code === 'permission_denied');
+    running.workers.push({ ...worker, problems: () => [...worker.problems(), ...refused()] });
   }
   return hosts;
 };

@@ -69,7 +69,11 @@ export const openNats = async (config: Config, options: OpenOptions): Promise<Po
   const onBad = ({ seq, subject, error }: { seq: number; subject: string; error: Error }): void =>
     log?.error({ seq, subject, problem: errorMessage(error) }, 'a message in the event log is not a commit; it is skipped');
   const store = options.store ?? (await watchStore(config, { connection: commits, clock }));
-  const wrote: StoreWatch['appended'] = (failure) => store.appended(failure);
+  const wrote: StoreWatch['appended'] = (failure) => {
+    // What the broker refuses is not answered either: that is no disk which fails, and `permission_denied` says so.
+    const isRefused = failure === 'unknown' && connections.problems().some(({ code }) => code === 'permission_denied');
+    if (!isRefused) store.appended(failure);
+  };
   const deadLetters = await openDeadLetters(inCommits);
   const bucket = (name: string) => openKvStore({ connection: caches, bucket: name, requestTimeoutMs });
   const snapshots = await bucket(buckets.snapshots);

@@ -115,3 +115,18 @@ test('a probe that was under way when the broker was restarted says nothing of t
   await server.restart();
   await become([]);
 });
+
+test('appends that the broker refuses are a missing right, not a disk that fails', async () => {
+  const strict = await startServer({ hostile: true });
+  await provisionFor(strict, { partitions: 4 });
+  const refused = await openNats(config, { name: 'test', clock, ...strict.as('router') });
+  const seen = async (): Promise<readonly string[]> => {
+    await refused.events.append(commitTo(freshKey()), 0).catch(() => {});
+    return refused.problems().map(({ code, message }) => `${code}: ${message}`);
+  };
+  await seen();
+  aheadMs = 5_000;
+  expect(await seen()).toEqual(Array(2).fill(expect.stringMatching(/^permission_denied: .* may not publish to "natter\.event/)));
+  await refused.close();
+  await strict.stop();
+});
