@@ -29,14 +29,22 @@ export interface DamageSurvey {
   readonly known: SessionState;
 }
 
+/** Reads of a session before it counts as damaged: each may be answered by another replica (R3). */
+const reads = 5;
+
 /**
  * Reads the whole log of a session and looks for gaps, also at its end, where the snapshot and the number of stored messages are the witnesses.
- * Throws `quarantined` at a message that is not a commit, and `unavailable`.
+ * A session is whole if one of several reads finds it whole. Throws `quarantined` at a message that is not a commit, and `unavailable`.
  */
-export const surveyDamage = async (
-  ports: Pick<Ports, 'events' | 'snapshots' | 'clock'>,
-  key: SessionKey,
-): Promise<DamageSurvey> => {
+export const surveyDamage = async (ports: SurveyPorts, key: SessionKey): Promise<DamageSurvey> => {
+  let survey = await surveyOnce(ports, key);
+  for (let read = 1; read < reads && survey.gaps.length > 0; read++) survey = await surveyOnce(ports, key);
+  return survey;
+};
+
+type SurveyPorts = Pick<Ports, 'events' | 'snapshots' | 'clock'>;
+
+const surveyOnce = async (ports: SurveyPorts, key: SessionKey): Promise<DamageSurvey> => {
   // The snapshot first: the log is never behind one that was read before it.
   const snapshot = await ports.snapshots.get(key);
   const fence = await fenceOf(ports.events, key);
