@@ -19,8 +19,8 @@ const project = (name: string, test: TestProjectInlineConfiguration['test'] & ob
     expect: { poll: { timeout: 30_000 } },
     unstubEnvs: true,
     unstubGlobals: true,
-    // What a terminal shows is compared as text, wherever the tests run.
-    env: { NO_COLOR: '1' },
+    // What a terminal shows is compared as text, wherever the tests run. Hundreds of hosts start here, and no test measures a first turn.
+    env: { NO_COLOR: '1', NATTER_WARM_UP: 'off' },
     ...test,
   },
 });
