@@ -59,7 +59,7 @@ test('a member that hands over many busy partitions, one after another, stays re
     finish.get(key)?.();
     await vi.waitFor(() => expect(lost).toContain(old.queue.partitionOf(key)), { interval: 1 });
   }
-  expect(performance.now() - began, 'ms for all of them').toBeLessThan(1_500);
+  expect(performance.now() - began, 'ms for all of them').toBeLessThan(2_500);
 
   await Promise.all([first.close(0), second.close(0)]);
   await Promise.all([old.close(), young.close()]);
@@ -87,7 +87,7 @@ test('messages that meet the last requests of a leaving member go to the next on
     },
   });
   await vi.waitFor(() => expect(handled.size).toBe(keys.length), { interval: 5 });
-  expect(performance.now() - began, 'ms, where an ack wait is 3,000').toBeLessThan(1_500);
+  expect(performance.now() - began, 'ms, where an ack wait is 3,000').toBeLessThan(2_500);
   expect(Math.max(...handled.values()), 'attempts: some were given back').toBeGreaterThan(1);
 
   await closing;

@@ -53,7 +53,7 @@ test('closing a connection that never got through ends at once', async () => {
   const opened = await open('nats://127.0.0.1:1');
   const started = performance.now();
   await opened.close();
-  expect(performance.now() - started).toBeLessThan(500);
+  expect(performance.now() - started).toBeLessThan(3_000);
   expect(opened.problems().join()).toMatch(/closed/);
 });
 

@@ -178,7 +178,7 @@ describe('a server as a program', () => {
     await call('odd__cancelled');
     stop.abort(new Error('stopped'));
     await expect(stopped).rejects.toThrow('stopped');
-    await vi.waitFor(async () => expect(JSON.parse((await call('odd__cancelled')).text)).toEqual(['stopped']));
+    await vi.waitFor(async () => expect(JSON.parse((await call('odd__cancelled')).text)).toEqual(['Error: stopped']));
     // Such a question may itself take too long, and is taken back then.
     await vi.waitFor(async () => expect((await hurried.call('odd__cancelled')).text).toContain('timed out'));
   });
