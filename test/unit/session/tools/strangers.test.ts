@@ -178,3 +178,25 @@ describe('A5/62: an approval that is asked for a stranger (ADR 22)', () => {
     });
   });
 });
+
+describe('D7: whose sub-agent runs are', () => {
+  const spawns = ({ callId }: { callId: string }) => ({ key: 'agent:main:subagent:1' as never, runId: `run of ${callId}` });
+  const rules = [{ tool: 'sessions_spawn', action: 'allow' }];
+  const stop = (id: string, by: Sender): CommandEnvelope => ({
+    ...command('stop', id),
+    key: homeKey,
+    data: { type: 'stop', reason: '/stop', by, notice: { code: 'stopped' } },
+  });
+
+  test.each<[string, Sender, Sender, string]>([
+    ['a stranger stops their own', bob, bob, 'Stopped 1 sub-agent run and cleared 0 waiting messages.'],
+    ["no other stranger's", bob, eve, 'Nothing was stopped: only the owner may stop what others started.'],
+    ["nor the owner's", olga, eve, 'Nothing was stopped: only the owner may stop what others started.'],
+  ])('%s', async (_, asks, by, text) => {
+    const { made, take } = begin([['sessions_spawn'], 'begun'], rules, [{ name: 'sessions_spawn', spawns }]);
+    await take(says('m', asks));
+    await take(stop('halt', by));
+    expect(made.events()).toContainEqual(expect.objectContaining({ notice: { code: 'stopped', text } }));
+    expect(made.events().some(({ type }) => type === 'runs_stopped')).toBe(by === asks);
+  });
+});
