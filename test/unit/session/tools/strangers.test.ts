@@ -168,6 +168,23 @@ describe('A5/62: an approval that is asked for a stranger (ADR 22)', () => {
     expect(rows().at(-1)).toBe('turn_completed approval-approval-2/1');
   });
 
+  test('a second stranger is told that something else is asked about, and holds up neither the first nor the owner', async () => {
+    const lines: Line[] = [['mail {"to":"x"}'], 'I asked', ['mail {"to":"y"}'], 'not now', 'hi olga', 'sent'];
+    const { made, take, effects, model } = begin(lines, rules, [mail]);
+    await take(says('m', bob));
+    await take(says('n', eve));
+    expect(model.requests.at(-1)?.messages.at(-1)).toMatchObject({
+      outcome: 'denied',
+      text: 'A person has to allow it, and is being asked about something else here. Say so; it can be tried again later.',
+    });
+    expect(made.events().filter(({ type }) => type === 'approval_requested')).toHaveLength(1);
+    await take(says('o', olga));
+    expect(made.events().filter(({ type }) => type === 'turn_completed')).toHaveLength(3);
+    await take(answer('yes'));
+    expect(effects).toEqual(['mail approval-approval-1.1.0']);
+    expect(made.events().at(-1)).toMatchObject({ type: 'turn_completed', turn: { id: 'approval-approval-1' } });
+  });
+
   test('the owner’s own question waits as before, for three days', async () => {
     const { made, take } = begin([['mail'], 'sent'], [], [mail]);
     await take(says('m', olga));
