@@ -10,6 +10,7 @@ import { liveContract } from './live.contract.ts';
 import { memoryStoreContract } from './memory-store.contract.ts';
 import { pairingsContract } from './pairings.contract.ts';
 import { presenceContract } from './presence.contract.ts';
+import { resumeRequestsContract } from './resume-requests.contract.ts';
 import { sessionIndexContract } from './session-index.contract.ts';
 import { snapshotsContract } from './snapshots.contract.ts';
 import { tokensContract } from './tokens.contract.ts';
@@ -36,6 +37,7 @@ export const cachesContract = (name: string, open: () => Promise<CacheBroker>): 
     describe('leases', () => leasesContract(broker));
     describe('answers', () => answersContract(broker));
     describe('live text', () => liveContract(broker));
+    describe('requests to resume', () => resumeRequestsContract(broker));
     describe('custody log', () => custodyLogContract(broker));
     describe('dead letters', () => deadLettersContract(broker));
     describe('audit trail', () => auditLogContract(broker));
