@@ -4,6 +4,7 @@ import { contextOfLongSession } from './context.ts';
 import { deliveries } from './deliveries.ts';
 import { deltaLatency } from './deltas.ts';
 import { gateway } from './gateway.ts';
+import { idMemory } from './id-memory.ts';
 import { eventLog } from './log.ts';
 import { memorySearch } from './memory-search.ts';
 import { ownership } from './ownership.ts';
@@ -17,7 +18,7 @@ import { toolTurns, waitingTurns } from './tools.ts';
 import { latency, turnsPerSecond } from './turns.ts';
 
 /**
- * `npm run bench [-- --only turns,latency,session,memory,ownership,tools,waiting,deltas,deliveries,gateway,context,log,routing,list,skills,memory-search,backup --setup always,default --seconds 8]`: whole-process
+ * `npm run bench [-- --only turns,latency,session,memory,ownership,tools,waiting,deltas,deliveries,gateway,context,log,id-memory,routing,list,skills,memory-search,backup --setup always,default --seconds 8]`: whole-process
  * measurements against real nats-servers; `routing`, `list`, `skills` and `memory-search` need none and run once, and so does `backup`, with two of its own. Figures are of this machine and this run; trust the
  * ratios. Nothing here is a test.
  */
@@ -26,7 +27,7 @@ const { values } = parseArgs({
     only: {
       type: 'string',
       default:
-        'turns,latency,session,memory,ownership,tools,waiting,deltas,deliveries,gateway,context,log,routing,list,skills,memory-search,backup',
+        'turns,latency,session,memory,ownership,tools,waiting,deltas,deliveries,gateway,context,log,id-memory,routing,list,skills,memory-search,backup',
     },
     setup: { type: 'string', default: 'always,default,cluster' },
     seconds: { type: 'string', default: '8' },
@@ -47,6 +48,7 @@ const scenarios: Record<string, (setup: SetupName, seconds: number) => Promise<R
   gateway,
   context: contextOfLongSession,
   log: eventLog,
+  'id-memory': idMemory,
 };
 const alone: Record<string, () => Promise<Row[]>> = {
   routing,

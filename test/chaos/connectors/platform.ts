@@ -20,7 +20,9 @@ export interface RepeatingPlatform {
   readonly posts: readonly Post[];
   /** Calls for updates so far. */
   calls(): number;
-  /** Updates that the connector has and has not confirmed. */
+  /** Updates that the connector has confirmed. */
+  confirmed(): number;
+  /** Updates that it has and has not confirmed. */
   inHand(): number;
   /** Updates that were handed over again, because the connector had not confirmed them when it asked again. */
   handedAgain(): number;
@@ -79,6 +81,7 @@ export const startRepeatingPlatform = async (options: RepeatingPlatformOptions):
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
     posts,
     calls: () => calls,
+    confirmed: () => confirmed,
     inHand: () => handed - confirmed,
     handedAgain: () => again,
     isDone: () => confirmed === scheduled.length,

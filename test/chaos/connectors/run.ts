@@ -12,6 +12,8 @@ export interface ConnectorRunOptions extends RepeatingPlatformOptions {
   readonly gateway: { readonly url: string; readonly token: string };
   readonly ports: Pick<Ports, 'events' | 'inbound' | 'commands'>;
   readonly killEveryMs: number;
+  /** Default: no limit. */
+  readonly mostKills?: number;
 }
 
 export interface ConnectorRun {
@@ -40,23 +42,35 @@ const connectorFile = (): string => {
  * Runs a connector as a process, from a platform that repeats each post to the gateway, and kills it with SIGKILL every `killEveryMs`, with
  * updates in hand if there are any, until all were handed over. Resolves with what is wrong in the log then (D9).
  */
-export const runConnector = async ({ gateway, ports, killEveryMs, ...given }: ConnectorRunOptions): Promise<ConnectorRun> => {
+export const runConnector = async ({
+  gateway,
+  ports,
+  killEveryMs,
+  mostKills = Number.POSITIVE_INFINITY,
+  ...given
+}: ConnectorRunOptions): Promise<ConnectorRun> => {
   const platform = await startRepeatingPlatform(given);
   const env = { ...process.env, PLATFORM_URL: platform.url, NATTER_URL: gateway.url, NATTER_TOKEN: gateway.token };
-  const until = async (condition: () => boolean, mostMs = Number.POSITIVE_INFINITY): Promise<void> => {
-    const giveUpAt = systemClock.monotonic() + mostMs;
-    while (!condition() && systemClock.monotonic() < giveUpAt) await systemClock.sleep(lookMs);
+  /** Until it is time for the next kill. A life must bring something to its end, however slow the machine is. */
+  const live = async (connector: ChildProcess): Promise<void> => {
+    const [calls, confirmed] = [platform.calls(), platform.confirmed()];
+    let began: number | null = null;
+    for (; !platform.isDone(); await systemClock.sleep(lookMs)) {
+      if (connector.exitCode !== null) throw new Error(`the connector ended by itself, with ${connector.exitCode}`);
+      if (platform.calls() === calls) continue;
+      began ??= systemClock.monotonic();
+      const lives = (systemClock.monotonic() - began) / killEveryMs;
+      const isAtWork = platform.inHand() > 0;
+      if (kills < mostKills && (isAtWork ? lives > 1 && platform.confirmed() > confirmed : lives > 2)) return;
+    }
   };
   let connector: ChildProcess | null = null;
   let kills = 0;
   try {
     while (!platform.isDone()) {
-      const calls = platform.calls();
       connector = fork(connectorFile(), [], { env, stdio: 'inherit' });
       const gone = once(connector, 'exit');
-      await until(() => platform.calls() > calls);
-      await until(platform.isDone, killEveryMs);
-      await until(() => platform.isDone() || platform.inHand() > 0, killEveryMs);
+      await live(connector);
       connector.kill('SIGKILL');
       await gone;
       kills += 1;
