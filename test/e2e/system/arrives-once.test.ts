@@ -109,20 +109,17 @@ test('the same id in two chats of a channel is two messages, unless it is unique
   }, 10_000);
 });
 
-test.each([1, 50])(
-  'over a connector that is killed again and again, and repeats, all arrives once and in order: %d groups (D9)',
-  async (chats) => {
-    const before = metric('commands_duplicate_total');
-    const { violations, handedAgain } = await runConnector({
-      ...{ posts: 60, chats, everyMs: 10, repeatsMs: [50, 400, 800], killEveryMs: 200, mostKills: 3 },
-      ...{ gateway: { url: gateway.url, token }, ports },
-    });
-    expect(violations).toEqual([]);
-    expect(handedAgain).toBeGreaterThan(0);
-    // The broker had forgotten their ids.
-    expect(metric('commands_duplicate_total') - before).toBeGreaterThan(60);
-  },
-);
+test('over a connector that is killed again and again, and repeats, all arrives once and in order (D9)', async () => {
+  const before = metric('commands_duplicate_total');
+  const { violations, handedAgain } = await runConnector({
+    ...{ posts: 48, chats: 4, everyMs: 10, repeatsMs: [100, 500], killEveryMs: 200, mostKills: 3 },
+    ...{ gateway: { url: gateway.url, token }, ports },
+  });
+  expect(violations).toEqual([]);
+  expect(handedAgain).toBeGreaterThan(0);
+  // The broker had forgotten their ids.
+  expect(metric('commands_duplicate_total') - before).toBeGreaterThan(48);
+}, 60_000);
 
 test('what is lost, there twice, out of order or from nobody is noticed', () => {
   const posts = ['a', 'b', 'c'].map((text, index) => ({ id: text, chat: '1', number: index + 1, text }));
