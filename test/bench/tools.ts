@@ -11,8 +11,7 @@ import type { SessionKey } from '../../shared/domain/keys/session-key.ts';
 import type { EventType } from '../../shared/domain/session/events.ts';
 import { systemClock } from '../../shared/kit/clock.ts';
 import type { Ports } from '../../shared/ports/index.ts';
-import { closedLoop, keyOf, type Measured } from './load.ts';
-import { rawFencedCommits } from './raw.ts';
+import { closedLoop, keyOf, type Measured, rawFencedCommits } from './load.ts';
 import { type SetupName, setups, startSystem } from './system.ts';
 import type { Row } from './table.ts';
 

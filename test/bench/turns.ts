@@ -1,5 +1,4 @@
-import { closedLoop, keyOf, turn } from './load.ts';
-import { rawFencedCommits } from './raw.ts';
+import { closedLoop, keyOf, rawFencedCommits, turn } from './load.ts';
 import { processorMs, type SetupName, setups, startSystem } from './system.ts';
 import type { Row } from './table.ts';
 
