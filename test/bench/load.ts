@@ -1,10 +1,7 @@
-import { JetStreamApiError, jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { uuidv7 } from 'uuidv7';
-import { openConnection } from '../../shared/adapters/nats/connection.ts';
 import type { SessionKey } from '../../shared/domain/keys/session-key.ts';
 import type { CommandEnvelope } from '../../shared/domain/session/envelope.ts';
 import type { Ports } from '../../shared/ports/index.ts';
-import { type SetupName, setups } from './system.ts';
 
 export const keyOf = (number: number): SessionKey => `agent:main:bench:dm:${number}` as SessionKey;
 
@@ -75,31 +72,4 @@ export const closedLoop = async (
     p99Ms: quantile(sorted, 0.99),
     count: sorted.length,
   };
-};
-
-/**
- * The yardstick: `js.publish` of 300 bytes with an expected last sequence, over 1,000 subjects of a stream of its own on the same broker.
- * Nothing of the product runs in it.
- */
-export const rawFencedCommits = async (servers: string, setup: SetupName, inFlight: number, forMs: number): Promise<Measured> => {
-  const connection = await openConnection({ servers, name: 'bench yardstick', requestTimeoutMs: 5_000 });
-  const name = 'BENCH_RAW';
-  const manager = await jetstreamManager(connection);
-  await manager.streams.add({ name, subjects: ['bench.raw.>'], num_replicas: setups[setup].replicas, allow_direct: true });
-  const client = jetstream(connection);
-  const payload = new Uint8Array(300).fill(7);
-  const last = new Map<string, number>();
-  const perWorker = Math.max(1, Math.floor(1_000 / inFlight));
-  const measured = await closedLoop(inFlight, forMs, async (number, worker) => {
-    const subject = `bench.raw.${worker}.${number % perWorker}`;
-    try {
-      const expect = { lastSubjectSequence: last.get(subject) ?? 0 };
-      last.set(subject, (await client.publish(subject, payload, { expect })).seq);
-    } catch (error) {
-      if (!(error instanceof JetStreamApiError)) throw error;
-    }
-  });
-  await manager.streams.delete(name);
-  await connection.close();
-  return measured;
 };

@@ -4,8 +4,8 @@ import { jetstreamManager } from '@nats-io/jetstream';
 import { openConnection } from '../../../shared/adapters/nats/connection.ts';
 import { systemClock } from '../../../shared/kit/clock.ts';
 import { streamNames } from '../../../shared/wire/topology.ts';
-import { freePort } from '../../bench/deltas.ts';
 import { type BenchSystem, startSystem } from '../../bench/system.ts';
+import { freePort } from '../../bench/up.ts';
 import { runConnector } from './run.ts';
 
 const say = (text: string): void => void process.stdout.write(`${text}\n`);

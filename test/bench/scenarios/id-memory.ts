@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { uuidv7 } from 'uuidv7';
-import type { SessionCommand } from '../../shared/domain/session/commands.ts';
-import { fold, initialState } from '../../shared/domain/session/evolve.ts';
-import { rememberedIds } from '../../shared/domain/session/repeats/id-memory.ts';
-import type { Ports } from '../../shared/ports/index.ts';
-import { keyOf, quantile, turn } from './load.ts';
-import { processorMs, type SetupName, setups, startSystem, type Worker } from './system.ts';
-import type { Row } from './table.ts';
+import type { SessionCommand } from '../../../shared/domain/session/commands.ts';
+import { fold, initialState } from '../../../shared/domain/session/evolve.ts';
+import { rememberedIds } from '../../../shared/domain/session/repeats/id-memory.ts';
+import type { Ports } from '../../../shared/ports/index.ts';
+import { keyOf, quantile, turn } from '../load.ts';
+import { processorMs, type SetupName, setups, startSystem, type Worker } from '../system.ts';
+import type { Row } from '../table.ts';
 
 /** More messages than a session keeps the ids of: the last 64 and 16,384 before them. */
 const messages = 17_000;
