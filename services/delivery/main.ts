@@ -21,7 +21,10 @@ import { deliverySpan } from './span.ts';
 
 export interface DeliveryOptions {
   readonly config: Current<Config>;
-  readonly ports: Pick<Ports, 'clock' | 'events' | 'cursors' | 'leases' | 'custody' | 'deadLetters' | 'commands'>;
+  readonly ports: Pick<
+    Ports,
+    'clock' | 'events' | 'cursors' | 'leases' | 'custody' | 'deadLetters' | 'commands' | 'resumeRequests'
+  >;
   readonly log: Logger;
   readonly member: string;
   /** Outlets besides the configured webhooks; one for a webhook's channel replaces it. */
@@ -32,16 +35,8 @@ export interface DeliveryOptions {
   readonly random?: () => number;
 }
 
-export interface DeliveryService extends Service {
-  /**
-   * Lets the messages of the parked accounts of a channel, or of one of them, be sent again at once instead of at the next try. Returns how
-   * many accounts that are.
-   */
-  resume(channel: string, accountId?: string): number;
-}
-
 /** Starts the service that sends what the log says is to be sent, with a custody record before and after each attempt (ADR 4). */
-export const startDelivery = async (options: DeliveryOptions): Promise<DeliveryService> => {
+export const startDelivery = async (options: DeliveryOptions): Promise<Service> => {
   const { config, ports, log, member } = options;
   const meters = createDeliveryMeters(ports.clock);
   const erasures = createErasures();
@@ -58,6 +53,9 @@ export const startDelivery = async (options: DeliveryOptions): Promise<DeliveryS
     ...{ name: serviceName, member, leases: ports.leases, clock: ports.clock, log },
     work: (tenure) => deliver({ ports, log, erasures, sendPolicy, openOutbox }, tenure),
   });
+  const endResumes = ports.resumeRequests.subscribe((request) => {
+    for (const name of accounts.resume(request)) outbox?.wake(name);
+  });
   return {
     name: serviceName,
     problems: leased.problems,
@@ -72,12 +70,10 @@ export const startDelivery = async (options: DeliveryOptions): Promise<DeliveryS
     }),
     warnings: () => accounts.warnings(),
     waiting: () => [...accounts.waiting(), ...(outbox?.waits() ?? [])],
-    resume: (channel, accountId) => {
-      const names = accounts.resume(channel, accountId);
-      for (const name of names) outbox?.wake(name);
-      return names.length;
+    stop: (deadlineMs) => {
+      endResumes();
+      return leased.stop(deadlineMs);
     },
-    stop: leased.stop,
   };
 };
 

@@ -1,4 +1,4 @@
-import type { WaitingDelivery } from '../../shared/domain/values/delivery.ts';
+import { isToResume, type ResumeRequest, type WaitingDelivery } from '../../shared/domain/values/delivery.ts';
 import type { DeliveryTarget } from '../../shared/domain/values/types.ts';
 import { type Backoff, backoffMs } from '../../shared/kit/backoff.ts';
 import type { Clock } from '../../shared/kit/clock.ts';
@@ -91,10 +91,8 @@ export class ParkedAccounts {
   }
 
   /** Lets the messages of a channel, or of one account, try at once. Returns the names of those that are parked. */
-  resume(channel: string, accountId?: string): string[] {
-    const named = [...this.#parked].filter(
-      ([, parked]) => parked.channel === channel && (accountId === undefined || parked.accountId === accountId),
-    );
+  resume(request: ResumeRequest): string[] {
+    const named = [...this.#parked].filter(([, account]) => isToResume(request, account));
     for (const [name, parked] of named) this.#parked.set(name, { ...parked, until: 0 });
     return named.map(([name]) => name);
   }

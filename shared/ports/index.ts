@@ -15,6 +15,7 @@ import type { Leases } from './leases.ts';
 import type { Live } from './live.ts';
 import type { MemoryStore } from './memory-store.ts';
 import type { Presence } from './presence.ts';
+import type { ResumeRequests } from './resume-requests.ts';
 import type { SessionIndex } from './session-index.ts';
 import type { Snapshots } from './snapshots.ts';
 import type { CommandBus, WorkQueue } from './work-queue.ts';
@@ -42,6 +43,7 @@ export interface Ports {
   readonly cursors: Cursors;
   readonly leases: Leases;
   readonly live: Live;
+  readonly resumeRequests: ResumeRequests;
   readonly custody: CustodyLog;
   readonly deadLetters: DeadLetters;
   readonly tokens: Tokens;

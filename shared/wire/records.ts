@@ -7,7 +7,7 @@ import { type ChannelPairing, pairingLimits } from '../domain/routing/pairing.ts
 import { type CommandAnswer, commandAnswer } from '../domain/session/envelope.ts';
 import type { LogWitness } from '../domain/session/log-witness.ts';
 import { callAttempt } from '../domain/session/repeats/asked-calls.ts';
-import { reportedWaitingPlaces, waitingDelivery } from '../domain/values/delivery.ts';
+import { type ResumeRequest, reportedWaitingPlaces, resumeRequest, waitingDelivery } from '../domain/values/delivery.ts';
 import { roles } from '../domain/values/role.ts';
 import { approvalRequest, deliveryTarget, origin, sessionSource, settings, timestamp, turnRef } from '../domain/values/types.ts';
 import { limits } from '../kit/limits.ts';
@@ -166,6 +166,9 @@ export const deltaCodec = codecOf<Delta>(delta, limits.commandBytes);
 /** A request for the text of the running step so far, with the subject for the answer. */
 export const join = z.object({ key: sessionKey, answerTo: z.string().max(256) });
 export const joinCodec = codecOf<{ key: SessionKey; answerTo: string }>(join);
+
+/** That parked accounts are to be tried again. */
+export const resumeRequestCodec = codecOf<ResumeRequest>(resumeRequest);
 
 /** Outcomes of commands, sent to their callers. */
 export const answerCodec = codecOf<CommandAnswer>(commandAnswer);

@@ -74,6 +74,8 @@ export interface Subjects {
   live(key: SessionKey): string;
   /** Where a late reader of live text asks for what it missed. */
   readonly join: string;
+  /** Where delivery is asked to try parked accounts again. */
+  readonly resume: string;
   /** The queue that a message with this subject waits in, or in whose timers; `null` for other messages. */
   queueOf(subject: string): { readonly queue: QueueName; readonly timed: boolean } | null;
   /** Where each process proves that the broker can store. */
@@ -123,6 +125,7 @@ export const subjectsUnder = (prefix: string): Subjects => {
     audit: (kind) => `${prefix}.audit.${kind}`,
     live: (key) => `${prefix}.live.${path(key)}`,
     join: `${prefix}.join`,
+    resume: `${prefix}.resume`,
     queueOf: (subject) => {
       const [kind, queue] = subject.startsWith(`${prefix}.`) ? subject.slice(prefix.length + 1).split('.') : [];
       if (kind === 'timer' || kind === 'due')

@@ -5,6 +5,7 @@ import { contextOfLongSession } from './scenarios/context.ts';
 import { deliveries } from './scenarios/deliveries.ts';
 import { deltaLatency } from './scenarios/deltas.ts';
 import { gateway } from './scenarios/gateway.ts';
+import { idMemory } from './scenarios/id-memory.ts';
 import { idle } from './scenarios/idle.ts';
 import { eventLog } from './scenarios/log.ts';
 import { memorySearch } from './scenarios/memory-search.ts';
@@ -51,6 +52,7 @@ const scenarios: Record<string, (setup: SetupName, seconds: number) => Promise<R
   gateway,
   context: contextOfLongSession,
   log: eventLog,
+  'id-memory': idMemory,
 };
 const alone: Record<string, (seconds: number) => Promise<Row[]>> = {
   idle,

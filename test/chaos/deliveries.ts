@@ -52,6 +52,14 @@ const recordsOf = async ({ servers, config }: BenchSystem): Promise<CustodyRecor
   return records;
 };
 
+/** What may not have arrived, and is not in the list of `natter deliveries`. */
+const unlisted = async ({ ports }: BenchSystem, finals: ReadonlyMap<string, CustodyRecord>): Promise<string[]> => {
+  const listed = new Set((await ports.deadLetters.list(1_000)).map(({ id }) => id));
+  return [...finals.values()].flatMap(({ state, outboundId }) =>
+    state === 'delivered' || listed.has(outboundId) ? [] : [`${outboundId} is ${state}, and nobody is told`],
+  );
+};
+
 /** Appends replies of one to five parts to the log. Resolves with their ids, in order. */
 const reply = async ({ ports }: BenchSystem, replies: number, random: Random): Promise<string[]> => {
   const ids: string[] = [];
@@ -89,7 +97,10 @@ const oneRun = async (seed: number, replies: number, idempotent: boolean): Promi
       records = all.length;
       for (const record of all) if (isFinal(record.state)) finals.set(record.outboundId, record);
     }
-    const problems = violationsOf({ outbounds: ids, stored: platform.stored, finals, canKnow: idempotent });
+    const problems = [
+      ...violationsOf({ outbounds: ids, stored: platform.stored, finals, canKnow: idempotent }),
+      ...(await unlisted(system, finals)),
+    ];
     const states = [...finals.values()].map(({ state }) => state);
     const counts = [...new Set(states)].map((state) => `${states.filter((each) => each === state).length} ${state}`);
     const seconds = Math.round((systemClock.monotonic() - began) / 1_000);

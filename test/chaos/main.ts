@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { errorMessage } from '../../shared/kit/errors.ts';
+import { connectors } from './connectors/main.ts';
 import { deliveries } from './deliveries.ts';
 import { powerCuts } from './power-cut/main.ts';
 import { lineOf, totalsOf } from './report.ts';
@@ -14,9 +15,10 @@ import { type Setup, setups } from './system.ts';
  * `npm run chaos -- [--scenario host-kill,zombie] [--setup r1,r3] [--runs 5] [--seed N] [--rate 150] [--keys 160] [--max-ack-pending 1]`:
  * real servers, real session hosts, real kills, and a check of everything that is left (`docs/develop/chaos.md`). Ends with 1 when anything was
  * lost, doubled, reordered or torn, or when a fault did not show what it is for. `--out FILE` keeps the reports as JSON lines,
- * `--keep` the history of every run and not only of a bad one. `npm run chaos -- power-cut` and `npm run chaos -- deliveries` are suites
- * of their own.
+ * `--keep` the history of every run and not only of a bad one. `npm run chaos -- connectors`, `-- deliveries` and `-- power-cut` are
+ * suites of their own.
  */
+if (process.argv[2] === 'connectors') process.exit(await connectors(process.argv.slice(3)));
 if (process.argv[2] === 'deliveries') process.exit(await deliveries(process.argv.slice(3)));
 if (process.argv[2] === 'power-cut') process.exit(await powerCuts(process.argv.slice(3)));
 

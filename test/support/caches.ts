@@ -24,6 +24,7 @@ import { provision } from '../../shared/adapters/nats/provision.ts';
 import { createAnswers } from '../../shared/adapters/streams/answers.ts';
 import type { Ephemera } from '../../shared/adapters/streams/ephemera.ts';
 import { createLive } from '../../shared/adapters/streams/live.ts';
+import { createResumeRequests } from '../../shared/adapters/streams/resume-requests.ts';
 import { systemClock } from '../../shared/kit/clock.ts';
 import { NatterError } from '../../shared/kit/errors.ts';
 import type { NewCalls } from '../../shared/ports/access/new-calls.ts';
@@ -38,6 +39,7 @@ import type { Leases } from '../../shared/ports/leases.ts';
 import type { Live } from '../../shared/ports/live.ts';
 import type { MemoryStore } from '../../shared/ports/memory-store.ts';
 import type { Presence } from '../../shared/ports/presence.ts';
+import type { ResumeRequests } from '../../shared/ports/resume-requests.ts';
 import type { SessionIndex } from '../../shared/ports/session-index.ts';
 import type { Snapshots } from '../../shared/ports/snapshots.ts';
 import { subjectsUnder } from '../../shared/wire/subjects.ts';
@@ -51,6 +53,7 @@ export interface CacheHost {
   readonly leases: Leases;
   readonly answers: Answers & { close(): void };
   readonly live: Live;
+  readonly resumeRequests: ResumeRequests;
   readonly custody: CustodyLog;
   readonly deadLetters: DeadLetters;
   readonly tokens: Tokens;
@@ -104,6 +107,7 @@ const hostOver = (parts: {
     leases: createLeases(buckets.hosts, systemClock, (_, error) => complaints.push(error)),
     answers: createAnswers(ephemera, systemClock, address),
     live: createLive(ephemera, subjects, `${address}.live`),
+    resumeRequests: createResumeRequests(ephemera, subjects),
     custody,
     deadLetters,
     tokens: createTokens(buckets.tokens, systemClock),

@@ -1,5 +1,5 @@
 import { runIdOf } from '../../../shared/domain/keys/run-id.ts';
-import type { WaitingDelivery } from '../../../shared/domain/values/delivery.ts';
+import { isToResume, type ResumeRequest, type WaitingDelivery } from '../../../shared/domain/values/delivery.ts';
 import { NatterError } from '../../../shared/kit/errors.ts';
 import { limits } from '../../../shared/kit/limits.ts';
 import { deliveryService, type StoredDeadLetter, type Undelivered } from '../../../shared/ports/dead-letters.ts';
@@ -125,6 +125,25 @@ export const leaveDelivery = async (call: Call, seq: number) => {
   const kept = await deliveryAt(context, seq);
   await context.audit.before('delivery_left', caller, factsOf(kept), () => context.ports.deadLetters.remove(seq));
   return listed(kept);
+};
+
+/**
+ * Has the parked accounts of a channel, or one of them, tried again at once instead of at the next try. Resolves with those. The first
+ * message of each shows whether it works again; if not, the account stays parked. Throws `NatterError('not_found')` if none is parked.
+ */
+export const resumeAccounts = async (call: Call, request: ResumeRequest) => {
+  permit(call);
+  const { context, caller } = call;
+  const isMeant = (place: WaitingDelivery): boolean => place.state === 'parked' && isToResume(request, place);
+  const parked = (await waiting(context)).filter(isMeant);
+  const { channel, accountId } = request;
+  if (parked.length === 0)
+    throw new NatterError('not_found', `channel: no such account is parked; "waiting" of the list has those that are`, {
+      field: 'channel',
+    });
+  const facts = { target: channel, detail: { accountId } };
+  await context.audit.before('delivery_resumed', caller, facts, async () => context.ports.resumeRequests.send(request));
+  return { accounts: parked };
 };
 
 const factsOf = ({ letter: { seq }, message: { id, outcome } }: Kept) => ({

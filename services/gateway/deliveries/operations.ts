@@ -1,13 +1,15 @@
+import { resumeRequest } from '../../../shared/domain/values/delivery.ts';
 import { numberedListParameters, numberedListQuery, numberedParameters, sequenceIn } from '../operation/numbered.ts';
 import { method, type Operation, operation } from '../operation/operation.ts';
 import { route } from '../operation/route.ts';
 import * as samples from '../operation/samples.ts';
-import { leaveDelivery, listDeliveries, readDelivery, repeatDelivery } from './deliveries.ts';
+import { leaveDelivery, listDeliveries, readDelivery, repeatDelivery, resumeAccounts } from './deliveries.ts';
 import * as results from './results.ts';
 
 /** Outgoing messages that may not have arrived. Not for MCP: a model must not decide what people get twice. */
 
 const seqOf = sequenceIn('delivery');
+const resumeBody = resumeRequest.strict();
 
 const text = 'The build is green.';
 const warning = 'the receiver may get it twice';
@@ -60,5 +62,17 @@ export const deliveryOperations: readonly Operation[] = [
       input: ({ path }) => seqOf(path),
     }),
     rpc: method({ name: 'deliveries.leave', parameters: numberedParameters, input: (given) => given.seq }),
+  }),
+  operation(resumeAccounts, {
+    ...{ id: 'resumeAccounts', tag: 'operations', changes: 'sessions' },
+    summary: 'Has the parked accounts of a channel, or one of them, tried again at once; this is audited',
+    http: route({
+      ...{ method: 'post', path: '/v1/deliveries/resume', body: resumeBody },
+      answers: { 200: results.accountsResumed },
+      examples: { body: { channel: 'telegram' }, answer: { accounts: [samples.parkedAccount] } },
+      problems: ['forbidden', 'not_found'],
+      input: ({ body }) => body,
+    }),
+    rpc: method({ name: 'deliveries.resume', parameters: resumeBody, input: (given) => given }),
   }),
 ];

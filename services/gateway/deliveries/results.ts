@@ -32,3 +32,4 @@ export const deliveryRead = listedDelivery.extend({
 });
 export const deliveryRepeated = listedDelivery.extend({ command: takenResult, warning: z.string() });
 export const deliveryLeft = listedDelivery;
+export const accountsResumed = z.object({ accounts: z.array(waitingDelivery).describe('those that are tried again at once') });

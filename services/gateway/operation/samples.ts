@@ -79,6 +79,7 @@ export const delivery = {
 export const waitingDelivery = {
   ...{ channel: 'telegram', to: '-100123', state: 'waiting', detail: 'the receiver asked to wait', until: at + 3_600_000 },
 } as const;
+export const parkedAccount = { channel: 'telegram', state: 'parked', detail: 'HTTP 401', until: at + 1_800_000 } as const;
 export const pairingRequest = {
   ...{ channel: 'telegram', senderId: '4711', name: 'Ann', code: '7KQ2M9XA', requestedAt: at, expiresAt: at + 3_600_000 },
 };

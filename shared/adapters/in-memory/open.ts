@@ -16,6 +16,7 @@ import { createTokens } from '../kv/tokens.ts';
 import { createAnswers } from '../streams/answers.ts';
 import { createLive } from '../streams/live.ts';
 import { checkpointBinding, commandBinding, inboundBinding } from '../streams/queue-binding.ts';
+import { createResumeRequests } from '../streams/resume-requests.ts';
 import { tracedQueue } from '../streams/traced-queue.ts';
 import { createInMemoryAuditLog } from './audit-log.ts';
 import { createInMemoryCustodyLog } from './custody-log.ts';
@@ -101,6 +102,7 @@ export const openInMemory = (options: InMemoryOptions): InMemorySystem => {
       cursors: createCursors(buckets.index),
       leases: createLeases(buckets.hosts, clock, options.leaseFailed),
       live,
+      resumeRequests: createResumeRequests(ephemera, subjects),
       custody,
       deadLetters,
       tokens: createTokens(buckets.tokens, clock),

@@ -20,6 +20,7 @@ import { createTokens } from '../kv/tokens.ts';
 import { createWritersWitness } from '../kv/writers-witness.ts';
 import { createAnswers } from '../streams/answers.ts';
 import { createLive } from '../streams/live.ts';
+import { createResumeRequests } from '../streams/resume-requests.ts';
 import { tracedQueue } from '../streams/traced-queue.ts';
 import { openAuditLog } from './audit-log.ts';
 import { type ConnectionSettings, inboxOf, openConnections } from './connection.ts';
@@ -110,6 +111,7 @@ export const openNats = async (config: Config, options: OpenOptions): Promise<Po
     cursors,
     leases: createLeases(hosts, clock, leaseFailed),
     live,
+    resumeRequests: createResumeRequests(ephemera, subjects),
     custody: await openCustodyLog(inCommits),
     deadLetters,
     tokens: createTokens(tokens, clock),

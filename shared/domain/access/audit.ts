@@ -15,6 +15,7 @@ export const auditKinds = [
   'dead_letter_discarded',
   'delivery_repeated',
   'delivery_left',
+  'delivery_resumed',
   'history_repaired',
   'config_reloaded',
   'log_restored',

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { limits } from '../../kit/limits.ts';
+import { channelNameOf } from './channel-name.ts';
 import { deliveryTarget } from './types.ts';
 
 /** Longest reason why a message may not have arrived, and how many places where others wait a process reports. */
@@ -34,3 +35,10 @@ export const waitingDelivery = z.object({
   until: z.number(),
 });
 export type WaitingDelivery = z.infer<typeof waitingDelivery>;
+
+/** That the parked accounts of a channel, or one of them, are to be tried again at once. */
+export const resumeRequest = deliveryTarget.pick({ channel: true, accountId: true });
+export type ResumeRequest = z.infer<typeof resumeRequest>;
+/** Whether an account is one of those. */
+export const isToResume = ({ channel, accountId }: ResumeRequest, account: ResumeRequest): boolean =>
+  channelNameOf(channel) === channelNameOf(account.channel) && (accountId === undefined || accountId === account.accountId);

@@ -7,11 +7,11 @@ import type { Row } from '../table.ts';
 
 const rooms = 32;
 
-/** Replies of 2,000 characters to a webhook that answers at once: whole, and in five parts. */
+/** Replies of 2,000 characters to a webhook that answers at once: in one piece, without a limit and under one, and in five parts. */
 export const deliveries = async (setup: SetupName, seconds: number): Promise<Row[]> => {
   const platform = await startScriptedPlatform(() => 'store', { recognises: false });
   const hook = { url: platform.url, secret: 'a secret' };
-  const webhooks = { whole: hook, parts: { ...hook, maxCharacters: 500 } };
+  const webhooks = { whole: hook, limited: { ...hook, maxCharacters: 40_000 }, parts: { ...hook, maxCharacters: 500 } };
   const system = await startSystem(setup, { outlets: { webhooks } });
   try {
     const delivery = await system.start('delivery');
@@ -30,12 +30,20 @@ export const deliveries = async (setup: SetupName, seconds: number): Promise<Row
     const count = seconds * 50;
     for (const [channel, messages] of [['whole', 1] as const, ['parts', 5] as const]) await deliver(channel, count, messages);
     const whole = await deliver('whole', count, 1);
+    const limited = await deliver('limited', count, 1);
     const parts = await deliver('parts', count, 5);
     return [
       { what: `replies in one piece (${setups[setup].title})`, value: whole.perSecond, unit: '/s', ratio: 1 },
+      { what: 'the same under a limit', value: limited.perSecond, unit: '/s', ratio: limited.perSecond / whole.perSecond },
       { what: 'replies in five parts', value: parts.perSecond, unit: '/s', ratio: parts.perSecond / whole.perSecond },
-      { what: 'processor time of delivery per reply, one piece', value: 1_000 * whole.usedMs, unit: 'µs' },
-      { what: 'processor time of delivery per reply, five parts', value: 1_000 * parts.usedMs, unit: 'µs' },
+      { what: 'processor time of delivery per reply, one piece', value: 1_000 * whole.usedMs, unit: 'µs', ratio: 1 },
+      { what: 'the same under a limit', value: 1_000 * limited.usedMs, unit: 'µs', ratio: limited.usedMs / whole.usedMs },
+      {
+        what: 'processor time of delivery per reply, five parts',
+        value: 1_000 * parts.usedMs,
+        unit: 'µs',
+        ratio: parts.usedMs / whole.usedMs,
+      },
     ];
   } finally {
     await system.close();

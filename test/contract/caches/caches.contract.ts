@@ -11,6 +11,7 @@ import { memoryStoreContract } from './memory-store.contract.ts';
 import { newCallsContract } from './new-calls.contract.ts';
 import { pairingsContract } from './pairings.contract.ts';
 import { presenceContract } from './presence.contract.ts';
+import { resumeRequestsContract } from './resume-requests.contract.ts';
 import { sessionIndexContract } from './session-index.contract.ts';
 import { snapshotsContract } from './snapshots.contract.ts';
 import { tokensContract } from './tokens.contract.ts';
@@ -38,6 +39,7 @@ export const cachesContract = (name: string, open: () => Promise<CacheBroker>): 
     describe('leases', () => leasesContract(broker));
     describe('answers', () => answersContract(broker));
     describe('live text', () => liveContract(broker));
+    describe('requests to resume', () => resumeRequestsContract(broker));
     describe('custody log', () => custodyLogContract(broker));
     describe('dead letters', () => deadLettersContract(broker));
     describe('audit trail', () => auditLogContract(broker));

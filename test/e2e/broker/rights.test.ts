@@ -104,6 +104,7 @@ const messages: readonly [RegExp, ...string[]][] = [
   [/^\$KV\.natter_pairings\.channel\./, 'pairings'],
   [/^natter\.live\./, 'live text'],
   [/^natter\.join$/, 'requests for live text'],
+  [/^natter\.resume$/, 'requests to resume'],
   [/^natter\.probe$/, 'probes'],
   [/^_INBOX_gateway\./, 'inbox of the gateway'],
   [/^_INBOX_checkpoint\./, 'inbox of checkpoint'],

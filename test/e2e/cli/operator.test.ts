@@ -286,6 +286,12 @@ describe('natter doctor', () => {
     expect(anew.outboundId).not.toBe('9.0');
     await natter('deliveries', 'leave', `${anew.seq}`);
     expect(await natter('deliveries')).toBe('');
+    const parked = { channel: 'chat', accountId: 'work', state: 'parked', detail: 'HTTP 401', until: 0 } as const;
+    const service = { name: 'delivery', problems: [], warnings: [], metrics: {}, waiting: [parked] };
+    await ports.presence.tell({ v: 1, process: 'planted', version: '0', startedAt: 1, at: 1, services: [service] });
+    expect(await natter('deliveries')).toMatch(/^- +now +parked +- +chat account work +HTTP 401$/m);
+    expect(await natter('deliveries', 'resume', 'chat', '--account', 'work')).toBe('chat account work: tried again now\n');
+    await ports.presence.leave('planted');
   });
 
   test('I2: a command that no host could take is resent from the command line: once, and said to be a repeat the second time', async () => {

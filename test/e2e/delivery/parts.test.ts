@@ -1,5 +1,4 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import type { DeliveryService } from '../../../services/delivery/main.ts';
 import type { CustodyRecord } from '../../../shared/ports/custody-log.ts';
 import { type Reaction, type ScriptedPlatform, startScriptedPlatform } from '../../support/platform/scripted-platform.ts';
 import { violationsOf } from '../../support/platform/verdict.ts';
@@ -16,7 +15,7 @@ const opened = async (react: Parameters<typeof startScriptedPlatform>[0], option
   platform = await startScriptedPlatform(react, options);
   rig = await openRig();
   const start = (member: string, webhook: object = {}) =>
-    rig.start(member, { webhook: { url: platform.url, maxCharacters: 500, ...webhook } }) as Promise<DeliveryService>;
+    rig.start(member, { webhook: { url: platform.url, maxCharacters: 500, ...webhook } });
   return { ...rig, platform, start };
 };
 const textOf = (parts: number): string =>
@@ -105,7 +104,7 @@ describe('a platform that lets nothing through', () => {
 
   test('an account whose token was revoked is parked, loudly, and resumes by command or by itself', async () => {
     let isRevoked = true;
-    const { say, start, until, clock } = await opened(() => (isRevoked ? { status: 401 } : 'store'));
+    const { say, start, until, clock, ports } = await opened(() => (isRevoked ? { status: 401 } : 'store'));
     const service = await start('one');
     const ids = [await say('a', 'ann'), await say('b', 'bob', { accountId: 'work' })];
     await until(() => expect(service.metrics()).toMatchObject({ parked_accounts: 2, waiting: 2, in_hand: 0 }));
@@ -116,7 +115,7 @@ describe('a platform that lets nothing through', () => {
     const asked = platform.requests.length;
     ids.push(await say('c', 'ann'), await say('d', 'carl'));
     isRevoked = false;
-    expect(service.resume('chat', 'work')).toBe(1);
+    ports.resumeRequests.send({ channel: 'Chat ', accountId: 'work' });
     await until(() => expect(stateOf(ids[1]!)).toBe('delivered'));
     expect(platform.requests).toHaveLength(asked + 1);
     clock.skip(120_000);

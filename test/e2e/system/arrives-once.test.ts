@@ -1,5 +1,7 @@
+import { createHash } from 'node:crypto';
 import pino from 'pino';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { type Gateway, startGateway } from '../../../services/gateway/main.ts';
 import { startRouter } from '../../../services/router/main.ts';
 import { startSession } from '../../../services/session/main.ts';
 import { openConnection } from '../../../shared/adapters/nats/connection.ts';
@@ -12,6 +14,7 @@ import { fixed } from '../../../shared/runtime/config/reload.ts';
 import type { Service } from '../../../shared/runtime/service.ts';
 import { subjectsUnder } from '../../../shared/wire/subjects.ts';
 import { topologyOf } from '../../../shared/wire/topology.ts';
+import { runConnector, violationsOf } from '../../chaos/connectors/run.ts';
 import { startServer, type TestServer } from '../../support/nats.ts';
 import { portsOn } from '../../support/system.ts';
 
@@ -23,6 +26,8 @@ const forgetful = { ...usual, streams: usual.streams.map((stream) => ({ ...strea
 let server: TestServer;
 let opened: ReturnType<typeof portsOn>;
 let ports: Ports;
+let gateway: Gateway;
+const token = 'token-of-the-connector';
 const services: Service[] = [];
 
 beforeAll(async () => {
@@ -30,13 +35,21 @@ beforeAll(async () => {
   const connection = await openConnection({ ...server.as('provisioner'), name: 'test', requestTimeoutMs: 5_000 });
   await provision(connection, forgetful);
   await connection.close();
-  const config = configSchema.parse({ nats: { partitions }, session: { dmScope: 'main' } });
+  const sha256 = createHash('sha256').update(token).digest('hex');
+  const config = configSchema.parse({
+    ...{ nats: { partitions }, session: { dmScope: 'main' } },
+    gateway: { port: 0, tokens: { telegram: { sha256, role: 'channel', namespace: 'telegram' } } },
+  });
   const log = pino({ level: 'silent' });
   opened = portsOn(server, config);
   ports = await opened.as('tester');
   const router = { config: fixed(config), ports: await opened.as('router'), log, member: 'router-1' };
   services.push(await startRouter(router));
   services.push(await startSession({ config, ports: await opened.as('session'), log, member: 'host-1', env: {} }));
+  // It refuses messages where a stream is not what it should be.
+  const gatewayPorts = { ...(await opened.as('gateway')), problems: () => [] };
+  gateway = await startGateway({ config: fixed(config), ports: gatewayPorts, log, token: 'a', version: '0' });
+  services.push(gateway);
 });
 afterAll(async () => {
   await Promise.all(services.map((service) => service.stop(2_000)));
@@ -94,4 +107,26 @@ test('the same id in two chats of a channel is two messages, unless it is unique
     const said = await saidIn('agent:main:main');
     expect(said.filter((text) => text !== 'said q').sort()).toEqual(['of the account', 'said 7', 'said 7']);
   });
+});
+
+test('over a connector that is killed again and again, and repeats, all arrives once and in order (D9)', async () => {
+  const before = metric('commands_duplicate_total');
+  const { violations, handedAgain } = await runConnector({
+    ...{ posts: 48, chats: 4, everyMs: 10, repeatsMs: [100, 500], killEveryMs: 200, mostKills: 3 },
+    ...{ gateway: { url: gateway.url, token }, ports },
+  });
+  expect(violations).toEqual([]);
+  expect(handedAgain).toBeGreaterThan(0);
+  // The broker had forgotten their ids.
+  expect(metric('commands_duplicate_total') - before).toBeGreaterThan(48);
+}, 60_000);
+
+test('what is lost, there twice, out of order or from nobody is noticed', () => {
+  const posts = ['a', 'b', 'c'].map((text, index) => ({ id: text, chat: '1', number: index + 1, text }));
+  const wrongWith = (...texts: string[]) => violationsOf(posts, new Map([['1', texts]]));
+  expect(wrongWith('a', 'b', 'c')).toEqual([]);
+  expect(wrongWith('a', 'c')).toEqual(['b is lost']);
+  expect(wrongWith('a', 'b', 'b', 'c')).toEqual(['b is there 2 times']);
+  expect(wrongWith('b', 'a', 'c')).toEqual(['a comes after b']);
+  expect(wrongWith('a', 'b', 'c', 'd')).toContain('1 has what nobody wrote');
 });

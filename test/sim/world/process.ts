@@ -113,6 +113,7 @@ export const portsOf = (
     cursors,
     leases: createLeases(gatedBucket(process, system.buckets.hosts), own),
     live: { ...outside.live, publish: () => {} },
+    resumeRequests: outside.resumeRequests,
     custody: outside.custody,
     deadLetters: outside.deadLetters,
     tokens: outside.tokens,

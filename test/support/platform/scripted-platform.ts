@@ -1,5 +1,6 @@
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { setImmediate } from 'node:timers/promises';
 import { listener } from '../listener.ts';
 import type { StoredMessage } from './verdict.ts';
 
@@ -68,6 +69,10 @@ export const startScriptedPlatform = async (
   const server = createServer(
     listener(async (incoming, response) => {
       const body = JSON.parse(Buffer.concat(await incoming.toArray()).toString());
+      // A busy machine may read a request after its sender has given it up and sent the next one: nothing keeps these in order. The end of a
+      // connection is read one turn of the loop after the request.
+      for (let turn = 0; turn < 2; turn++) await setImmediate();
+      if (incoming.socket.readableEnded || incoming.socket.destroyed) return;
       const request: PlatformRequest = { ...body, to: body.to.to };
       requests.push(request);
       answer(request, react(request, requests.filter(({ id }) => id === request.id).length), response);

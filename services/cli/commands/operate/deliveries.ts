@@ -13,6 +13,7 @@ interface DeliveriesOptions extends CommonOptions {
   readonly limit: number;
   readonly json?: boolean;
   readonly yes?: boolean;
+  readonly account?: string;
 }
 interface Delivery extends Pick<Undelivered, 'target' | 'kind' | 'parts'> {
   readonly seq: number;
@@ -37,12 +38,14 @@ const sequence = (text: string): number => {
   throw new InvalidArgumentError('use a number of the column SEQ in the list');
 };
 
-/** `natter deliveries [show|repeat|leave]`: outgoing messages that may not have arrived, and what a person decides about them (D12). */
+/** `natter deliveries [show|repeat|leave|resume]`: outgoing messages that may not have arrived or wait, and what a person decides (D12). */
 export const deliveriesCommand = (program: Command, world: World): void => {
   const { terminal } = world;
   const deliveries = program
     .command('deliveries')
-    .description('list outgoing messages that may not have arrived or wait, newest first; show, repeat or leave one')
+    .description(
+      'list outgoing messages that may not have arrived or wait, newest first; show, repeat or leave one, or resume an account',
+    )
     .option('--limit <count>', 'maximum number of messages', wholeNumber(1, limits.pageRows), 50)
     .option('--json', 'print the response of the gateway as JSON')
     .addHelpText('after', example('deliveries --limit 10'))
@@ -96,6 +99,22 @@ export const deliveriesCommand = (program: Command, world: World): void => {
       terminal.out(json ? asJson(left, 2) : `${seq}: left as it is`);
     },
   );
+  deliveries
+    .command('resume')
+    .argument('<channel>', 'channel whose parked accounts are tried again at once')
+    .option('--account <id>', 'only this account')
+    .option('--json', 'print the response of the gateway as JSON')
+    .description('try parked accounts again, once a token is renewed or a right granted')
+    .addHelpText('after', example('deliveries resume telegram --account work'))
+    .action(async (channel: string, _: unknown, command: Command) => {
+      const { json, account: accountId, ...common } = command.optsWithGlobals<DeliveriesOptions>();
+      const resumed = await clientOf(world, common).post<{ accounts: WaitingDelivery[] }>('/v1/deliveries/resume', {
+        channel,
+        accountId,
+      });
+      if (json) return terminal.out(asJson(resumed, 2));
+      for (const account of resumed.accounts) terminal.out(`${targetText(account)}: tried again now`);
+    });
 };
 
 const targetText = ({ channel, to, threadId, accountId }: Partial<DeliveryTarget>): string =>

@@ -109,6 +109,10 @@ export const channelsOf = (subjects: Subjects): Readonly<Record<string, Channel>
       address: address(subjects.delivery(mark('state') as CustodyState, target)),
       ...{ parameters: ['state', 'channel', 'target'], message: 'custodyRecord', stream: streams.deliveries, action: 'send' },
     },
+    resumes: {
+      summary: 'Where delivery is asked to try parked accounts again. Use the HTTP API: it checks who may',
+      ...{ address: subjects.resume, message: 'resumeRequest', action: 'receive', isInternal: true },
+    },
     deadLetters: {
       summary:
         'Messages nobody could process, until somebody resends or removes them; bounded in age, size and number of a source',

@@ -45,6 +45,7 @@ export const messages = {
   },
   delta: { summary: 'A piece of an answer in the making. Lost on purpose: the recorded `assistant_message` is what counts' },
   join: { summary: 'Asks for the text of the running step so far; pieces come to `answerTo`, if there is one' },
+  resumeRequest: { summary: 'Try the parked accounts of a channel again, or one of them' },
   inboundEnvelope: {
     summary: 'What a platform said',
     headers: object(['Nats-Msg-Id'], {

@@ -3,6 +3,7 @@ import { sessionKey } from '../../../../shared/domain/keys/session-key.ts';
 import { inboundEnvelope } from '../../../../shared/domain/routing/inbound-envelope.ts';
 import { checkpointRequest, commandAnswer, commandEnvelope, commitShape } from '../../../../shared/domain/session/envelope.ts';
 import { sessionEvent } from '../../../../shared/domain/session/events.ts';
+import { resumeRequest } from '../../../../shared/domain/values/delivery.ts';
 import { limits } from '../../../../shared/kit/limits.ts';
 import { custodyRecord } from '../../../../shared/wire/custody-record.ts';
 import { auditRecord, deadLetter, delta, join } from '../../../../shared/wire/records.ts';
@@ -59,6 +60,7 @@ export const schemas = () => {
     checkpointRequest: schemaOf(checkpointRequest, 'output'),
     commandAnswer: schemaOf(commandAnswer, 'output'),
     custodyRecord: schemaOf(custodyRecord, 'output'),
+    resumeRequest: schemaOf(resumeRequest, 'output'),
     deadLetter: schemaOf(deadLetter, 'output'),
     auditRecord: schemaOf(auditRecord, 'output'),
     ...events,

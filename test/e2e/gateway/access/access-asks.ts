@@ -22,6 +22,7 @@ import {
   nothing,
   type Place,
   pairedStrangers,
+  parkedAccounts,
   responses,
   runs,
   sessions,
@@ -117,6 +118,8 @@ const said =
   };
 const ofStranger = { world: strangers };
 const withCode: Given = ({ key: channel, id: code }) => ({ channel, code });
+const ofParked = { world: parkedAccounts };
+const ofChannel: Given = ({ key: channel }) => ({ channel });
 const ofPaired = { world: pairedStrangers };
 const ofSender: Given = ({ key: channel, id: senderId }) => ({ channel, senderId });
 
@@ -292,6 +295,8 @@ export const asks: Readonly<Record<string, (title: string) => Asking>> = {
   'rpc deliveries.get': rpc(seqOf, { world: deliveries }),
   'rpc deliveries.repeat': rpc(seqOf, { world: deliveries }),
   'rpc deliveries.leave': rpc(seqOf, { world: deliveries }),
+  'POST /v1/deliveries/resume': route({ given: ofChannel }, ofParked),
+  'rpc deliveries.resume': rpc(ofChannel, ofParked),
   'GET /v1/pairing': route({}, plain),
   'POST /v1/pairing/approve': route({ given: withCode }, ofStranger),
   'POST /v1/pairing/deny': route({ given: withCode }, ofStranger),

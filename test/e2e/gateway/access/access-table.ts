@@ -8,6 +8,7 @@ import type { Name } from './access-rig.ts';
  * `a` Ann's own session · `b` Ann's and Bob's · `c` Bob's on another channel · `d` strangers' · `g` was Ann's, deleted · `n` never was ·
  * `e` never was, and Eve may begin it · `p` remembered of Ann · `q` of Bob · `s` by the agent · `y` how all of the system is · `t` a token
  * `l` a dead letter · `o` an outgoing message that may not have arrived · `u` a stranger who waits, or was let in
+ * `w` an account whose messages wait
  *
  * `403ab`: those are answered 403. `403` alone: everything is, in the same words. `-`: nothing is there. `=`: as the cell to the left.
  */
@@ -143,6 +144,8 @@ rpc deliveries.list                            200  ok           =      403     
 rpc deliveries.get                             200  o            =      403     403        403        403     403          403          403     403        403       403      403
 rpc deliveries.repeat                          200  o            =      403     403        403        403     403          403          403     403        403       403      403
 rpc deliveries.leave                           200  o            =      403     403        403        403     403          403          403     403        403       403      403
+POST /v1/deliveries/resume                     200  w            =      403     403        403        403     403          403          403     403        403       403      403
+rpc deliveries.resume                          200  w            =      403     403        403        403     403          403          403     403        403       403      403
 GET /v1/pairing                                200  ok           =      403     403        403        403     403          403          403     403        403       403      403
 POST /v1/pairing/approve                       200  u            =      403     403        403        403     403          403          403     403        403       403      403
 POST /v1/pairing/deny                          200  u            =      403     403        403        403     403          403          403     403        403       403      403

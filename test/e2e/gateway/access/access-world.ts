@@ -167,6 +167,18 @@ export const deliveries: World = {
   },
 };
 
+/** Parked accounts of channels of their own, as a delivery service reports them. */
+export const parkedAccounts: World = {
+  letters: 'w',
+  async make({ hostPorts }, letter, cell) {
+    const channel = `irc-${cell}`;
+    const waiting = [{ channel, state: 'parked', detail: 'HTTP 401', until: 4e12 } as const];
+    const services = [{ name: 'delivery', problems: [], warnings: [], metrics: {}, waiting }];
+    await hostPorts.presence.tell({ v: 1, process: channel, version: '0', startedAt: 1, at: 1, services });
+    return { letter, key: channel, id: '' };
+  },
+};
+
 /** Strangers on channels of their own; their code and their id are one. */
 const strangersOf = (areApproved: boolean): World => ({
   letters: 'u',

@@ -187,6 +187,7 @@ describe('the document says what is there', () => {
       commands: [subjects.command(key)],
       checkpoints: [subjects.checkpoint(key)],
       deliveries: [subjects.delivery('sending', target), subjects.delivery('failed', { channel: 'irc', to: '界'.repeat(512) })],
+      resumes: [subjects.resume],
       deadLetters: [subjects.dead('router', 'irc'), subjects.dead('session', '')],
       audit: auditKinds.map((kind) => subjects.audit(kind)),
     };

@@ -1,8 +1,9 @@
-import { expect, test, vi } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import type { SessionKey } from '../../../../shared/domain/keys/session-key.ts';
-import type { WaitingDelivery } from '../../../../shared/domain/values/delivery.ts';
+import type { ResumeRequest, WaitingDelivery } from '../../../../shared/domain/values/delivery.ts';
 import { NatterError } from '../../../../shared/kit/errors.ts';
 import type { Undelivered } from '../../../../shared/ports/dead-letters.ts';
+import type { Ports } from '../../../../shared/ports/index.ts';
 import { undeliveredCodec } from '../../../../shared/wire/undelivered.ts';
 import { pathOf, startWorld } from '../setup.ts';
 
@@ -127,11 +128,37 @@ test('what cannot be repeated says why, and stays', async () => {
   expect((await list()).deliveries).toHaveLength(2);
 });
 
+const parkedWork: WaitingDelivery = { channel: 'telegram', accountId: 'work', state: 'parked', detail: 'HTTP 401', until: 9 };
+const reporting = (ports: Pick<Ports, 'presence'>, ...waiting: WaitingDelivery[]): Promise<void> => {
+  const service = { name: 'delivery', problems: [], warnings: [], metrics: {}, waiting };
+  return ports.presence.tell({ v: 1, process: 'p', version: '0', startedAt: 1, at: 1, services: [service] });
+};
+
 test('what waits is listed as long as its process reports it, on the first page only', async () => {
   const { ports, list } = await start();
-  const waiting: WaitingDelivery = { channel: 'telegram', state: 'parked', detail: 'HTTP 401', until: 9 };
-  const service = { name: 'delivery', problems: [], warnings: [], metrics: {}, waiting: [waiting] };
-  await ports.presence.tell({ v: 1, process: 'p', version: '0', startedAt: 1, at: 1, services: [service] });
+  const waiting = parkedWork;
+  await reporting(ports, waiting);
   await vi.waitFor(async () => expect(await list()).toEqual({ waiting: [waiting], deliveries: [], next: null }));
   expect(await list('?before=9')).toMatchObject({ waiting: [] });
+});
+
+test('D12: parked accounts are tried again when the owner says so: all of a channel or one, and the audit has it', async () => {
+  const { ports, call } = await start();
+  const other: WaitingDelivery = { channel: 'telegram', to: '7', state: 'waiting', detail: 'later', until: 9 };
+  const { accountId: _, ...unnamed } = parkedWork;
+  await reporting(ports, parkedWork, unnamed, other);
+  const heard: ResumeRequest[] = [];
+  onTestFinished(ports.resumeRequests.subscribe((request) => heard.push(request)));
+  const resume = (body: ResumeRequest) => call('POST', '/v1/deliveries/resume', { body });
+  expect(await resume({ channel: 'telegram', accountId: 'home' })).toMatchObject({ status: 404, body: { field: 'channel' } });
+  expect(await resume({ channel: 'irc' })).toMatchObject({ status: 404 });
+  expect(heard).toEqual([]);
+  expect((await resume({ channel: 'Telegram', accountId: 'work' })).body).toEqual({ accounts: [parkedWork] });
+  expect((await resume({ channel: 'telegram' })).body).toEqual({ accounts: [parkedWork, unnamed] });
+  await vi.waitFor(() => expect(heard).toEqual([{ channel: 'Telegram', accountId: 'work' }, { channel: 'telegram' }]));
+  const { records } = await ports.audit.page({ limit: 9, kind: 'delivery_resumed' });
+  expect(records).toMatchObject([
+    { target: 'Telegram', detail: 'accountId: work' },
+    { target: 'telegram', outcome: 'ok' },
+  ]);
 });

@@ -31,7 +31,7 @@ describe('POST /v1/rpc', () => {
     const sessions = ['sessions.reset', 'sessions.delete', 'sessions.compact', 'sessions.checkpoint', 'sessions.fork'];
     const memory = ['memory.list', 'memory.get', 'memory.forget'];
     const deadLetters = ['deadLetters.list', 'deadLetters.get', 'deadLetters.resend', 'deadLetters.discard'];
-    const deliveries = ['deliveries.list', 'deliveries.get', 'deliveries.repeat', 'deliveries.leave'];
+    const deliveries = ['deliveries.list', 'deliveries.get', 'deliveries.repeat', 'deliveries.leave', 'deliveries.resume'];
     const pairing = ['pairing.list', 'pairing.approve', 'pairing.deny', 'pairing.revoke'];
     const ours = [
       ...sessions,

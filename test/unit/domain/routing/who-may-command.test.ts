@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { type Change, routed } from './support.ts';
+import { reservedCommands } from '../../../../shared/domain/routing/chat-command.ts';
+import { type Change, config, outcome, routed } from './support.ts';
 
 /**
  * D7: who may change a session by a chat command. A column is a place to write from, a row a command; a cell is the type of what
@@ -33,44 +34,75 @@ const places: Readonly<Record<string, Place>> = {
   'hook, of another': [{ ...direct('9'), channel: 'hook', sessionKey: 'agent:main:telegram:dm:1' }, owned],
 };
 const table = `
-                         /new      /reset hi  /compact  /stop      /send off  /status
-owner, direct            reset     reset      compact   stop       patch      report
-owner, group             reset     post       compact   stop       patch      report
-owner, global            reset     reset      compact   stop       patch      report
-other, dmScope main      notice    notice     notice    stop own   notice     report
-other, global            notice    notice     notice    stop own   notice     report
-other, no owners         notice    notice     notice    stop own   notice     report
-other, per-peer          reset     reset      compact   stop       notice     report
-other, per-account       reset     reset      compact   stop       notice     report
-other, global, per-peer  notice    notice     notice    stop own   notice     report
-other, group             notice    notice     notice    stop own   notice     report
-other, topic             notice    notice     notice    stop own   notice     report
-other, group, aside      append    append     append    append     append     append
-program, group           notice    notice     notice    stop own   notice     report
-hook, its own            reset     reset      compact   stop       notice     report
-hook, of another         notice    notice     notice    stop own   notice     report
+                         /new      /reset hi  /compact  /stop      /send off
+owner, direct            reset     reset      compact   stop       patch
+owner, group             reset     post       compact   stop       patch
+owner, global            reset     reset      compact   stop       patch
+other, dmScope main      notice    notice     notice    stop own   notice
+other, global            notice    notice     notice    stop own   notice
+other, no owners         notice    notice     notice    stop own   notice
+other, per-peer          reset     reset      compact   stop       notice
+other, per-account       reset     reset      compact   stop       notice
+other, global, per-peer  notice    notice     notice    stop own   notice
+other, group             notice    notice     notice    stop own   notice
+other, topic             notice    notice     notice    stop own   notice
+other, group, aside      append    append     append    append     append
+program, group           notice    notice     notice    stop own   notice
+hook, its own            reset     reset      compact   stop       notice
+hook, of another         notice    notice     notice    stop own   notice
+`;
+
+/** Those that change nothing of the conversation, or ask for a check of their own: an approval's answer is examined by its session. */
+const others = `
+                         /status  /context  /checkpoint  /approve p  /deny p   /pair X  /skill x
+owner, direct            report   report    checkpoint   approval    approval  approve  post
+owner, group             report   report    checkpoint   approval    approval  notice   post
+owner, global            report   report    checkpoint   approval    approval  notice   post
+other, dmScope main      report   report    checkpoint   approval    approval  notice   post
+other, global            report   report    checkpoint   approval    approval  notice   post
+other, no owners         report   report    checkpoint   approval    approval  notice   post
+other, per-peer          report   report    checkpoint   approval    approval  notice   post
+other, per-account       report   report    checkpoint   approval    approval  notice   post
+other, global, per-peer  report   report    checkpoint   approval    approval  notice   post
+other, group             report   report    checkpoint   approval    approval  notice   post
+other, topic             report   report    checkpoint   approval    approval  notice   post
+other, group, aside      append   append    append       append      append    append   append
+program, group           report   report    checkpoint   approval    approval  notice   post
+hook, its own            report   report    checkpoint   approval    approval  notice   post
+hook, of another         report   report    checkpoint   approval    approval  notice   post
 `;
 
 /** A command in a word of the table. */
-const wordOf = ({ data }: ReturnType<typeof routed>): string => {
+const wordOf = (result: ReturnType<typeof outcome>): string => {
+  if ('pairing' in result) return result.pairing.kind;
+  if (!('command' in result)) throw new Error(JSON.stringify(result));
+  const { data } = result.command;
   if (data.type === 'stop') return data.by === undefined ? 'stop' : 'stop own';
   if (data.type === 'post_notice') expect(data.notice.code).toBe('owner_only');
   return data.type
     .replace(/^(post|append)_message$/, '$1')
     .replace(/^patch_session$/, 'patch')
+    .replace(/^(request|resolve)_/, '')
     .replace(/^post_notice$/, 'notice');
 };
 
-const [header = '', ...lines] = table.trim().split('\n');
-const commands = header.trim().split(/ {2,}/);
-const rows = lines.map((line) => line.split(/ {2,}/));
+const tables = [table, others].map((text) => {
+  const [header = '', ...lines] = text.trim().split('\n');
+  return { commands: header.trim().split(/ {2,}/), rows: lines.map((line) => line.split(/ {2,}/)) };
+});
 
-describe('who may change a session by a chat command', () => {
-  test('every place has its row', () => expect(rows.map(([place]) => place).sort()).toEqual(Object.keys(places).sort()));
+describe('who may do what by a chat command', () => {
+  test('every place has its rows, and every command its column', () => {
+    for (const { rows } of tables) expect(rows.map(([place]) => place).sort()).toEqual(Object.keys(places).sort());
+    const asked = tables.flatMap(({ commands }) => commands.map((text) => /^\/(\w+)/.exec(text)?.[1] ?? text));
+    expect(asked.sort()).toEqual([...reservedCommands(config().session.resetTriggers)].sort());
+  });
 
-  test.each(rows)('D7: %s', (place = '', ...cells) => {
-    const [change, settings] = places[place] as Place;
-    expect(commands.map((text) => wordOf(routed({ ...change, text }, settings)))).toEqual(cells);
+  describe.each(tables)('$commands', ({ commands, rows }) => {
+    test.each(rows)('D7: %s', (place = '', ...cells) => {
+      const [change, settings] = places[place] as Place;
+      expect(commands.map((text) => wordOf(outcome({ ...change, text }, settings)))).toEqual(cells);
+    });
   });
 
   test('D7: the notice says what was not done, and who may', () => {
