@@ -14,6 +14,7 @@ import type { TurnServices } from '../turn/attempt.ts';
 import { withNextStep } from '../turn/next-step.ts';
 import type { SafetyToggles } from '../turn/safety-toggles.ts';
 import { TurnRunner } from '../turn/turn-runner.ts';
+import { checkHistory } from './check.ts';
 import { Checkpoints } from './checkpoints.ts';
 import { loadState } from './load.ts';
 import { logFields, logOutcome } from './log-fields.ts';
@@ -120,6 +121,7 @@ export class SessionHost {
 
   /** A damaged session takes one command: a person's decision. It then leaves memory and quarantine, and is loaded anew. */
   async #decide(envelope: CommandEnvelope, origin: Origin): Promise<Outcome> {
+    if (envelope.data.type === 'check_history') return this.#check(envelope.key);
     const repaired = isRepairCommand(envelope)
       ? await repairSession(envelope, origin, { ...this.#services, ports: this.#options.ports })
       : null;
@@ -127,6 +129,15 @@ export class SessionHost {
     this.quarantine.lift((key) => key === envelope.key);
     this.#registry.lose((key) => key === envelope.key, { kind: 'stale' });
     return repaired;
+  }
+
+  async #check(key: SessionKey): Promise<Outcome> {
+    const error = await checkHistory(this.#options.ports, key);
+    if (error !== null) {
+      this.quarantine.setAside(key, error);
+      this.#registry.lose((each) => each === key, { kind: 'stale' });
+    }
+    return { kind: 'nothing' };
   }
 
   /** Gives a command to the session of its key. After a lost race the session is loaded again and decides again, a bounded number of times. */

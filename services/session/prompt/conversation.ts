@@ -88,6 +88,10 @@ export class Conversation {
     switch (event.type) {
       case 'session_reset':
         return event.forkedFrom ? this.#branch(goesOn) : this.#begin(event.keepsQueue);
+      case 'history_damaged':
+        // What is lost is not waited for.
+        this.#neededRev = Math.max(this.#neededRev, this.#firstRev);
+        return;
       case 'session_opened':
       case 'session_deleted':
         return this.#begin();
