@@ -102,9 +102,9 @@ export class SessionHost {
    * Handles one command from the queue, from decision to answer. The verdict is `recorded` when the session's history shows that the command
    * was handled, and `done` when there was nothing to record: in another state of the session the same command might take effect.
    */
-  async handle({ message: envelope, seq, incarnation }: Delivery<CommandEnvelope>): Promise<AckOutcome> {
+  async handle({ message: envelope, ...origin }: Delivery<CommandEnvelope>): Promise<AckOutcome> {
     try {
-      const outcome = await this.#decide(envelope, { seq, incarnation });
+      const outcome = await this.#decide(envelope, origin);
       if (outcome.kind === 'stale' || outcome.kind === 'uncommitted') {
         return { kind: this.#options.safetyToggles.stopOnUncommitted ? 'retry' : 'done' };
       }

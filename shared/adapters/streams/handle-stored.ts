@@ -19,6 +19,7 @@ export interface StoredDelivery {
   readonly bytes: Uint8Array;
   readonly partition: number;
   readonly attempt: number;
+  readonly storedAt?: number;
   readonly traceparent?: string | undefined;
 }
 
@@ -50,7 +51,7 @@ export const handleStored = async <T>(
 };
 
 const judge = async <T>({ binding, options, incarnation }: StoredHandling<T>, stored: StoredDelivery): Promise<AckOutcome> => {
-  const { seq, bytes, partition, attempt, traceparent } = stored;
+  const { seq, bytes, partition, attempt, storedAt, traceparent } = stored;
   let message: T;
   try {
     message = binding.decode(bytes);
@@ -60,7 +61,8 @@ const judge = async <T>({ binding, options, incarnation }: StoredHandling<T>, st
   // Messages of one key in two partitions would mean that the key has two owners.
   const home = binding.partitionOf(binding.keyOf(message));
   if (home !== partition) return { kind: 'dead', reason: `its key belongs to partition ${home}` };
-  return options.handle({ message, seq, incarnation: await incarnation(), partition, attempt, traceparent });
+  const place = { seq, incarnation: await incarnation(), ...(storedAt !== undefined && { storedAt }) };
+  return options.handle({ message, ...place, partition, attempt, traceparent });
 };
 
 /** The id derives from the message, so that a letter stored twice is recognised. */
