@@ -29,7 +29,11 @@ export const runSeeds = async (
   return { runs, failed, table };
 };
 
-const storeFlags: Readonly<Record<SimOptions['store'], string>> = { sound: '', damaged: ' --damage', 'rolled back': ' --rollback' };
+const storeFlags: Readonly<Record<SimOptions['store'], string>> = {
+  sound: '',
+  damaged: ' --damage',
+  'rolled back': ' --rollback',
+};
 
 /** What somebody needs who wants to find the reason. */
 export const reportOf = ({ options, findings, trace }: Run): string =>

@@ -1,8 +1,8 @@
 import type { Config } from '../../../shared/domain/config/schema.ts';
 import type { Logger } from '../../../shared/kit/log.ts';
 import type { Ports } from '../../../shared/ports/index.ts';
-import { startLeasedWork, type Tenure } from '../../../shared/runtime/leased-work.ts';
 import { checkDamaged } from '../../../shared/runtime/check-damaged.ts';
+import { startLeasedWork, type Tenure } from '../../../shared/runtime/leased-work.ts';
 import { scrubLog } from '../../../shared/runtime/scrub-log.ts';
 import type { Service } from '../../../shared/runtime/service.ts';
 

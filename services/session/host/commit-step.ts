@@ -69,7 +69,10 @@ const repeatIn = async (
   const known = idMemory ? state : { ...state, position: { ...state.position, olderIds: [] } };
   const repeat = repeatOf(envelope, origin, known);
   if (repeat?.by !== 'place' || !(await isPlaceReused(key, origin, services))) return repeat;
-  services.log.error({ key, command: envelope.id, seq: origin?.seq }, 'the command queue went back to an older copy: commands are lost');
+  services.log.error(
+    { key, command: envelope.id, seq: origin?.seq },
+    'the command queue went back to an older copy: commands are lost',
+  );
   return repeatOf(envelope, null, known);
 };
 

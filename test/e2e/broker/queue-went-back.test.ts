@@ -34,7 +34,11 @@ test('I1: when the queue of commands goes back to an older copy, a new command i
   const key = freshKey('agent:main:went-back');
   const append = async (text: string): Promise<string | undefined> => {
     const id = randomUUID();
-    const data: SessionCommand = { type: 'append_message', sessionId: 's', message: { messageId: id, text, sender: { id: 'ann' } } };
+    const data: SessionCommand = {
+      type: 'append_message',
+      sessionId: 's',
+      message: { messageId: id, text, sender: { id: 'ann' } },
+    };
     const answer = ports.answers.wait(id, 20_000);
     const envelope = { id, key, at: Date.now(), correlationId: id, causationId: id, actor: 'test', data };
     await ports.commands.publish({ ...envelope, answerTo: ports.answers.address });
