@@ -14,13 +14,13 @@ const project = (name: string, test: TestProjectInlineConfiguration['test'] & ob
     isolate: false,
     exclude: mocking,
     setupFiles: ['test/support/gate/patience.ts', ...(runsFactor > 1 ? ['test/support/gate/long.ts'] : [])],
-    testTimeout: 30_000 * runsFactor,
-    hookTimeout: 60_000,
-    expect: { poll: { timeout: 10_000 } },
+    testTimeout: 90_000 * runsFactor,
+    hookTimeout: 90_000,
+    expect: { poll: { timeout: 30_000 } },
     unstubEnvs: true,
     unstubGlobals: true,
-    // What a terminal shows is compared as text, wherever the tests run.
-    env: { NO_COLOR: '1' },
+    // What a terminal shows is compared as text, wherever the tests run. Hundreds of hosts start here, and no test measures a first turn.
+    env: { NO_COLOR: '1', NATTER_WARM_UP: 'off' },
     ...test,
   },
 });

@@ -225,7 +225,7 @@ describe.each([
     });
 
     test('shows a timer to the members of its queue when it is due; the queues themselves have no timers', async () => {
-      const bus = jetstream(connection);
+      const bus = jetstream(connection, { timeout: 5_000 });
       await bus.publish('natter.timer.commands.agent:main.wake', 'later', {
         schedule: { specification: new Date(Date.now() - 1_000), target: 'natter.due.commands' },
       });
@@ -244,7 +244,7 @@ describe.each([
       await hosts.create('b', 'short', '1s');
       expect((await hosts.get('a'))?.string()).toBe('two');
       expect((await hosts.get('b'))?.string()).toBe('short');
-      await vi.waitFor(async () => expect((await hosts.get('b'))?.operation ?? 'DEL').not.toBe('PUT'), 5_000);
+      await vi.waitFor(async () => expect((await hosts.get('b'))?.operation ?? 'DEL').not.toBe('PUT'));
       await hosts.delete('a');
     });
 
@@ -268,7 +268,7 @@ describe.each([
       };
       expect(await take('5', 5)).toEqual(['0', '1', '2', '3', '4', '5']);
       await broker.killAndRestartAll();
-      await vi.waitFor(async () => expect((await provision(connection, topology)).created).toEqual([]), 20_000);
+      await vi.waitFor(async () => expect((await provision(connection, topology)).created).toEqual([]));
       const again = await take('19', 20);
       expect(again).toEqual([...Array(20).keys()].map(String).slice(-again.length));
       expect(again.length).toBeGreaterThanOrEqual(15);

@@ -200,7 +200,7 @@ const evilMap = fc.constantFrom('__proto__', 'constructor', 'toString', 'x').cha
 const hostile = fc.oneof({ weight: 6, arbitrary: mutated }, { weight: 3, arbitrary: noise }, { weight: 1, arbitrary: evilMap });
 
 describe('the codec', () => {
-  test('20,000 hostile messages: only NatterError, no pollution, and what is accepted is plain data', { timeout: 60_000 }, () => {
+  test('20,000 hostile messages: only NatterError, no pollution, and what is accepted is plain data', { timeout: 90_000 }, () => {
     const readers = [(bytes: Uint8Array) => decodeCommit(bytes, 1, 1), decodeCommand, decodeInbound];
     const harmless = (plain: typeof decode) => (bytes: Uint8Array) => {
       for (const read of [plain, readers[bytes.length % readers.length] ?? plain]) {

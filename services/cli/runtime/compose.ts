@@ -44,8 +44,10 @@ export const startWorker = (
   const member = uniqueMember(name);
   const secrets = recordedSecrets([...tokens, ...keysOf(config.current(), env)]);
   switch (name) {
-    case 'session':
-      return startSession({ config: withLiveSession(config), ports, log, member, env, secrets, version, warmUp: true });
+    case 'session': {
+      const warmUp = env.NATTER_WARM_UP !== 'off';
+      return startSession({ config: withLiveSession(config), ports, log, member, env, secrets, version, warmUp });
+    }
     case 'router':
       return startRouter({ config, ports, log, member });
     case 'checkpoint':

@@ -204,7 +204,7 @@ export class InMemoryWorkQueue<T> implements WorkQueue<T> {
   #end(lease: Lease<T>): void {
     const partition = this.#partition(lease.message.partition);
     partition.out.delete(lease.message.seq);
-    lease.ended.abort();
+    lease.ended.abort('ended');
     if (partition.handingOver) this.#place(partition);
     else this.#pump(partition);
   }

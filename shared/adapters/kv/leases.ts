@@ -126,7 +126,7 @@ class Candidate {
     const answered = new AbortController();
     const late = this.#options.clock.sleep(Math.max(0, ms), answered.signal).then(() => 'unknown' as const);
     const known = answer.catch((error: unknown) => this.#failed(error, 'unknown' as const));
-    return Promise.race([known, late]).finally(() => answered.abort());
+    return Promise.race([known, late]).finally(() => answered.abort('answered'));
   }
 
   /** Does the work while the lease lasts, and then releases it. */
@@ -145,7 +145,7 @@ class Candidate {
       this.#failures++;
       report(error);
     }
-    finished.abort();
+    finished.abort('finished');
     signal.removeEventListener('abort', stop);
     const lease = await renewing;
     if (lease !== null) await this.#release(lease).catch(report);

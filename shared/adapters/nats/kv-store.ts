@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { jetstreamManager } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { bucketSubject } from '../../wire/subjects.ts';
@@ -14,6 +15,8 @@ export interface KvStoreOptions {
   readonly bucket: string;
   readonly requestTimeoutMs: number;
 }
+
+const repeatAfterMs = 200;
 
 interface Read {
   readonly seq: number;
@@ -63,7 +66,13 @@ export const openKvStore = async ({ connection, bucket, requestTimeoutMs: timeou
         ...(fence && onlyAfter(subjectOf(fence.key), fence.revision)),
       };
       const options = { timeoutMs: timeout, headers };
-      const send = () => sendOnce(inbox, subjectOf(key), value ?? new Uint8Array(), options, doing);
+      let sends = 0;
+      const send = async () => {
+        // A conflict though nothing is stored yet: another write is on its way to the replicas, and needs a moment.
+        if (sends > 0) await delay(sends * repeatAfterMs);
+        sends += 1;
+        return sendOnce(inbox, subjectOf(key), value ?? new Uint8Array(), options, doing);
+      };
       return putEntry({ key, value, fence, send, read, doing });
     },
     changes: async (part, after, count) => {

@@ -45,9 +45,16 @@ export const liveContract = (broker: () => CacheBroker): void => {
     const [[speaker, listener], key] = [await two(), freshKey()];
     const readers = [speaker, listener, listener].map(({ live }) => follow(live, key));
     const say = speak(speaker.live, key);
+    // The servers of a cluster need a moment to know of each other's readers.
+    let told = '';
+    await vi.waitFor(() => {
+      say('- ');
+      told += '- ';
+      for (const { texts } of readers) expect(texts).not.toEqual({});
+    });
     const pieces = Array.from({ length: 200 }, (_, at) => `${at} `);
     say(...pieces);
-    for (const { texts } of readers) await vi.waitFor(() => expect(texts).toEqual({ 'turn-1/1/1': pieces.join('') }));
+    for (const { texts } of readers) await vi.waitFor(() => expect(texts).toEqual({ 'turn-1/1/1': told + pieces.join('') }));
   });
 
   test('who comes late gets the text of the running step from its beginning, exactly once, also while pieces keep coming', async () => {

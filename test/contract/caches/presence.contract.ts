@@ -29,6 +29,6 @@ export const presenceContract = (broker: () => CacheBroker): void => {
     await presence.tell(report(name));
     await vi.waitFor(async () => expect((await presence.list()).some(({ process }) => process === name)).toBe(true));
     const gone = async () => expect((await presence.list()).every(({ process }) => process !== name)).toBe(true);
-    await vi.waitFor(gone, 5_000);
+    await vi.waitFor(gone);
   });
 };

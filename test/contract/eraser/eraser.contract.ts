@@ -56,7 +56,7 @@ export const eraserContract = (name: string, open: () => Promise<EraserBroker>):
       for await (const commit of broker.ports.events.read(key)) commits.push(commit);
       return commits;
     };
-    const eventually = (check: () => Promise<void>): Promise<void> => vi.waitFor(check, { timeout: 10_000 });
+    const eventually = (check: () => Promise<void>): Promise<void> => vi.waitFor(check);
 
     test('C9: the commits before the erasure are gone for every reader, the erasure and other sessions stay', async () => {
       const { events } = broker.ports;
@@ -144,7 +144,7 @@ export const eraserContract = (name: string, open: () => Promise<EraserBroker>):
       await commands.schedule('one', due + 500, wake(other));
       const seqs = await erasedSession(key);
       expect((await broker.eraser.erase(key, seqs.at(-1) ?? 0)).timers).toBe(2);
-      await vi.waitFor(() => expect(came).toContain(other), { timeout: 10_000 });
+      await vi.waitFor(() => expect(came).toContain(other));
       expect(came).toEqual([other]);
       await consumption.close();
     });
@@ -185,7 +185,7 @@ export const eraserContract = (name: string, open: () => Promise<EraserBroker>):
           const result = await events.append(commitTo(key, { rev, epoch, command, events: [erasedEvent(epoch)] }), after);
           expect((await broker.eraser.erase(key, 'seq' in result ? result.seq : 0)).commands).toBe(2);
         },
-        { timeout: 10_000, interval: 100 },
+        { interval: 100 },
       );
       await consumption.close();
     });

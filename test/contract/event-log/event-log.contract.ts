@@ -209,7 +209,7 @@ export const eventLogContract = (name: string, create: () => Promise<LogUnderTes
         let seq = 0;
         for (let rev = 1; rev <= 20; rev++) {
           seq = await stored(log, commitTo(key, { rev }), seq);
-          await vi.waitFor(() => expect(seen).toContain(rev), { interval: 1, timeout: 5_000 });
+          await vi.waitFor(() => expect(seen).toContain(rev), { interval: 1 });
         }
         await following;
         expect(performance.now() - startedAt).toBeLessThan(10_000); // Twenty polls would take twenty seconds.
@@ -389,4 +389,4 @@ const collect = async (
 const encodePlain = (value: unknown): Uint8Array => new Packr({ useRecords: false }).pack(value);
 
 /** `read` and `page` may lag behind what was just appended. */
-const eventually = (assertion: () => Promise<void>): Promise<void> => vi.waitFor(assertion, { timeout: 5_000, interval: 20 });
+const eventually = (assertion: () => Promise<void>): Promise<void> => vi.waitFor(assertion, { interval: 20 });

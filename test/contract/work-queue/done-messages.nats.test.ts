@@ -70,9 +70,9 @@ test('a removal that does not succeed is tried again, and is a problem when much
   const seq = await publish('a');
   await manager.streams.update(stream, { deny_purge: true });
   for (let number = 0; number <= limits.doneMessages; number++) done.note(0, seq);
-  await vi.waitFor(() => expect(done.problems().join()).toMatch(/50001 completed messages.*purge/), { timeout: 10_000 });
+  await vi.waitFor(() => expect(done.problems().join()).toMatch(/50001 completed messages.*purge/));
   await manager.streams.delete(stream);
   await provision(connection, topology);
-  await vi.waitFor(() => expect(done.problems()).toEqual([]), { timeout: 10_000 });
+  await vi.waitFor(() => expect(done.problems()).toEqual([]));
   await done.close();
 });

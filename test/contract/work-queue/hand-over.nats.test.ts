@@ -50,21 +50,21 @@ test('a member that hands over many busy partitions, one after another, stays re
     lost: (partition) => lost.push(partition),
   });
   await Promise.all(keys.map((key) => old.queue.publish(commandTo(key))));
-  await vi.waitFor(() => expect(finish.size).toBe(keys.length), { timeout: 10_000 });
+  await vi.waitFor(() => expect(finish.size).toBe(keys.length));
   const second = await young.queue.consume({ member: 'young', handle: async () => ({ kind: 'done' }) });
-  await vi.waitFor(() => expect(first.owned().length).toBeLessThan(64), { timeout: 10_000 });
+  await vi.waitFor(() => expect(first.owned().length).toBeLessThan(64));
 
   const began = performance.now();
   for (const key of keys) {
     finish.get(key)?.();
-    await vi.waitFor(() => expect(lost).toContain(old.queue.partitionOf(key)), { interval: 1, timeout: 10_000 });
+    await vi.waitFor(() => expect(lost).toContain(old.queue.partitionOf(key)), { interval: 1 });
   }
-  expect(performance.now() - began, 'ms for all of them').toBeLessThan(1_500);
+  expect(performance.now() - began, 'ms for all of them').toBeLessThan(2_500);
 
   await Promise.all([first.close(0), second.close(0)]);
   await Promise.all([old.close(), young.close()]);
   await server.stop();
-}, 60_000);
+}, 90_000);
 
 test('messages that meet the last requests of a leaving member go to the next one at once (F27)', async () => {
   const server = await startServer();
@@ -72,7 +72,7 @@ test('messages that meet the last requests of a leaving member go to the next on
   const young = await queueOn(server.url);
   const keys = keysOf(old.queue, 'young', ['old', 'young']);
   const first = await old.queue.consume({ member: 'old', handle: async () => ({ kind: 'done' }) });
-  await vi.waitFor(() => expect(first.owned()).toHaveLength(64), { timeout: 10_000 });
+  await vi.waitFor(() => expect(first.owned()).toHaveLength(64));
   const closing = first.close();
   await vi.waitFor(() => expect(first.owned()).toEqual([]), { interval: 1 });
 
@@ -86,12 +86,12 @@ test('messages that meet the last requests of a leaving member go to the next on
       return { kind: 'done' };
     },
   });
-  await vi.waitFor(() => expect(handled.size).toBe(keys.length), { interval: 5, timeout: 10_000 });
-  expect(performance.now() - began, 'ms, where an ack wait is 3,000').toBeLessThan(1_500);
+  await vi.waitFor(() => expect(handled.size).toBe(keys.length), { interval: 5 });
+  expect(performance.now() - began, 'ms, where an ack wait is 3,000').toBeLessThan(2_500);
   expect(Math.max(...handled.values()), 'attempts: some were given back').toBeGreaterThan(1);
 
   await closing;
   await second.close();
   await Promise.all([old.close(), young.close()]);
   await server.stop();
-}, 60_000);
+}, 90_000);

@@ -31,7 +31,7 @@ export const natsWorkQueue = async (servers: string, replicas: 1 | 3): Promise<Q
   const deadLetters = createInMemoryDeadLetters({ clock: systemClock });
   return {
     deadLetters,
-    handOverMs: 100,
+    handOverMs: 1_500,
     takeoverMs: 6_000,
     process: async () => {
       const own = await open('member');

@@ -100,7 +100,7 @@ interface QueueRig {
 
 /** Keys of all partitions, with characters that need an escape. */
 const keys = [...Array(40).keys()].map((number) => `agent:main:chat.${(number * 7919) % 1009}:grüße@${number}/#+`);
-const soon = { timeout: 20_000, interval: 20 };
+const soon = { interval: 20 };
 
 /** What every work queue does. */
 export const workQueueContract = (name: string, start: () => Promise<QueueBroker>): void => {

@@ -16,7 +16,7 @@ workQueueContract('memory', async () => ({
     const queue = new InMemoryWorkQueue({ clock, binding, deadLetters, partitions: queuePartitions });
     return {
       deadLetters,
-      handOverMs: 100,
+      handOverMs: 1_500,
       takeoverMs: 6_000,
       process: async () => ({ queue, kill: async (member) => queue.crash(member) }),
       inject: async (key, bytes) => queue.inject(key, bytes),

@@ -43,7 +43,7 @@ test('a backup under load: what was acknowledged before it is answered exactly o
   await until(() => expect(new Set(after.sent.map(({ id }) => id)).size).toBe(after.sent.length));
   for (const { target, seq } of after.sent) expect(seq).toBeGreaterThan(sentBefore[people.indexOf(target.to)] ?? 0);
   await until(() => expect(after.problems()).toEqual([]));
-}, 90_000);
+}, 120_000);
 
 test('the queue of envelopes before that of commands: what is routed in between is answered once', async () => {
   const old = await provisioned();

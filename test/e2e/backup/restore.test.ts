@@ -222,4 +222,4 @@ test('what was erased after the backup is erased again: its text is nowhere in t
   expect(records).toMatchObject([{ target: keyOf('ann'), actor: 'operator:olga' }]);
 
   expect(await filesWith(await restored([]))).not.toBe('');
-}, 60_000);
+}, 90_000);

@@ -128,7 +128,7 @@ export const freshFolder = async (): Promise<string> => {
   afterwards(() => rm(path, { recursive: true, force: true }));
   return join(path, 'backup');
 };
-export const until = (condition: () => unknown): Promise<unknown> => vi.waitFor(condition, { timeout: 20_000, interval: 20 });
+export const until = (condition: () => unknown): Promise<unknown> => vi.waitFor(condition, { interval: 20 });
 
 /** What `person` writes on the channel `hook`, whose answers go into `sent`. */
 export const envelope = (person: string, text: string): InboundEnvelope => ({

@@ -49,7 +49,7 @@ test.each([
   const command = (id: string) => ({ id, key, at: Date.now(), correlationId: id, causationId: id, actor: 'test' });
   const message = { messageId: 'm2', text: 'later', sender: { id: 'ann' } };
   await ports.commands.schedule('t1', Date.now(), { ...command('t1'), data: { type: 'post_message', sessionId: 's', message } });
-  await vi.waitFor(async () => expect((await ports.index.get(key))?.completedTurns).toBe(2), { timeout: 20_000, interval: 50 });
+  await vi.waitFor(async () => expect((await ports.index.get(key))?.completedTurns).toBe(2), { interval: 50 });
   await ports.commands.publish({ ...command('c1'), data: { type: 'request_checkpoint', why: { reason: 'manual' } } });
   await vi.waitFor(
     async () => {
@@ -59,7 +59,7 @@ test.each([
         0, 0, 0,
       ]);
     },
-    { timeout: 20_000, interval: 50 },
+    { interval: 50 },
   );
   const connection = await openConnection({ ...server.as('operator'), name: 'test', requestTimeoutMs: 2_000 });
   const { consumers } = await jetstreamManager(connection, { checkAPI: false });

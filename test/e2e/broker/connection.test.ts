@@ -30,7 +30,7 @@ test('a service may start before its broker: calls fail as unavailable, subscrip
   opened.consumers.subscribe('hello', { callback: (_error, message) => void heard.push(message.string()) });
 
   server = await startServer({ port });
-  await vi.waitFor(() => expect(opened.problems()).toEqual([]), 5_000);
+  await vi.waitFor(() => expect(opened.problems()).toEqual([]));
   await opened.consumers.flush();
   opened.commits.publish('hello', 'world');
   await vi.waitFor(() => expect(heard).toEqual(['world']));
@@ -42,18 +42,18 @@ test('a connection outlives the kill and the restart of its broker', async () =>
   server = started;
   const opened = await open(started.url);
   connections = opened;
-  expect(opened.problems()).toEqual([]);
+  await vi.waitFor(() => expect(opened.problems()).toEqual([]));
   await started.kill9();
   await vi.waitFor(() => expect(opened.problems()).not.toEqual([]));
   await started.restart();
-  await vi.waitFor(() => expect(opened.problems()).toEqual([]), 5_000);
+  await vi.waitFor(() => expect(opened.problems()).toEqual([]));
 });
 
 test('closing a connection that never got through ends at once', async () => {
   const opened = await open('nats://127.0.0.1:1');
   const started = performance.now();
   await opened.close();
-  expect(performance.now() - started).toBeLessThan(500);
+  expect(performance.now() - started).toBeLessThan(3_000);
   expect(opened.problems().join()).toMatch(/closed/);
 });
 

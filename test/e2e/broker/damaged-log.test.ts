@@ -89,7 +89,7 @@ describe.each([
     return commits;
   };
   const revsOf = async (of: typeof key) => (await commitsOf(of)).map(({ rev }) => rev);
-  const until = (assertion: () => Promise<void>): Promise<void> => vi.waitFor(assertion, { timeout: 20_000, interval: 20 });
+  const until = (assertion: () => Promise<void>): Promise<void> => vi.waitFor(assertion, { interval: 20 });
   const deadReasons = async () => (await ports.deadLetters.list(10)).map(({ reason }) => reason);
 
   test('the broker counts what it cannot read, and that is never taken for an empty session', async () => {

@@ -156,7 +156,7 @@ test('provisioning is done only when the store is on the disk, after the last ch
   const sync = vi.fn(() => new Promise<void>((resolve) => (release = resolve)));
   let done = false;
   const provisioning = provision(sync).then(() => (done = true));
-  await vi.waitFor(() => expect(sync).toHaveBeenCalledWith(join(dataDir, 'broker')), 10_000);
+  await vi.waitFor(() => expect(sync).toHaveBeenCalledWith(join(dataDir, 'broker')));
   expect([...(await streams()).keys()].toSorted()).toEqual(specs.map(({ name }) => name).toSorted());
   expect(await readdir(join(dataDir, 'broker/descriptions'))).toHaveLength(truths.length);
   expect(done).toBe(false);

@@ -64,8 +64,8 @@ const whileStopped = async (change: () => Promise<void>): Promise<void> => {
   await change();
   await server.restart();
 };
-const said = (ports: Ports, problem: RegExp) => vi.waitFor(() => expect(ports.problems().join()).toMatch(problem), 5_000);
-const wellAgain = (ports: Ports) => vi.waitFor(() => expect(ports.problems()).toEqual([]), 5_000);
+const said = (ports: Ports, problem: RegExp) => vi.waitFor(() => expect(ports.problems().join()).toMatch(problem));
+const wellAgain = (ports: Ports) => vi.waitFor(() => expect(ports.problems()).toEqual([]));
 
 /** Nothing is written, and the log stays as it is. */
 const writesNothing = async ({ events }: Ports): Promise<void> => {
@@ -139,7 +139,7 @@ describe('the log is not the one that earlier processes have seen', () => {
     const ports = await open();
     await append(ports.events);
     const { witness } = await openUnguarded();
-    await vi.waitFor(async () => expect(await witness.read()).toMatchObject({ seq: 1, digest: expect.any(String) }), 3_000);
+    await vi.waitFor(async () => expect(await witness.read()).toMatchObject({ seq: 1, digest: expect.any(String) }));
   });
 
   test('counter-test: without the lasting witness the sequences are used again', async () => {

@@ -46,7 +46,7 @@ const lostItsEnd = async () => {
   await server.kill9();
   await store.copyAs('older');
   await server.restart();
-  await vi.waitFor(() => expect(ports.problems()).toEqual([]), 5_000);
+  await vi.waitFor(() => expect(ports.problems()).toEqual([]));
   await append(ports, kept, 2, 1);
   await append(ports, lost, 1);
   const rows = await Promise.all([kept, lost].map(async (key) => summarize(null, (await ports.events.last(key))!)));
@@ -59,11 +59,11 @@ const lostItsEnd = async () => {
     const bucket = bucketNames(config.prefix).witness;
     const { requestTimeoutMs } = config.nats;
     const witness = createWritersWitness(await openKvStore({ connection, bucket, requestTimeoutMs }));
-    await vi.waitFor(async () => expect(await witness.read()).toMatchObject({ seq: 3 }), 5_000);
+    await vi.waitFor(async () => expect(await witness.read()).toMatchObject({ seq: 3 }));
   });
   // Not killed: the caches, which may lose their last writes, have seen the lost commits too.
   await server.restart({ meanwhile: () => store.putBack('older') });
-  await vi.waitFor(() => expect(ports.problems().join()).toMatch(/had reached 3/), 5_000);
+  await vi.waitFor(() => expect(ports.problems().join()).toMatch(/had reached 3/));
   return ports;
 };
 const address = () => ({ servers: server.url });
@@ -93,10 +93,10 @@ test('one that was interrupted is done again: until then the log counts as gone 
     await ports.cursors.put('delivery', seenAt(1));
   });
   const ports = await open();
-  await vi.waitFor(() => expect(ports.problems().join()).toMatch(/exchanged/), 5_000);
+  await vi.waitFor(() => expect(ports.problems().join()).toMatch(/exchanged/));
   expect(await found()).toMatchObject({ reached: 3 });
   await accepted();
-  await vi.waitFor(() => expect(ports.problems()).toEqual([]), 5_000);
+  await vi.waitFor(() => expect(ports.problems()).toEqual([]));
 });
 
 test('after it no sequence is used again, nothing is ahead of the log, and what ran before must be restarted', async () => {
@@ -125,6 +125,6 @@ test('after it no sequence is used again, nothing is ahead of the log, and what 
     { kind: 'log_loss_accepted', actor: 'operator:olga', detail: expect.stringMatching(/had reached 3;.*no copy is left/) },
   ]);
 
-  await vi.waitFor(() => expect(ran.problems().join()).toMatch(/restart it/), 5_000);
+  await vi.waitFor(() => expect(ran.problems().join()).toMatch(/restart it/));
   expect(await ran.events.append(commitTo(freshKey()), 0)).toMatchObject({ kind: 'unknown' });
 });

@@ -85,7 +85,7 @@ const untilDead = async (id: string): Promise<string> => {
       }
       throw new Error(`${id} is not among the dead letters`);
     },
-    { timeout: 10_000, interval: 50 },
+    { interval: 50 },
   );
 };
 

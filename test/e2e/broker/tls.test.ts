@@ -56,13 +56,14 @@ const open = async (files: Files, url: string, nats: object = {}): Promise<Conne
   return connections;
 };
 const secure = ({ port }: TestServer): string => `tls://127.0.0.1:${port}`;
+const isWell = (connections: Connections) => vi.waitFor(() => expect(connections.problems()).toEqual([]));
 /** Waits until the reason is told. */
 const expectReason = (connections: Connections, reason: RegExp) =>
   vi.waitFor(() => {
     const text = connections.problems().join('\n');
     expect(text).toMatch(/not connected to the broker: ./);
     expect(text).toMatch(reason);
-  }, 5_000);
+  });
 
 describe('why there is no connection', () => {
   const trust = (files: Files) => ({ tls: { caFile: files.put('ca.pem', authority.certificate) } });
@@ -98,7 +99,7 @@ describe('why there is no connection', () => {
     await expectReason(await open(files, secure(server), trust(files)), /requires a certificate.*nats\.tls\.certFile/);
     const refused = await open(files, secure(server), withPair(authority.issue(['client']), 'refused'));
     await expectReason(refused, /refuses the certificate.*nats\.tls\.certFile/);
-    expect((await open(files, secure(server), withPair(other.issue(['client']), 'right'))).problems()).toEqual([]);
+    await isWell(await open(files, secure(server), withPair(other.issue(['client']), 'right')));
   });
 
   test('a broker that does not speak TLS, whether the address or the files ask for it', async () => {
@@ -148,14 +149,14 @@ test('certificates that are renewed while it runs are used for the next connecti
   const server = await startTls(files, before.issue(here));
   const caFile = files.put('ca.pem', before.certificate);
   const opened = await open(files, secure(server), { tls: { caFile } });
-  expect(opened.problems()).toEqual([]);
+  await isWell(opened);
   const renewed = after.issue(here);
   files.put('server.pem', renewed.certificate);
   files.put('server.key', renewed.key);
   await server.restart();
   await expectReason(opened, /not known|refused|closed/);
   files.put('ca.pem', after.certificate);
-  await vi.waitFor(() => expect(opened.problems()).toEqual([]), 10_000);
+  await isWell(opened);
 });
 
 describe('credentials in files', () => {
@@ -167,7 +168,7 @@ describe('credentials in files', () => {
     const server = await start(files, users(first));
     const nkeySeedFile = files.put('user.nk', textOf(first));
     const opened = await open(files, server.url, { nkeySeedFile });
-    expect(opened.problems()).toEqual([]);
+    await isWell(opened);
     files.put('server.conf', `host: 127.0.0.1\njetstream { store_dir: "${files.folder}/store" }\n${users(second)}`);
     await server.restart();
     await expectReason(opened, /refuses our credentials|refused|closed/);
@@ -175,7 +176,7 @@ describe('credentials in files', () => {
     files.put('user.nk', '');
     await expectReason(opened, /refuses our credentials/);
     files.put('user.nk', textOf(second));
-    await vi.waitFor(() => expect(opened.problems()).toEqual([]), 10_000);
+    await isWell(opened);
   });
 
   test('a JWT and its seed', async () => {
@@ -183,9 +184,8 @@ describe('credentials in files', () => {
     const { serverConfig, creds } = credentialsOfUser();
     const server = await start(files, serverConfig);
     const opened = await open(files, server.url, { credsFile: files.put('user.creds', creds) });
-    await opened.commits.flush();
+    await isWell(opened);
     expect(opened.commits.info?.auth_required).toBe(true);
-    expect(opened.problems()).toEqual([]);
     await expectReason(await open(files, server.url), /refuses our credentials/);
   });
 

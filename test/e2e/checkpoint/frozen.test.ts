@@ -44,7 +44,7 @@ const thawed = async (at: string, change: (stage: Stage) => Promise<unknown>) =>
   const atRest = heard(first, 'at rest');
   first.kill('SIGCONT');
   await atRest;
-  await vi.waitFor(async () => expect(await stage.ports.commands.lag()).toBe(0), { timeout: 20_000, interval: 50 });
+  await vi.waitFor(async () => expect(await stage.ports.commands.lag()).toBe(0), { interval: 50 });
   await ask(stage, 'a2');
   await lookedBackOnAll(stage);
   const commits = await stage.commits();

@@ -104,7 +104,7 @@ describe.each(days)('%s', (name, linesOf) => {
     const asked: ModelRequest[][] = [[], []];
     const services = await startServices(stage, asked);
     const owned = () => services.metrics().map(({ introspection_partitions: partitions = 0 }) => partitions);
-    await expect.poll(() => Math.min(...owned()), { timeout: 20_000 }).toBeGreaterThan(0);
+    await expect.poll(() => Math.min(...owned())).toBeGreaterThan(0);
     const keys = async () => [...new Set((await stage.commits()).map(({ key }) => key))];
     const routed = async () =>
       expect

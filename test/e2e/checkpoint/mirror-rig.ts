@@ -74,7 +74,7 @@ export const openHouse = async () => {
   return { ...world, home, mirrored, store, startMirror, send, say, natterExport, settled };
 };
 
-export const until = (check: () => unknown): Promise<unknown> => vi.waitFor(check, { timeout: 10_000, interval: 5 });
+export const until = (check: () => unknown): Promise<unknown> => vi.waitFor(check, { interval: 5 });
 
 /** Every file below a folder, by its place in it, with its text. */
 export const filesUnder = (folder: string): Record<string, string> =>

@@ -20,10 +20,10 @@ test('D10, ADR 19: with the rights of its own user the checkpoint service delete
   const ports = await stage.open('checkpoint');
   const { log, config, commits } = stage;
   const checkpoint = await startCheckpoint({ ports, log, member: 'checkpoint' });
-  await vi.waitFor(async () => expect(await ports.index.position()).toBe(2), 10_000);
+  await vi.waitFor(async () => expect(await ports.index.position()).toBe(2));
   const later = { ...ports, clock: { ...ports.clock, now: () => Date.now() + 2 * 86_400_000 } };
   const retention = startRetention({ ports: later, log, member: 'checkpoint', session: config.session });
-  await vi.waitFor(() => expect(retention.metrics?.().retention_runs_total).toBe(1), 10_000);
+  await vi.waitFor(() => expect(retention.metrics?.().retention_runs_total).toBe(1));
   expect(retention.metrics?.()).toMatchObject({ retention_failed_total: 0 });
   const deletions = (await commits()).filter(({ events }) => events.some(({ type }) => type === 'session_deleted'));
   const audit = await (await stage.open('gateway')).audit.page({ limit: 10 });
@@ -33,4 +33,4 @@ test('D10, ADR 19: with the rights of its own user the checkpoint service delete
   expect(audit.records).toMatchObject([
     { kind: 'session_deleted', actor: 'retention', target: 'agent:main:cli:old', outcome: 'ok' },
   ]);
-}, 30_000);
+}, 90_000);

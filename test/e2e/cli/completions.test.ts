@@ -59,7 +59,7 @@ describe('natter completions', () => {
     const call = callerOf(gateway.url);
     for (const key of ['agent:main:main', 'agent:main:irc:group:#x']) await call('POST', pathOf(key, '/open'));
     const keys = ['agent:main:irc:group:#x', 'agent:main:main'];
-    await vi.waitFor(async () => expect(await offered('send ', gateway.url)).toEqual(keys), { timeout: 10_000 });
+    await vi.waitFor(async () => expect(await offered('send ', gateway.url)).toEqual(keys));
     expect(await offered('tail --key agent:main:i', gateway.url)).toEqual(['agent:main:irc:group:#x']);
     expect(await offered('approvals resolve ID deny --session agent:main:m', gateway.url)).toEqual(['agent:main:main']);
     expect(await offered('inspect agent:main:m', gateway.url)).toEqual(['agent:main:main']);

@@ -44,7 +44,7 @@ beforeAll(async () => {
   const { url, token } = JSON.parse(readFileSync(join(dataDir, 'gateway.json'), 'utf8'));
   call = callerOf(url, token);
   await ready(call);
-}, 90_000);
+}, 120_000);
 afterAll(async () => {
   if (up?.exitCode === null) {
     up.kill('SIGTERM');

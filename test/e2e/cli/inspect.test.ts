@@ -73,7 +73,7 @@ describe('natter inspect', () => {
     await say('before');
     const { out, notes, done, interrupt } = inspect('--follow', '--json');
     const upToDate = () =>
-      vi.waitFor(async () => expect(parsed(out).map(({ id }) => id)).toEqual((await events()).map(({ id }) => id)), 15_000);
+      vi.waitFor(async () => expect(parsed(out).map(({ id }) => id)).toEqual((await events()).map(({ id }) => id)));
     await upToDate();
     for (let turn = 0; turn < 2; turn++) {
       await restart();

@@ -37,7 +37,7 @@ beforeAll(async () => {
     { timeout: 60_000 },
   );
   url = /natter is up {2}(\S+)/.exec(printed.join('\n'))?.[1] ?? '';
-}, 70_000);
+}, 120_000);
 afterAll(async () => {
   const gone = once(up, 'exit');
   if (up.kill('SIGTERM')) await gone;

@@ -72,7 +72,7 @@ beforeAll(async () => {
   const options = { world, config, installation, token, log, clock: systemClock };
   system = await startSystem({ ...options, hosts: 1, childArguments: [], logFile: 2 });
   await ready(callerOf(system.gateway.url, token));
-}, 60_000);
+}, 90_000);
 afterAll(async () => {
   await system.stop();
   await server.stop();
@@ -85,7 +85,7 @@ afterEach(() => {
 describe('natter status', () => {
   test('A12/128: the processes with their services, sessions by state, what waits', async () => {
     await call('POST', pathOf('agent:main:main', '/messages?wait=20'), { body: { text: 'hello' } });
-    await vi.waitFor(async () => expect(JSON.parse(await natter('status', '--json')).counts.idle).toBe(1), 10_000);
+    await vi.waitFor(async () => expect(JSON.parse(await natter('status', '--json')).counts.idle).toBe(1));
     expect(JSON.parse(await natter('status', '--json'))).toMatchObject({
       ready: true,
       processes: [
@@ -123,7 +123,7 @@ describe('natter status', () => {
     const told = { process: 'session-7', version: '1', presence: ports.presence, clock: systemClock, log };
     const telling = reportHealth(() => [service], { ...told, signal: stopping.signal });
     const warning = 'warning  session of session-7: mcp server "x" is away';
-    await vi.waitFor(async () => expect(await natter('status')).toContain(warning), { timeout: 10_000 });
+    await vi.waitFor(async () => expect(await natter('status')).toContain(warning));
     expect(await natter('status')).toMatch(/problem {2}session of session-7: no leader[\s\S]*; 3 turns running/);
     // The gateway tells once a second how it is; its first word is that it has just begun.
     await vi.waitFor(
@@ -132,7 +132,7 @@ describe('natter status', () => {
     );
     stopping.abort();
     await telling;
-    await vi.waitFor(async () => expect(await natter('status')).not.toContain('session-7'), { timeout: 10_000 });
+    await vi.waitFor(async () => expect(await natter('status')).not.toContain('session-7'));
   });
 });
 
@@ -154,7 +154,7 @@ test('a deleted consumer is told within 5 s, made again by natter up, and its me
   // Services tell it of their own queues too, and may be the first; calls are refused once the look at the whole store has found it.
   const told = { code: 'consumers_missing', message: expect.stringMatching(/^NATTER_COMMANDS lacks [56]\d of 64 consumers/) };
   await vi.waitFor(async () => expect((await readiness()).details).toContainEqual(expect.objectContaining(told)), {
-    ...{ timeout: 5_000, interval: 20 },
+    ...{ interval: 20 },
   });
   expect((await call('POST', pathOf(key, '/messages'), { body: { text: 'x' } })).body).toMatchObject({
     problem: 'consumers_missing',
@@ -164,12 +164,12 @@ test('a deleted consumer is told within 5 s, made again by natter up, and its me
   );
   await made.drain();
   await Promise.all(deleting);
-  await vi.waitFor(async () => expect(await readiness()).toMatchObject({ status: 'ready' }), { timeout: 15_000 });
+  await vi.waitFor(async () => expect(await readiness()).toMatchObject({ status: 'ready' }));
   expect((await call('POST', pathOf(key, '/messages?wait=20'), { body: { text: 'hello' } })).body).toMatchObject({
     reply: 'You said: hello',
   });
   await vi.waitFor(async () => expect(await examined()).toMatchObject({ store: { level: 'ok' }, processes: { level: 'ok' } }));
-}, 60_000);
+}, 90_000);
 
 describe('natter audit', () => {
   test('who did what, the newest last; --json as lines; --kind and --after', async () => {
@@ -282,7 +282,7 @@ describe('natter doctor', () => {
       const { deliveries } = JSON.parse(await natter('deliveries', '--json'));
       expect(deliveries).toMatchObject([{ state: 'failed', detail: 'no outlet for channel "chat"' }]);
       return deliveries[0];
-    }, 10_000);
+    });
     expect(anew.outboundId).not.toBe('9.0');
     await natter('deliveries', 'leave', `${anew.seq}`);
     expect(await natter('deliveries')).toBe('');
@@ -308,10 +308,10 @@ describe('natter doctor', () => {
       [/^resend +a repeat: /m, /^\d+: resent; agent:main:resent has it already/],
     ] as const) {
       connection.publish(subjectsUnder('natter').command(elsewhere), bytes);
-      const seq = await vi.waitFor(listed, 10_000);
+      const seq = await vi.waitFor(listed);
       expect(await natter('dead-letters', 'show', seq)).toMatch(show);
       expect(await natter('dead-letters', 'resend', seq, '--yes')).toMatch(resent);
-      await vi.waitFor(async () => expect(await ports.commands.lag()).toBe(0), 10_000);
+      await vi.waitFor(async () => expect(await ports.commands.lag()).toBe(0));
       const { body } = await call('GET', pathOf(key, '/messages'));
       expect(body.messages.map(({ text }: { text: string }) => text)).toEqual(['said late']);
     }
@@ -330,5 +330,5 @@ describe('natter doctor', () => {
     await server.kill9();
     expect(await examined()).toMatchObject({ broker: { level: 'fail' }, gateway: { level: 'fail' } });
     await server.restart();
-  }, 60_000);
+  }, 90_000);
 });

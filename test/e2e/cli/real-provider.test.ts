@@ -78,5 +78,5 @@ describe.each([
     expect(told).toContain('list_files ok');
     expect(told).not.toContain(canary);
     expect(provider.requests.map(({ body }) => JSON.stringify(body)).join()).not.toContain(canary);
-  }, 90_000);
+  }, 120_000);
 });

@@ -32,7 +32,7 @@ beforeAll(async () => {
     const page = name === 'gateway' ? [] : ['--metrics-port', port];
     return spawn(process.execPath, [program, 'service', name, ...page], { env: { ...env, NATTER_PORT: port }, stdio: 'ignore' });
   });
-}, 60_000);
+}, 90_000);
 afterAll(async () => {
   for (const child of children) child.kill('SIGKILL');
   await server.stop();
@@ -70,7 +70,7 @@ test('each service is alive before it is ready, and not ready without streams, o
   });
   await provisionFor(server, { partitions: 64 });
   await everywhere(async (probe) => expect((await probe('GET', '/readyz')).status).toBe(200));
-}, 90_000);
+}, 120_000);
 
 test('a service that stops is alive and not ready until it has ended', async () => {
   const index = services.findIndex(({ name }) => name === 'router');
@@ -79,7 +79,7 @@ test('a service that stops is alive and not ready until it has ended', async () 
   await vi.waitFor(async () => expect(await codesOf(probe)).toEqual(['stopping']), { interval: 5 });
   expect((await probe('GET', '/livez')).status).toBe(200);
   if (child) await once(child, 'exit');
-}, 60_000);
+}, 90_000);
 
 test('without a broker each is alive and not ready', async () => {
   await server.kill9();
@@ -94,4 +94,4 @@ test('without a broker each is alive and not ready', async () => {
       ),
     { timeout: 30_000 },
   );
-}, 60_000);
+}, 90_000);

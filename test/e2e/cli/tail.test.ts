@@ -34,7 +34,7 @@ test('natter tail survives restarts of the gateway: no event is lost or told twi
   const { tail, say, restart, ids } = await start();
   await say('before');
   const { out, notes, done, interrupt } = tail('--from', '1', '--json');
-  const told = () => vi.waitFor(async () => expect(idsOf(out)).toEqual(await ids()), 15_000);
+  const told = () => vi.waitFor(async () => expect(idsOf(out)).toEqual(await ids()));
   for (let turn = 0; turn < 3; turn++) {
     await say(`message ${turn}`);
     await told();

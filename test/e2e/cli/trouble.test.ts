@@ -98,4 +98,4 @@ test('a start that fails leaves no address of a broker that is gone', async () =
   const starting = startSystem({ ...given, log: pino({ level: 'silent' }), childArguments: [], logFile: 2 });
   await expect(starting).rejects.toThrow(/EADDRINUSE.*gateway\.port/);
   expect(existsSync(installation.paths.broker)).toBe(false);
-}, 60_000);
+}, 90_000);

@@ -131,7 +131,7 @@ describe.each(ways)('events by %s', (_, follow) => {
       const expected = await idsInLog(client);
       expect(expected.length).toBeGreaterThan(30);
       expect(ids).toEqual(expected);
-    }, 20_000);
+    });
   });
 
   test('begin now, of one session, of some or of some types, with live text on request', async () => {

@@ -143,7 +143,7 @@ const readToken = () => '${token}';`;
     program.stdout.setEncoding('utf8').on('data', (part: string) => {
       out += part;
     });
-    await vi.waitFor(() => expect(out).toContain(said), 10_000);
+    await vi.waitFor(() => expect(out).toContain(said));
   });
 
   test('are sound, together', () => {
@@ -151,7 +151,7 @@ const readToken = () => '${token}';`;
     const compilerOptions = { ...options, module: 'NodeNext', lib: ['ES2022', 'DOM'], types: ['node'] };
     write('tsconfig.json', JSON.stringify({ compilerOptions, include: ['main.ts'] }));
     expect(tsc('-p', project).stdout).toBe('');
-  }, 90_000);
+  }, 120_000);
 });
 
 const options = { target: 'ES2022', strict: true, noEmit: true, types: [] };

@@ -74,7 +74,6 @@ test.skipIf(!hasCurl)(
     const { events } = await client.get<{ events: NatterEvent[] }>('/v1/events?limit=1000');
     const expected = events.map((event) => ({ id: event.id, event }));
     expect(expected.length).toBeGreaterThan(120);
-    for (const seen of [() => source, () => curl, tail, () => socket])
-      await vi.waitFor(() => expect(seen()).toEqual(expected), 15_000);
+    for (const seen of [() => source, () => curl, tail, () => socket]) await vi.waitFor(() => expect(seen()).toEqual(expected));
   },
 );

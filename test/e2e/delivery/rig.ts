@@ -135,7 +135,7 @@ export const openRig = async (reply?: Parameters<typeof startFarSide>[0]) => {
     say: (text: string, to = 'ann', target: Partial<DeliveryTarget> = {}): Promise<string> =>
       record(freshKey(), { ...assistantMessage(text), deliverTo: { channel: 'chat', to, ...target } } as SessionEvent),
     record,
-    until: (condition: () => unknown) => vi.waitFor(condition, { timeout: 15_000, interval: 5 }),
+    until: (condition: () => unknown) => vi.waitFor(condition, { interval: 5 }),
     close: async () => {
       await Promise.all(services.map((service) => service.stop(1_000)));
       await farSide.close();

@@ -24,7 +24,7 @@ test('a first start, warm-up included, leaves no trace in the log: no sequence i
         ...{ env: {}, tokens: [], version: '0' },
       }),
     );
-  await vi.waitFor(() => expect(services.flatMap((service) => service.problems())).toEqual([]), 20_000);
+  await vi.waitFor(() => expect(services.flatMap((service) => service.problems())).toEqual([]));
 
   const connection = await openConnection({ servers: server.url, name: 'test', requestTimeoutMs: 1_000 });
   const manager = await jetstreamManager(connection);

@@ -47,4 +47,4 @@ test('a host that cannot start although it has a broker ends, so that whoever wa
   await expect(host.start()).rejects.toThrow('ended at its start: 2');
   await server.stop();
   rmSync(home, { recursive: true, force: true });
-}, 60_000);
+}, 90_000);

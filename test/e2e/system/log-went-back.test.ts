@@ -78,13 +78,12 @@ const problemsOf = async ({ call }: Running): Promise<string[]> => {
   const { body } = await call('GET', '/readyz');
   return body.details.map(({ code, message }: { code: string; message: string }) => `${code}: ${message}`);
 };
-const ready = (running: Running) => vi.waitFor(async () => expect(await problemsOf(running)).toEqual([]), { timeout: 15_000 });
+const ready = (running: Running) => vi.waitFor(async () => expect(await problemsOf(running)).toEqual([]));
 const say = ({ call }: Running, id: string, text: string) =>
   call('POST', '/v1/inbound', {
     body: { id, channel: 'telegram', conversation: { id: '7', kind: 'direct' }, sender: { id: '7' }, text },
   });
-const answered = (text: string) =>
-  vi.waitFor(() => expect(arrived.map((one) => one.text)).toContain(`You said: ${text}`), { timeout: 15_000 });
+const answered = (text: string) => vi.waitFor(() => expect(arrived.map((one) => one.text)).toContain(`You said: ${text}`));
 const sequences = async ({ call }: Running): Promise<number[]> => {
   const { body } = await call('GET', '/v1/events?limit=200');
   return [...new Set<number>(body.events.map(({ seq }: { seq: number }) => seq))];
@@ -121,7 +120,7 @@ test('every service says so, nothing is written or sent, and all goes on when th
   const third = await start();
   afterwards(() => third.system.stop());
   const wentBack = new RegExp(`log_went_back: the event log ends at \\d+, but had reached ${last}: writing is stopped`);
-  await vi.waitFor(async () => expect((await problemsOf(third)).join()).toMatch(wentBack), { timeout: 10_000 });
+  await vi.waitFor(async () => expect((await problemsOf(third)).join()).toMatch(wentBack));
   const before = arrived.length;
   const { status } = await say(third, 'm4', 'four');
   expect([202, 503]).toContain(status);
@@ -146,7 +145,7 @@ test('a person accepts the loss: it is recorded, nothing is used twice, and the 
   const { last } = await lostItsEnd();
   const third = await start();
   afterwards(() => third.system.stop());
-  await vi.waitFor(async () => expect((await problemsOf(third)).join()).toContain('log_went_back'), { timeout: 10_000 });
+  await vi.waitFor(async () => expect((await problemsOf(third)).join()).toContain('log_went_back'));
   await expect(third.natter('log', 'accept', '--yes')).rejects.toThrow(/--reason/);
   const text = await third.natter('log', 'accept', '--yes', '--reason', 'the newer copy is gone');
   expect(text).toMatch(new RegExp(`had reached ${last}[\\s\\S]*agent:main:main`));

@@ -216,7 +216,7 @@ describe('A7/82: the long-term memory', () => {
     await vi.waitFor(async () => expect(await say('discord:2', ask)).not.toContain('walruses'));
     // Made anew from the log it does not come back.
     await ports.memory.reset();
-    await vi.waitFor(async () => expect(await ports.memory.position()).toBeGreaterThanOrEqual(seq), { timeout: 10_000 });
+    await vi.waitFor(async () => expect(await ports.memory.position()).toBeGreaterThanOrEqual(seq));
     expect(await ports.memory.get(id)).toBeNull();
     const { body: after } = await as('owner')('GET', '/v1/memory');
     expect(after.memories.map(({ text }: { text: string }) => text)).toEqual(['The office is closed on Mondays']);

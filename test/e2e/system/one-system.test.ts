@@ -129,7 +129,7 @@ test('A1/5: what a channel, the API, the command line and a schedule say to one 
   const { url = '' } = whole.gateways[0] ?? {};
   const said = await natter('send', 'main', 'from the command line', '--wait', '10', '--url', url, '--token', token);
   expect(said).toContain('from the command line');
-  const later = await owner('POST', pathOf(main, '/messages'), { body: { text: 'from a schedule', sendAt: Date.now() + 50 } });
+  const later = await owner('POST', pathOf(main, '/messages'), { body: { text: 'from a schedule', sendAt: Date.now() + 1_500 } });
   expect(later.body.status).toBe('scheduled');
   await whole.until(async () =>
     expect((await whole.eventsOf(main, 'user_message')).map(({ message }) => message.text)).toEqual(

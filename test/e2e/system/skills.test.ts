@@ -77,7 +77,7 @@ const begin = async (settings: object = {}) => {
       ...{ at: Date.now(), mentioned: false, directed: false, kind: 'message' },
     });
     turns++;
-    await vi.waitFor(async () => expect(await eventsOf('turn_completed')).toHaveLength(turns), { timeout: 20_000, interval: 20 });
+    await vi.waitFor(async () => expect(await eventsOf('turn_completed')).toHaveLength(turns), { interval: 20 });
   };
   const known = async () => (await eventsOf('skills_changed')).map(({ skills }) => skills.map(({ name }) => name).join());
   return { config, log, say, known, eventsOf, hostOf };
@@ -101,7 +101,7 @@ describe('A15/166: a skill that is dropped into the workspace', () => {
     closers.push(() => library.close());
     const reasons = library.explain().flatMap(({ skill, reasons }) => (skill?.name === 'mac-notes' ? reasons : []));
     expect(reasons).toContain('The program no-such-program is not installed.');
-  }, 60_000);
+  }, 90_000);
 
   test('A15/165: with a watch it counts from the next turn on, without a new session', async () => {
     const { say, known, hostOf } = await begin({ load: { watch: true, watchDebounceMs: 20 } });
@@ -113,9 +113,9 @@ describe('A15/166: a skill that is dropped into the workspace', () => {
         await say(look);
         expect(await known()).toEqual(['greet']);
       },
-      { timeout: 20_000, interval: 50 },
+      { interval: 50 },
     );
-  }, 60_000);
+  }, 90_000);
 
   test('A15/148: is called by its command', async () => {
     drop('greet');
@@ -126,7 +126,7 @@ describe('A15/166: a skill that is dropped into the workspace', () => {
     expect(answer?.text).toMatch(/^You said: \[Do what the skill "greet" says/);
     expect(answer?.text).toContain('greet was done.\n\n[The request]\neverybody\nlist_files → skills/');
     expect(await eventsOf('user_message')).toMatchObject([{ message: { text: '/greet everybody' } }]);
-  }, 60_000);
+  }, 90_000);
 
   test('another host goes on with the skills that the session has', async () => {
     drop('greet');
@@ -140,5 +140,5 @@ describe('A15/166: a skill that is dropped into the workspace', () => {
     expect(await known()).toEqual(['greet']);
     await say(`/new ${look}`);
     expect(await known()).toEqual(['greet', 'greet,later']);
-  }, 60_000);
+  }, 90_000);
 });

@@ -74,7 +74,7 @@ describe.each([
     (await commitsOf(key)).flatMap(({ events }) =>
       events.flatMap((event) => (event.type === 'assistant_message' ? [event.text] : [])),
     );
-  const until = (assertion: () => Promise<void>): Promise<void> => vi.waitFor(assertion, { timeout: 20_000, interval: 20 });
+  const until = (assertion: () => Promise<void>): Promise<void> => vi.waitFor(assertion, { interval: 20 });
 
   test('a message becomes one commit with its answer, and the index shows it', async () => {
     const key = 'agent:main:a';

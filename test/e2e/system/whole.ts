@@ -115,7 +115,7 @@ export const startWhole = async (
     for await (const commit of memory.events.read(key as SessionKey)) commits.push(commit);
     return commits;
   };
-  const until = (condition: () => unknown): Promise<unknown> => vi.waitFor(condition, { timeout: 10_000, interval: 5 });
+  const until = (condition: () => unknown): Promise<unknown> => vi.waitFor(condition, { interval: 5 });
 
   return {
     config,

@@ -14,7 +14,7 @@ const setUp = async () => {
   await traceTo(collector.url, env);
   const whole = await startWhole({ tools: tools() });
   const traceWith = async (name: string): Promise<Span[]> => {
-    await vi.waitFor(() => expect(collector.named(name)).not.toEqual([]), { timeout: 5_000 });
+    await vi.waitFor(() => expect(collector.named(name)).not.toEqual([]));
     const [span] = collector.named(name) as [Span];
     return collector.traceOf(span);
   };
@@ -143,7 +143,7 @@ test('a turn that waited is in the trace of its own message, and so is its deliv
   await whole.say('telegram:7', '[[think 10]] second');
   await whole.delivered();
   await whole.delivered();
-  await vi.waitFor(() => expect(collector.named('deliver telegram')).toHaveLength(2), { timeout: 5_000 });
+  await vi.waitFor(() => expect(collector.named('deliver telegram')).toHaveLength(2));
   const turns = collector.named('invoke_agent main');
   expect(new Set(turns.map(({ traceId }) => traceId)).size).toBe(2);
   for (const turn of turns) {

@@ -68,6 +68,7 @@ is JSON5: comments, trailing commas and keys without quotes are fine. Unknown ke
   schema\` a JSON Schema for editors.
 - Variables win over the file: \`NATTER_DATA_DIR\` (\`dataDir\`), \`NATTER_PREFIX\`, \`NATS_URL\`, \`NATS_TOKEN\`, \`NATS_USERS_DIR\`, \`NATTER_HOST\`,
   \`NATTER_PORT\`, \`NATTER_TOKEN\` (\`gateway.token\`), \`NATTER_MODEL\` (\`agent.model\`), \`NATTER_LOG_LEVEL\`.
+- \`NATTER_WARM_UP=off\`: a session host starts half a second sooner and takes longer for its first turns. For tests, not for production.
 - A running system follows the file. These take effect at once: \`session\` (except \`mainKey\`, \`residents\` and \`store\`),
   \`agent.owners\`, \`agent.names\`, \`channels\`, \`model.aliases\`, \`log.level\`. Everything else needs a restart, and the log says so.
   A file that cannot be used is logged as an error, and the last good configuration stays in force. On a network disk, changes may go

@@ -107,7 +107,7 @@ test('a projection that dies between the entries and the position repeats nothin
   };
   const first = await record('main', add('one'), add('two'));
   const service = await start('dying', { memory: broken });
-  await vi.waitFor(() => expect(dying).toHaveBeenCalled(), { timeout: 5_000 });
+  await vi.waitFor(() => expect(dying).toHaveBeenCalled());
   await record('main', forget(`${first}-0`), add('three'));
   await service.stop(1_000);
   await start('next');
@@ -130,8 +130,8 @@ test('made anew from the log it is the same, also where a session was erased sin
   const before = stored();
   expect(before).toHaveLength(13);
   await ports.memory.reset();
-  await vi.waitFor(() => expect(view.position()).toBe(0), { timeout: 5_000 });
-  await vi.waitFor(async () => expect(view.position()).toBe((await ports.events.info()).lastSeq), { timeout: 10_000 });
+  await vi.waitFor(() => expect(view.position()).toBe(0));
+  await vi.waitFor(async () => expect(view.position()).toBe((await ports.events.info()).lastSeq));
   expect(stored()).toEqual(before);
 });
 

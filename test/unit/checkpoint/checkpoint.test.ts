@@ -61,7 +61,7 @@ const open = () => {
     indexed: async (rows: readonly IndexRow[]) => Promise.all(rows.map(({ key }) => ports.index.get(key))),
   };
 };
-const eventually = (check: () => unknown) => vi.waitFor(check, { timeout: 15_000, interval: 5 });
+const eventually = (check: () => unknown) => vi.waitFor(check, { interval: 5 });
 
 describe('the session index', () => {
   test('equals a fold of the log, whoever works on it and however often they are replaced', async () => {

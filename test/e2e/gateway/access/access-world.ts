@@ -37,7 +37,7 @@ const kinds: Readonly<Record<string, Kind>> = {
 };
 
 /** However busy the machine is. */
-export const soon = { interval: 2, timeout: 5_000 };
+export const soon = { interval: 2 };
 
 /** What a call is about. `id` is that of a run, an approval or a memory, whatever the world is of. */
 export interface Place {

@@ -55,7 +55,7 @@ export const untilStatus = (call: Call, status: number, path = '/v1/sessions') =
     const answer = await call('GET', path);
     if (answer.status !== status) throw new Error(`${answer.status}: ${answer.text}`);
     return answer;
-  }, 5_000);
+  });
 
 /** A clock whose wall time a test moves; what waits goes on by the machine's. */
 export const movableClock = (): Clock & { advance(ms: number): void } => {

@@ -155,7 +155,7 @@ describe('event streams', () => {
       await systemClock.sleep(0);
     }
     const open = async () => (await call('GET', '/metrics')).text;
-    await vi.waitFor(async () => expect(await open()).toContain('natter_event_streams{service="gateway"} 0'), 5_000);
+    await vi.waitFor(async () => expect(await open()).toContain('natter_event_streams{service="gateway"} 0'));
   });
 
   test('a client that does not read is closed with its cursor, and nobody else notices (I11)', async () => {

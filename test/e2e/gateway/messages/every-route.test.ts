@@ -76,7 +76,7 @@ describe('no way to write an address', () => {
     }
     expect(wrong).toEqual([]);
     await nothingStored(gateway);
-  }, 60_000);
+  }, 90_000);
 
   test('gives a participant what is not theirs', async () => {
     const gateway = await openGateway();

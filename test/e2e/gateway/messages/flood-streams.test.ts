@@ -83,11 +83,11 @@ test('500 streams of which 50 are never read: all others get each event in order
   expect([events.length > longTexts, turns.length, ofKey.length > turns.length]).toEqual([true, longTexts / 10, true]);
   const wanted = [...all.map(() => events), ...ofTurns.map(() => turns), ...ofQuiet.map(() => ofKey)];
   const readers = [...all, ...ofTurns, ...ofQuiet];
-  await vi.waitFor(() => expect(readers.every(({ ids }, at) => ids.length === wanted[at]?.length)).toBe(true), 10_000);
+  await vi.waitFor(() => expect(readers.every(({ ids }, at) => ids.length === wanted[at]?.length)).toBe(true));
   expect(readers.map(({ ids }) => ids)).toEqual(wanted);
   expect(readers.flatMap(({ others }) => others)).toEqual([]);
 
-  await vi.waitFor(async () => expect(await open()).toBe(String(clients - silentClients)), 10_000);
+  await vi.waitFor(async () => expect(await open()).toBe(String(clients - silentClients)));
   most = Math.max(most, gateway.memory());
   // What the silent may leave unread, twice, because what is on its way to the kernel counts too, and the process itself.
   expect(most).toBeLessThan(300);
@@ -100,5 +100,5 @@ test('500 streams of which 50 are never read: all others get each event in order
   // They who hear the end are told where they were; it need not have fitted any more.
   if (late.others.length > 0) expect(late.others.join()).toContain(`"after":"${last}"`);
   const resumed = await openStream(gateway.url, '/v1/events', { 'last-event-id': last });
-  await vi.waitFor(() => expect(resumed.messages.map(({ id }) => id)).toEqual(events.slice(late.ids.length)), 5_000);
-}, 30_000);
+  await vi.waitFor(() => expect(resumed.messages.map(({ id }) => id)).toEqual(events.slice(late.ids.length)));
+}, 90_000);

@@ -13,7 +13,7 @@ const startRaw = async () => {
   const raw = async (bytes: string, isDone: (heard: string) => boolean): Promise<string> => {
     const client = rawClient(world.gateway.url, bytes);
     afterwards(async () => void client.socket.destroy());
-    await vi.waitFor(() => expect(isDone(client.heard())).toBe(true), 5_000);
+    await vi.waitFor(() => expect(isDone(client.heard())).toBe(true));
     return client.heard();
   };
   return { ...world, raw };

@@ -37,7 +37,7 @@ test('on a real broker that is killed and started again: 503 meanwhile, then all
   expect((await say('one', '1')).body).toMatchObject({ status: 'ok', reply: 'you said: one' });
 
   await server.kill9();
-  await vi.waitFor(async () => expect((await call('GET', '/readyz')).status).toBe(503), 5_000);
+  await vi.waitFor(async () => expect((await call('GET', '/readyz')).status).toBe(503));
   const refused = await say('two', '2');
   expect(refused).toMatchObject({ status: 503, headers: { 'retry-after': '1' }, body: { code: 'unavailable' } });
   await server.restart();
@@ -46,14 +46,14 @@ test('on a real broker that is killed and started again: 503 meanwhile, then all
 
   const { events } = (await call('GET', '/v1/events?limit=1000')).body;
   expect(events.filter(({ type }: { type: string }) => type === 'assistant_message')).toHaveLength(2);
-  await vi.waitFor(() => expect(stream.messages).toHaveLength(events.length), 10_000);
+  await vi.waitFor(() => expect(stream.messages).toHaveLength(events.length));
   expect(stream.messages.map(({ id }) => id)).toEqual(events.map(({ id }: { id: string }) => id));
 
   await server.restart({ empty: true });
   await vi.waitFor(async () => {
     const { status, body } = await call('POST', pathOf(key, '/messages'), { body: { text: 'three' } });
     expect({ status, code: body.code }).toEqual({ status: 503, code: 'unavailable' });
-  }, 10_000);
+  });
   expect((await call('GET', '/livez')).status).toBe(200);
 });
 
@@ -82,7 +82,7 @@ test('A5/62, I6: a call that waits for a person outlives every host; the answer 
   const text = '[[tool write_file {"path":"note.md","content":"x"}]] done?';
   const { runId } = (await call('POST', pathOf(key, '/messages'), { body: { text } })).body;
   const run = async (wait = '') => (await call('GET', pathOf(key, `/runs/${runId}${wait}`))).body;
-  await vi.waitFor(async () => expect((await run()).status).toBe('awaiting_approval'), 10_000);
+  await vi.waitFor(async () => expect((await run()).status).toBe('awaiting_approval'));
   const { approvalId } = await run();
   await first.stop(2_000);
   const second = await startHost('second');
@@ -93,11 +93,11 @@ test('A5/62, I6: a call that waits for a person outlives every host; the answer 
   await vi.waitFor(async () => {
     const { approvals } = (await other('GET', '/v1/approvals')).body;
     expect(approvals).toMatchObject([{ approvalId, sessionKey: key, tool: 'write_file' }]);
-  }, 10_000);
+  });
   const answered = await other('POST', `/v1/approvals/${approvalId}`, { body: { verdict: 'allow-once' } });
   expect(answered).toMatchObject({ status: 200, body: { outcome: 'accepted' } });
   expect(await run('?wait=20')).toMatchObject({ status: 'ok', reply: expect.stringMatching(/^You said: done\?/) });
   expect(readFileSync(join(workspace, 'note.md'), 'utf8')).toBe('x');
   const { events } = (await call('GET', pathOf(key, '/events?limit=1000&type=tool_call_started'))).body;
   expect(events).toMatchObject([{ approvalId, callAttempt: 1 }]);
-}, 60_000);
+}, 90_000);

@@ -180,7 +180,7 @@ test('A5/70: on a real broker, of many calls through two gateways that mean the 
     expect(changes).toContainEqual({ path: 'messages', before: 1 + round, after: 2 + round });
     expect(await diff(new Date(Date.now() + 60_000).toISOString())).toMatchObject({ from: to, to, changes: [], events: [] });
   }
-}, 60_000);
+}, 90_000);
 
 describe('PATCH /v1/sessions/{key}', () => {
   test('A9/96-97: sets and unsets what people set, and refuses what changes nothing', async () => {

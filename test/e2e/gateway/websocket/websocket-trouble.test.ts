@@ -24,7 +24,7 @@ test('I11: a client that does not read is closed with its cursors, resumes witho
   const text = 'x'.repeat(200_000);
   for (let turn = 0; turn < 25; turn++) await say(call, text);
   const ids: string[] = (await call('GET', '/v1/events?limit=1000')).body.events.map(({ id }: { id: string }) => id);
-  await vi.waitFor(() => expect(healthy.ids()).toEqual(ids), 5_000);
+  await vi.waitFor(() => expect(healthy.ids()).toEqual(ids));
   await vi.waitFor(async () => expect(await gauge(call, 'web_sockets')).toBe(1));
   expect(await gauge(call, 'event_streams')).toBe(1);
   slow.socket.resume();
@@ -36,7 +36,7 @@ test('I11: a client that does not read is closed with its cursors, resumes witho
   await ready(callerOf(other.url));
   const again = await connect(other.url);
   await again.call('subscribe', { after: last as string });
-  await vi.waitFor(() => expect([...slow.ids(), ...again.ids()]).toEqual(ids), 5_000);
+  await vi.waitFor(() => expect([...slow.ids(), ...again.ids()]).toEqual(ids));
 });
 
 test('I11: a client that asks and does not read the answers is read no further, and then closed', async () => {
@@ -46,7 +46,7 @@ test('I11: a client that asks and does not read the answers is read no further, 
   greedy.socket.pause();
   const frame = JSON.stringify({ type: 'req', id: 1, method: 'chat.history', params: { sessionKey: 'main' } });
   for (let request = 0; request < 200; request++) greedy.socket.send(frame);
-  await vi.waitFor(async () => expect(await gauge(call, 'web_sockets')).toBe(0), 5_000);
+  await vi.waitFor(async () => expect(await gauge(call, 'web_sockets')).toBe(0));
   greedy.socket.resume();
   expect(await greedy.closed).toMatchObject({ code: 4408 });
 });
@@ -102,7 +102,7 @@ test('I11: pings are answered, but not kept for a client that reads no answer', 
   expect(await answered).toBe('are you there?');
   deaf.socket.pause();
   for (let count = 0; count < 200_000; count++) deaf.socket.ping('x'.repeat(120));
-  await vi.waitFor(async () => expect(await gauge(call, 'web_sockets')).toBe(1), 5_000);
+  await vi.waitFor(async () => expect(await gauge(call, 'web_sockets')).toBe(1));
   expect((await healthy.call('status')).ok).toBe(true);
 });
 

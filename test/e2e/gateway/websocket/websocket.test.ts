@@ -229,7 +229,7 @@ describe('subscriptions', () => {
     });
     const client = await connect(gateway.url);
     const streams = async () => (await callerOf(gateway.url)('GET', '/metrics')).text;
-    await vi.waitFor(async () => expect(await streams()).toMatch(/^natter_event_streams\{.*\} 1$/m), 5_000);
+    await vi.waitFor(async () => expect(await streams()).toMatch(/^natter_event_streams\{.*\} 1$/m));
     await say(client, 'main', 'hello');
     await vi.waitFor(() => expect(printed).toContain(`assistant_message ${key}\n`));
   });

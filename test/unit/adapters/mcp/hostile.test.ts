@@ -125,7 +125,7 @@ describe('a hostile address', () => {
   test('I12: what it says of its headers is told to nobody', async () => {
     const { url } = await serve((headers) => ({ status: 500, body: `wrong key ${String(headers['x-api-key'])}` }));
     const { mcp, logged } = await started({ url, headersEnv: { 'x-api-key': 'CANARY' } }, { CANARY: 'canary-4711' });
-    await vi.waitFor(() => expect(mcp.problems()[0]).toContain('wrong key [secret]'), { timeout: 5_000 });
+    await vi.waitFor(() => expect(mcp.problems()[0]).toContain('wrong key [secret]'));
     expect(JSON.stringify([mcp.problems(), logged])).not.toContain('4711');
   });
 });

@@ -141,8 +141,7 @@ export const openRoom = async (given: { memories?: Ports['memory']; config?: obj
   };
 };
 
-export const until = <T>(check: () => T): Promise<Awaited<T>> =>
-  vi.waitFor(check, { timeout: 15_000, interval: 5 }) as Promise<Awaited<T>>;
+export const until = <T>(check: () => T): Promise<Awaited<T>> => vi.waitFor(check, { interval: 5 }) as Promise<Awaited<T>>;
 
 /** What was introspected, as `from-to` of each event. */
 export const rangesOf = (events: readonly EventOf<'introspected'>[]): string[] =>

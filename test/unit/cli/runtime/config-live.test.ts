@@ -94,7 +94,7 @@ test('I12, A3/29: whose id is unlinked while all runs knows nothing of the perso
   await vi.waitFor(async () => {
     await say(theirs, 'ann', 'What do you remember?');
     expect(await lastAnswer(theirs)).toMatch(/^I remember:\n.*I like tea$/);
-  }, 5_000);
+  });
 
   config = linking('telegram:1');
   await say(strangers, 'irc:1', 'What do you remember?');

@@ -211,6 +211,6 @@ describe('matchesPattern', () => {
     expect(matchesPattern(`${'a*'.repeat(1_000)}b`, `${'a'.repeat(128_000)}c`)).toBe(false);
     expect(matchesPattern(`*${'a*'.repeat(1_000)}b*`, 'a'.repeat(128_000))).toBe(false);
     expect(matchesPattern(`*${'a'.repeat(1_000)}b*`, 'a'.repeat(128_000))).toBe(false);
-    expect(performance.now() - start).toBeLessThan(1_000);
+    expect(performance.now() - start).toBeLessThan(10_000);
   });
 });

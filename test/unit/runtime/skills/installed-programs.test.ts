@@ -20,7 +20,7 @@ test('A15/154, 170: a program that is installed in our folder of tools makes the
     const names = async () => (await library.take({ taken: true, refs: [] })).refs.map(({ name }) => name);
     expect(await names()).toEqual([]);
     chmodSync(folder.write('data/tools/bin/chart', '#!/bin/sh\n'), 0o755);
-    await expect.poll(names, { timeout: 10_000 }).toEqual(['chart']);
+    await expect.poll(names).toEqual(['chart']);
   } finally {
     await library.close();
     folder.remove();

@@ -167,7 +167,7 @@ describe('A15/173: hostile folders are refused', () => {
     truncateSync(inside('huge'), 1024 ** 3);
     const began = performance.now();
     expect(await only()).toEqual([`workspace huge: is too large: a skill may have ${limits.skillBytes} bytes`]);
-    expect(performance.now() - began).toBeLessThan(500);
+    expect(performance.now() - began).toBeLessThan(1_500);
   });
   test('a SKILL.md of 1 GB', async () => {
     truncateSync(inside('SKILL.md'), limits.skillFileBytes + 1);

@@ -39,7 +39,7 @@ const rests = (made: Rig): Promise<void> =>
       await made.clock.pass(50);
       expect(made.host.turnsRunning).toBe(0);
     },
-    { interval: 2, timeout: 10_000 },
+    { interval: 2 },
   );
 
 /** A host whose library hands out what is in the folder, and notes what it was asked. */
