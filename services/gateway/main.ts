@@ -16,7 +16,6 @@ import { Audit, system } from './context/audit.ts';
 import { Callers } from './context/callers.ts';
 import { EventFeed } from './context/event-feed.ts';
 import { EventFrames } from './context/event-frames.ts';
-import { FreshCalls } from './context/fresh-calls.ts';
 import type { GatewayContext } from './context/gateway-context.ts';
 import { MemoryList } from './context/memory-list.ts';
 import { GatewayMetrics } from './context/metrics.ts';
@@ -118,7 +117,6 @@ const createContext = (options: GatewayOptions, { followers, closing, services }
     tickets: new Tickets(ports.tokens, ports.clock, callers),
     pairing: new PairingDecisions(ports),
     runs: new Runs(ports, feed),
-    freshCalls: new FreshCalls(),
     metrics: new GatewayMetrics({ services, ports, awaiting: () => sessions.allAwaiting() }),
     skills: skills && offeredSkills(skills, current().skills.entries, log),
     problems: () => services().flatMap((service) => service.problems()),

@@ -2,6 +2,7 @@ import type { InboundEnvelope } from '../domain/routing/inbound-envelope.ts';
 import type { CheckpointRequest } from '../domain/session/envelope.ts';
 import type { Clock } from '../kit/clock.ts';
 import type { HealthProblem } from '../kit/health-problem.ts';
+import type { NewCalls } from './access/new-calls.ts';
 import type { Pairings } from './access/pairings.ts';
 import type { Tokens } from './access/tokens.ts';
 import type { Answers } from './answers.ts';
@@ -44,6 +45,7 @@ export interface Ports {
   readonly custody: CustodyLog;
   readonly deadLetters: DeadLetters;
   readonly tokens: Tokens;
+  readonly newCalls: NewCalls;
   readonly pairings: Pairings;
   readonly audit: AuditLog;
   readonly presence: Presence;

@@ -121,6 +121,7 @@ const grants = {
   'members of checkpoints': { checkpoint: 'wh' },
   tokens: { provisioner: 'm', gateway: 'wrh', operator: 'crh', backup: 'crs', restorer: 'mkxcr' },
   tickets: { gateway: 'w' },
+  calls: { gateway: 'w' },
   pairings: { provisioner: 'm', router: 'wr', gateway: 'wr', operator: 'cr', backup: 'crs', restorer: 'mkxcr' },
   probes: {
     ...{
@@ -195,6 +196,7 @@ export const resourcesOf = (subjects: Subjects, channel: string): Record<Resourc
     'members of checkpoints': bucket('hosts', 'checkpoints.*'),
     tokens: bucket('tokens', 'token.>'),
     tickets: bucket('tokens', 'ticket.*'),
+    calls: bucket('tokens', 'call.*'),
     pairings: bucket('pairings', 'channel.*'),
     probes: { stream: streams.probe, subjects: [subjects.probe] },
     'live text': { subjects: [`${prefix}.live.>`] },

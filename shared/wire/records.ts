@@ -6,6 +6,7 @@ import type { IndexRow } from '../domain/projections/index-row.ts';
 import { type ChannelPairing, pairingLimits } from '../domain/routing/pairing.ts';
 import { type CommandAnswer, commandAnswer } from '../domain/session/envelope.ts';
 import type { LogWitness } from '../domain/session/log-witness.ts';
+import { callAttempt } from '../domain/session/repeats/asked-calls.ts';
 import { reportedWaitingPlaces, waitingDelivery } from '../domain/values/delivery.ts';
 import { roles } from '../domain/values/role.ts';
 import { approvalRequest, deliveryTarget, origin, sessionSource, settings, timestamp, turnRef } from '../domain/values/types.ts';
@@ -151,6 +152,9 @@ const channelPairing = z.object({
 }) satisfies z.ZodType<ChannelPairing, unknown>;
 /** The strangers of a channel. */
 export const pairingCodec = codecOf<ChannelPairing>(channelPairing);
+
+/** A call that began a session of its own, and the attempt that did. */
+export const newCallCodec = codecOf(z.object({ key: z.string().min(1).max(64), attempt: callAttempt.shape.attempt }));
 
 /** A piece of an answer in progress. */
 export const delta = z.object({ turn: turnRef, step: z.int().min(1), offset: count, text: z.string() }) satisfies z.ZodType<

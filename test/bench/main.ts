@@ -1,40 +1,44 @@
 import { parseArgs } from 'node:util';
-import { backup } from './backup.ts';
-import { contextOfLongSession } from './context.ts';
-import { deliveries } from './deliveries.ts';
-import { deltaLatency } from './deltas.ts';
-import { gateway } from './gateway.ts';
-import { eventLog } from './log.ts';
-import { memorySearch } from './memory-search.ts';
-import { ownership } from './ownership.ts';
-import { routing } from './routing.ts';
-import { longSession, memory } from './sessions.ts';
-import { sessionsList } from './sessions-list.ts';
-import { skills } from './skills.ts';
+import { type Figure, figuresOf, readDocument, worseThan, writeDocument } from './document.ts';
+import { backup } from './scenarios/backup.ts';
+import { contextOfLongSession } from './scenarios/context.ts';
+import { deliveries } from './scenarios/deliveries.ts';
+import { deltaLatency } from './scenarios/deltas.ts';
+import { gateway } from './scenarios/gateway.ts';
+import { idle } from './scenarios/idle.ts';
+import { eventLog } from './scenarios/log.ts';
+import { memorySearch } from './scenarios/memory-search.ts';
+import { ownership } from './scenarios/ownership.ts';
+import { routing } from './scenarios/routing.ts';
+import { longSession, memory } from './scenarios/sessions.ts';
+import { sessionsList } from './scenarios/sessions-list.ts';
+import { skills } from './scenarios/skills.ts';
+import { throughGateway } from './scenarios/through-gateway.ts';
+import { toolTurns, waitingTurns } from './scenarios/tools.ts';
+import { latency, turnsPerSecond } from './scenarios/turns.ts';
 import type { SetupName } from './system.ts';
 import { printTable, type Row } from './table.ts';
-import { toolTurns, waitingTurns } from './tools.ts';
-import { latency, turnsPerSecond } from './turns.ts';
 
 /**
- * `npm run bench [-- --only turns,latency,session,memory,ownership,tools,waiting,deltas,deliveries,gateway,context,log,routing,list,skills,memory-search,backup --setup always,default --seconds 8]`: whole-process
- * measurements against real nats-servers; `routing`, `list`, `skills` and `memory-search` need none and run once, and so does `backup`, with two of its own. Figures are of this machine and this run; trust the
- * ratios. Nothing here is a test.
+ * `npm run bench [-- --only through-gateway,turns --setup always,default,cluster --seconds 8 --json FILE --against FILE]`: whole-process
+ * measurements against real nats-servers, what a user gets first. `--only` names some of the scenarios below; `routing`, `list`, `skills` and
+ * `memory-search` need no broker and run once, and so do `idle` and `backup`, with brokers of their own. `--json` writes one document; `--against` compares with
+ * an earlier one and ends with 1 if a ratio is worse by more than a tenth. Figures are of this machine and this run; trust the ratios. Nothing
+ * here is a test.
  */
 const { values } = parseArgs({
   options: {
-    only: {
-      type: 'string',
-      default:
-        'turns,latency,session,memory,ownership,tools,waiting,deltas,deliveries,gateway,context,log,routing,list,skills,memory-search,backup',
-    },
+    only: { type: 'string' },
     setup: { type: 'string', default: 'always,default,cluster' },
     seconds: { type: 'string', default: '8' },
+    json: { type: 'string' },
+    against: { type: 'string' },
   },
 });
 const seconds = Number(values.seconds);
 const chosen = values.setup.split(',') as SetupName[];
 const scenarios: Record<string, (setup: SetupName, seconds: number) => Promise<Row[]>> = {
+  'through-gateway': throughGateway,
   turns: turnsPerSecond,
   latency,
   session: longSession,
@@ -48,7 +52,8 @@ const scenarios: Record<string, (setup: SetupName, seconds: number) => Promise<R
   context: contextOfLongSession,
   log: eventLog,
 };
-const alone: Record<string, () => Promise<Row[]>> = {
+const alone: Record<string, (seconds: number) => Promise<Row[]>> = {
+  idle,
   routing,
   list: sessionsList,
   skills,
@@ -56,10 +61,24 @@ const alone: Record<string, () => Promise<Row[]>> = {
   backup,
 };
 
-for (const name of values.only.split(',')) {
+const known = Object.keys({ ...scenarios, ...alone });
+const names = values.only?.split(',') ?? known;
+const unknown = names.filter((name) => !known.includes(name));
+if (unknown.length > 0) throw new Error(`no scenario "${unknown.join()}"; there are: ${known.join(', ')}`);
+// Read now: a wrong name should not cost the whole run.
+const before = values.against === undefined ? undefined : readDocument(values.against);
+
+const figures: Figure[] = [];
+const report = (name: string, setup: SetupName | undefined, rows: readonly Row[]): void => {
+  printTable(name, rows);
+  figures.push(...figuresOf(name, setup, rows));
+};
+for (const name of names) {
   const [scenario, single] = [scenarios[name], alone[name]];
-  if (single) printTable(name, await single());
-  else if (scenario) for (const setup of chosen) printTable(name, await scenario(setup, seconds));
-  else throw new Error(`no scenario "${name}"; there are: ${Object.keys({ ...scenarios, ...alone }).join(', ')}`);
+  if (single) report(name, undefined, await single(seconds));
+  if (scenario) for (const setup of chosen) report(name, setup, await scenario(setup, seconds));
 }
-process.exit(0);
+if (values.json !== undefined) writeDocument(values.json, figures);
+const worse = before === undefined ? [] : worseThan(before, figures);
+for (const line of worse) process.stdout.write(`worse by more than a tenth: ${line}\n`);
+process.exit(worse.length === 0 ? 0 : 1);

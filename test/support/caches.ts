@@ -8,6 +8,7 @@ import { createCursors } from '../../shared/adapters/kv/cursors.ts';
 import type { KeyValue } from '../../shared/adapters/kv/key-value.ts';
 import { createLeases } from '../../shared/adapters/kv/leases.ts';
 import { createMemoryStore } from '../../shared/adapters/kv/memory/memory-store.ts';
+import { createNewCalls } from '../../shared/adapters/kv/new-calls.ts';
 import { createPairings } from '../../shared/adapters/kv/pairings.ts';
 import { createPresence } from '../../shared/adapters/kv/presence.ts';
 import { createSessionIndex } from '../../shared/adapters/kv/session-index.ts';
@@ -25,6 +26,7 @@ import type { Ephemera } from '../../shared/adapters/streams/ephemera.ts';
 import { createLive } from '../../shared/adapters/streams/live.ts';
 import { systemClock } from '../../shared/kit/clock.ts';
 import { NatterError } from '../../shared/kit/errors.ts';
+import type { NewCalls } from '../../shared/ports/access/new-calls.ts';
 import type { Pairings } from '../../shared/ports/access/pairings.ts';
 import type { Tokens } from '../../shared/ports/access/tokens.ts';
 import type { Answers } from '../../shared/ports/answers.ts';
@@ -52,6 +54,7 @@ export interface CacheHost {
   readonly custody: CustodyLog;
   readonly deadLetters: DeadLetters;
   readonly tokens: Tokens;
+  readonly newCalls: NewCalls;
   readonly pairings: Pairings;
   readonly memory: MemoryStore;
   readonly audit: AuditLog;
@@ -104,6 +107,7 @@ const hostOver = (parts: {
     custody,
     deadLetters,
     tokens: createTokens(buckets.tokens, systemClock),
+    newCalls: createNewCalls(buckets.tokens),
     pairings: createPairings(buckets.pairings),
     memory: createMemoryStore(buckets.memory, systemClock),
     audit,

@@ -5,6 +5,7 @@ import type { ConnectionSettings } from '../../../shared/adapters/nats/connectio
 import { inboundEnvelope } from '../../../shared/domain/routing/inbound-envelope.ts';
 import { errorMessage, NatterError } from '../../../shared/kit/errors.ts';
 import { type BrokerUser, brokerUsers, inboxPrefixOf } from '../../../shared/wire/grants.ts';
+import { publicKeyOf } from '../../../shared/wire/nkey.ts';
 import { brokerAccount, type Rights, rightsOf } from '../../../shared/wire/rights.ts';
 import { type Subjects, subjectToken } from '../../../shared/wire/subjects.ts';
 
@@ -77,7 +78,7 @@ const userIn = (folder: string, name: string): UserSeed => {
   if (user === undefined) throw new NatterError('invalid', `${path}: no user of the broker has this name; remove the file`);
   try {
     const seed = readFileSync(path, 'utf8').trim();
-    const publicKey = nkeys.fromSeed(Buffer.from(seed)).getPublicKey();
+    const publicKey = publicKeyOf(seed);
     return { name, user, seed, publicKey, ...(user === 'connector' && { channel: name.slice(connector.length) }) };
   } catch (cause) {
     const fix = 'give this process the right to read it, or make it with "natter broker config"';

@@ -1,9 +1,10 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { credsAuthenticator, nkeyAuthenticator } from '@nats-io/transport-node';
+import { credsAuthenticator } from '@nats-io/transport-node';
 import type { BrokerCredentials } from '../../../shared/adapters/nats/connection.ts';
 import { errorMessage, NatterError } from '../../../shared/kit/errors.ts';
 import type { Config } from '../../../shared/runtime/config/load.ts';
+import { publicKeyOf } from '../../../shared/wire/nkey.ts';
 
 /**
  * The credentials that the configuration names for a broker of one's own. All files are read and checked now, and read again for each
@@ -61,7 +62,7 @@ const checkedCreds = (text: string): string => {
 const seedIn = (text: string): string => {
   const seed = /\bSU[A-Z2-7]{56}\b/.exec(text)?.[0] ?? '';
   try {
-    nkeyAuthenticator(bytesOf(seed))('a nonce');
+    publicKeyOf(seed);
   } catch {
     throw new Error('it has no seed of a user (SU…), as `nsc generate nkey --user` writes it');
   }

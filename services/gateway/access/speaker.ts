@@ -20,7 +20,9 @@ export const speakerOf = (
     if (given !== undefined) throw forbidden('sender', `this token speaks for ${person} and nobody else; leave it out`);
     return { id: person, role: 'participant', principal: identities.resolve(person) };
   }
-  if (given === undefined) return { id: 'api', role: 'program' };
+  // A channel brings what strangers say, so what it says by itself has no more rights than they (D7).
+  if (given === undefined)
+    return { id: 'api', role: 'program', ...(principal.role === 'channel' && { onBehalfOf: 'participant' }) };
   if (principal.role !== 'channel') return { ...given, role: 'participant' };
   return { ...given, role: 'participant', principal: identities.principalOf(channelOfNamespace(principal.namespace), given.id) };
 };

@@ -1,6 +1,4 @@
-import { keyContextOf } from '../../../shared/domain/keys/legacy-key.ts';
-import { parseKey, type SessionKey } from '../../../shared/domain/keys/session-key.ts';
-import { listedKey, shownKey } from '../../../shared/domain/keys/shown-key.ts';
+import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
 import type { IndexRow } from '../../../shared/domain/projections/index-row.ts';
 import type { CommandOf } from '../../../shared/domain/session/commands.ts';
 import { keyFrom } from '../../../shared/runtime/session-tools/named-session.ts';
@@ -10,12 +8,13 @@ import { sendCommand } from '../commands/send-command.ts';
 import type { GatewayContext } from '../context/gateway-context.ts';
 import { Refusal } from '../http/problem.ts';
 import type { verdicts } from '../operation/verdicts.ts';
+import { keysOf } from '../sessions/list-rows.ts';
 
 /** A pending approval, as lists show it. */
 const shown = (config: GatewayContext['config'], { key, approval }: IndexRow): readonly object[] => {
   if (approval === null) return [];
   const { approvalId, tool, action, asks = 'run', requestedAt, expiresAt, approvers = [], onceOnly = false } = approval;
-  const sessionKey = (parseKey(key).kind === 'global' ? shownKey : listedKey)(key, keyContextOf(config));
+  const sessionKey = keysOf({ key }, config).key;
   return [{ approvalId, sessionKey, ...(tool && { tool }), action, asks, requestedAt, expiresAt, approvers, onceOnly }];
 };
 /** The pending approvals of the sessions that the caller may see or answer for, newest first. */

@@ -9,7 +9,6 @@ import type { Audit } from './audit.ts';
 import type { Callers } from './callers.ts';
 import type { EventFeed } from './event-feed.ts';
 import type { EventFrames } from './event-frames.ts';
-import type { FreshCalls } from './fresh-calls.ts';
 import type { MemoryList } from './memory-list.ts';
 import type { GatewayMetrics } from './metrics.ts';
 import type { NewSessions } from './new-sessions.ts';
@@ -41,7 +40,6 @@ export interface GatewayContext {
   readonly approvals: RecentApprovals;
   readonly pairing: PairingDecisions;
   readonly runs: Runs;
-  readonly freshCalls: FreshCalls;
   readonly metrics: GatewayMetrics;
   /** For MCP clients of the owner. */
   readonly skills?: OfferedSkills | undefined;

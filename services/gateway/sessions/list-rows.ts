@@ -13,13 +13,14 @@ import type { Call } from '../operation/operation.ts';
 
 /** Filters of the gateway's own lists beside those of the tool. */
 export type ListFilter = Omit<SessionsListParameters, 'messageLimit'> &
-  Pick<ListOptions, 'cursor' | 'status' | 'channel' | 'keyPrefix' | 'withGlobal'>;
+  Pick<ListOptions, 'cursor' | 'status' | 'channel' | 'keyPrefix'>;
 
 /** A page of the sessions that the caller may see, newest first. Reads no log. */
 export const listRows = ({ context, caller }: Call, { activeMinutes, ...filter }: ListFilter): SessionPage => {
-  const { sessions, access, ports } = context;
+  const { sessions, access, ports, config } = context;
+  const withGlobal = config.session.scope === 'global';
   const since = activeMinutes === undefined ? undefined : ports.clock.now() - activeMinutes * 60_000;
-  return sessions.list({ ...filter, since, reach: access.reach(caller.principal) });
+  return sessions.list({ ...filter, since, withGlobal, reach: access.reach(caller.principal) });
 };
 
 /** Each row as the tool `sessions_list` shows it (A10/101–114). Reads the log only where messages are asked for. */
@@ -33,16 +34,20 @@ export const shownRows = async (
   return rows.map((row, at) => ({ row, shown: sessionRowOf(row, shown, messages[at]) }));
 };
 
+/** How callers name a session. To programs too the session `global` has no name of its own (A3/40). */
+export const keysOf = ({ key }: Pick<IndexRow, 'key'>, config: Config) => {
+  const shown = shownKey(key, keyContextOf(config));
+  return { key: parseKey(key).kind === 'global' ? shown : listedKey(key, keyContextOf(config)), shownKey: shown };
+};
+
 /** What a row of the index does not have: how callers name the session, and its queue mode. */
 export const namesOf = (row: IndexRow, config: Config) => ({
-  key: listedKey(row.key, keyContextOf(config)),
-  shownKey: shownKey(row.key, keyContextOf(config)),
+  ...keysOf(row, config),
   queueMode: queueModeOf(row, config.session),
 });
 
 /**
  * A row for user interfaces: that of the tool, under the key it is stored by, with what else people want to see (A1/3, A2/13–14, 17).
- * The session `global` has no name of its own here either (A3/40).
  */
 export const wideRow = ({ row, shown }: { row: IndexRow; shown: SessionRow }, config: Config) => {
   const { status, generation, source, createdAt, interactedAt, inputTokens, outputTokens, origin } = row;
@@ -52,7 +57,6 @@ export const wideRow = ({ row, shown }: { row: IndexRow; shown: SessionRow }, co
   return {
     ...shown,
     ...namesOf(row, config),
-    ...(parseKey(row.key).kind === 'global' && { key: shown.key }),
     ...{ status, generation, source, createdAt, interactedAt, inputTokens, outputTokens },
     ...{ messageCount, completedTurns, failedTurns, queuedTurns, lastMessagePreview, participants },
     ...{ description, descriptionSource, workingMemory, introspectedAt },

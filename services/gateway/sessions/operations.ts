@@ -67,7 +67,7 @@ export const sessionOperations: readonly Operation[] = [
     }),
     rpc: method({
       ...{ name: 'sessions.list', parameters: listParameters },
-      input: ({ messageLimit: _, ...filter }, { config }) => ({ ...filter, withGlobal: config.session.scope === 'global' }),
+      input: ({ messageLimit: _, ...filter }) => filter,
       output: async ({ rows, nextCursor }, { messageLimit }, call) => {
         const shown = await shownRows(call, rows, messageLimit);
         return { sessions: shown.map((row) => wideRow(row, call.context.config)), nextCursor };
@@ -76,7 +76,7 @@ export const sessionOperations: readonly Operation[] = [
     mcp: tool({
       ...{ name: 'sessions_list', parameters: sessionsListParameters, result: sessionsListResult, annotations: readOnly },
       description: 'Lists the sessions (conversations) you may see, the last active first, on request with their last messages.',
-      input: ({ messageLimit: _, ...filter }, { config }) => ({ ...filter, withGlobal: config.session.scope === 'global' }),
+      input: ({ messageLimit: _, ...filter }) => filter,
       output: async ({ rows }, { messageLimit }, call) => {
         const shown = await shownRows(call, rows, messageLimit);
         return { count: shown.length, sessions: shown.map((row) => row.shown) };

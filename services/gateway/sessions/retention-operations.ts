@@ -5,7 +5,7 @@ import { limitParameter } from '../http/input.ts';
 import { type Call, type Operation, operation } from '../operation/operation.ts';
 import { route } from '../operation/route.ts';
 import * as samples from '../operation/samples.ts';
-import { namesOf } from './list-rows.ts';
+import { keysOf } from './list-rows.ts';
 
 /** The sessions that retention has due now, those unused for longest first (B1, D10). Reads no log. */
 const readRetention = ({ context: { config, sessions, ports } }: Call, { limit }: { readonly limit: number }) => {
@@ -14,9 +14,8 @@ const readRetention = ({ context: { config, sessions, ports } }: Call, { limit }
   const removed = new Set(removedSessions(due, maintenance));
   const listed = due.slice(0, limit).map((one) => {
     const { row, rule } = one;
-    const { key, shownKey } = namesOf(row, config);
     const { seq, interactedAt, messageCount } = row;
-    return { key, shownKey, rule, byItself: removed.has(one), seq, interactedAt, messageCount };
+    return { ...keysOf(row, config), rule, byItself: removed.has(one), seq, interactedAt, messageCount };
   });
   return { mode: maintenance.mode, count: due.length, due: listed };
 };

@@ -38,7 +38,8 @@ export const toolPolicyDecisionOf = (attempt: Attempt, turnContext: TurnContext,
   const holder = holderOf(turnContext.scope);
   const grant = holder && grantOf({ holder, hash: callHash(tool.name, parsed.value) });
   const isGranted = !tool.onceOnly && grant !== undefined && grants.includes(grant);
-  if (policy.action === 'allow' || isGranted) return { kind: 'run', ...spawning(turnContext, tool, call.callId, parsed.value) };
+  if (policy.action === 'allow' || isGranted)
+    return { kind: 'run', ...spawning(attempt, turnContext, { tool, callId: call.callId, given: parsed.value }) };
   if (silent) return { kind: 'deny', reason: 'The call needs an approval, and nobody can be asked for one now.' };
   return { kind: 'ask', ...questionOf(attempt, turnContext, call, { tool, given: parsed.value, asks: 'run', ...policy }) };
 };
@@ -86,11 +87,12 @@ interface Asked {
   readonly approvers: readonly string[];
 }
 const questionOf = (
-  { services: { clock, config, newApprovalId }, key }: Attempt,
+  attempt: Attempt,
   turnContext: TurnContext,
   call: ToolCall,
   { tool, given, asks, approvers }: Asked,
 ): Question => {
+  const { clock, config, newApprovalId } = attempt.services;
   const { view, scope } = turnContext;
   const { approvalMinutes, strangerApprovalMinutes } = config.tools;
   const { principal } = scope.sender;
@@ -104,10 +106,10 @@ const questionOf = (
     asks,
     approvers: [...new Set(approvers.map(identitiesOf(config.session.identityLinks).resolve))],
     ...lasting(tool, scope),
-    ...spawning(turnContext, tool, isDeferred ? deferredCallId(approvalId) : call.callId, given),
+    ...spawning(attempt, turnContext, { tool, callId: isDeferred ? deferredCallId(approvalId) : call.callId, given }),
     ...(isDeferred && { deferred: { arguments: call.arguments, ...(principal !== undefined && { principal }) } }),
   };
-  return { request, ...(isDeferred && { notices: ownersNotices(request, key, config) }) };
+  return { request, ...(isDeferred && { notices: ownersNotices(request, attempt.key, config) }) };
 };
 
 /** Where the question itself is asked the owner needs no other. */
@@ -131,9 +133,15 @@ const actionOf = (tool: Tool, given: object, call: ToolCall): string => {
   }
 };
 
-const spawning = ({ scope }: TurnContext, tool: Tool, callId: string, given: object): { spawn?: SpawnedRun } => {
+const spawning = (
+  { state }: Attempt,
+  { scope }: TurnContext,
+  { tool, callId, given }: { readonly tool: Tool; readonly callId: string; readonly given: object },
+): { spawn?: SpawnedRun } => {
   const spawn = tool.spawns?.({ callId, scope, arguments: given });
-  return spawn ? { spawn: { ...spawn, ...onBehalfOf(scope.sender) } } : {};
+  if (spawn === undefined) return {};
+  const { askedBy } = state.machine.context.turn ?? {};
+  return { spawn: { ...spawn, ...onBehalfOf(scope.sender), ...(askedBy !== undefined && { askedBy }) } };
 };
 
 const invalid = (reason: string): Ruling => ({ kind: 'deny', reason: reason.slice(0, 2_000), invalid: true });

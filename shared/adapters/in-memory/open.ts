@@ -7,6 +7,7 @@ import { subjectsUnder } from '../../wire/subjects.ts';
 import { createCursors } from '../kv/cursors.ts';
 import { createLeases } from '../kv/leases.ts';
 import { createMemoryStore } from '../kv/memory/memory-store.ts';
+import { createNewCalls } from '../kv/new-calls.ts';
 import { createPairings } from '../kv/pairings.ts';
 import { createPresence } from '../kv/presence.ts';
 import { createSessionIndex } from '../kv/session-index.ts';
@@ -103,6 +104,7 @@ export const openInMemory = (options: InMemoryOptions): InMemorySystem => {
       custody,
       deadLetters,
       tokens: createTokens(buckets.tokens, clock),
+      newCalls: createNewCalls(buckets.tokens),
       pairings: createPairings(buckets.pairings),
       audit,
       presence: createPresence(buckets.hosts),

@@ -5,13 +5,14 @@ import {
   errors,
   type NatsConnection,
   NatsConnectionImpl,
-  nkeyAuthenticator,
+  type NKeyAuth,
   ProtocolHandler,
   parseSemVer,
   setTransportFactory,
 } from '@nats-io/transport-node';
 import { NodeTransport, nodeResolveHost } from '@nats-io/transport-node/lib/node_transport.js';
 import { HealthProblem, readinessOf } from '../../kit/health-problem.ts';
+import { publicKeyOf, signWith } from '../../wire/nkey.ts';
 import { connectionFailure, permissionProblem } from './broker-errors.ts';
 import { isNewEnough, minimumServerVersion } from './version.ts';
 
@@ -215,13 +216,20 @@ const clientOptions = ({
 });
 
 const credentialOptions = ({ tls, creds, nkeySeed }: BrokerCredentials): Pick<ConnectionOptions, 'tls' | 'authenticator'> => {
-  const bytes = (text: string | (() => string)) => () => new TextEncoder().encode(typeof text === 'string' ? text : text());
+  const bytes = (text: string | (() => string)) => () => new TextEncoder().encode(textOf(text));
   return {
     ...(tls && { tls: { ...tls } }),
     ...(creds && { authenticator: credsAuthenticator(bytes(creds)) }),
-    ...(nkeySeed && { authenticator: nkeyAuthenticator(bytes(nkeySeed)) }),
+    ...(nkeySeed && { authenticator: nkeyAuthenticator(nkeySeed) }),
   };
 };
+
+/** The seed is read for each connection. */
+const nkeyAuthenticator =
+  (seed: string | (() => string)) =>
+  (nonce = ''): NKeyAuth => ({ nkey: publicKeyOf(textOf(seed)), sig: signWith(textOf(seed), nonce) });
+
+const textOf = (text: string | (() => string)): string => (typeof text === 'string' ? text : text());
 
 /** A URL may contain `token@` or `user:password@`; the client takes them separately. */
 const addressesAndCredentials = (servers: string): Pick<ConnectionOptions, 'servers' | 'user' | 'pass' | 'token' | 'tls'> => {

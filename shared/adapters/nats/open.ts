@@ -10,6 +10,7 @@ import { createCursors } from '../kv/cursors.ts';
 import { createLeases } from '../kv/leases.ts';
 import { LogGuard } from '../kv/log-guard.ts';
 import { createMemoryStore } from '../kv/memory/memory-store.ts';
+import { createNewCalls } from '../kv/new-calls.ts';
 import { createPairings } from '../kv/pairings.ts';
 import { createPresence } from '../kv/presence.ts';
 import { createSessionIndex } from '../kv/session-index.ts';
@@ -108,6 +109,7 @@ export const openNats = async (config: Config, options: OpenOptions): Promise<Po
     custody: await openCustodyLog(inCommits),
     deadLetters,
     tokens: createTokens(tokens, clock),
+    newCalls: createNewCalls(tokens),
     pairings: createPairings(pairings),
     audit: await openAuditLog(inCommits),
     presence: createPresence(hosts),

@@ -51,7 +51,7 @@ export const handleStored = async <T>(
 };
 
 const judge = async <T>({ binding, options, incarnation }: StoredHandling<T>, stored: StoredDelivery): Promise<AckOutcome> => {
-  const { seq, bytes, partition, attempt, storedAt, traceparent } = stored;
+  const { seq, subject, bytes, partition, attempt, storedAt, traceparent } = stored;
   let message: T;
   try {
     message = binding.decode(bytes);
@@ -59,10 +59,21 @@ const judge = async <T>({ binding, options, incarnation }: StoredHandling<T>, st
     return { kind: 'dead', reason: errorMessage(error) };
   }
   // Messages of one key in two partitions would mean that the key has two owners.
-  const home = binding.partitionOf(binding.keyOf(message));
+  const key = binding.keyOf(message);
+  const home = binding.partitionOf(key);
   if (home !== partition) return { kind: 'dead', reason: `its key belongs to partition ${home}` };
+  // Who may publish on one subject alone must not speak for another channel or session.
+  const published = binding.subjectOf(key);
+  if (!isFrom(published, subject, partition)) return { kind: 'dead', reason: `its key belongs on the subject ${published}` };
   const place = { seq, incarnation: await incarnation(), ...(storedAt !== undefined && { storedAt }) };
   return options.handle({ message, ...place, partition, attempt, traceparent });
+};
+
+/** True if a message published on this subject is stored under that one: in a stream, with the partition as a token of its own. */
+const isFrom = (published: string, stored: string, partition: number): boolean => {
+  if (stored === published) return true;
+  const tokens = published.split('.');
+  return tokens.some((_, at) => tokens.toSpliced(at, 0, String(partition)).join('.') === stored);
 };
 
 /** The id derives from the message, so that a letter stored twice is recognised. */

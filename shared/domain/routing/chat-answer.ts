@@ -128,10 +128,10 @@ const reset = ({ word, rest }: ChatCommand & { type: 'reset' }, context: ChatCom
 };
 
 /** The turn of the greeting has no more rights than who asked for it (A5/62). */
-const greeter = ({ role }: Sender): Sender => ({
-  ...{ id: 'natter', role: 'program' },
-  ...(role !== 'owner' && role !== 'program' && { onBehalfOf: 'participant' }),
-});
+const greeter = ({ role, onBehalfOf }: Sender): Sender => {
+  const hasOwnersRights = (role === 'owner' || role === 'program') && onBehalfOf === undefined;
+  return { id: 'natter', role: 'program', ...(!hasOwnersRights && { onBehalfOf: 'participant' }) };
+};
 
 /** The gateway's own callers have no principal. */
 const isPerson = ({ role, principal }: Sender): boolean => role !== 'program' && principal !== undefined;

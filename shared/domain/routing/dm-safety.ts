@@ -25,7 +25,17 @@ const countPeople = ({ agent, session, channels }: AccessConfig): number => {
  * The risks of this configuration, each with its fix; empty if none is found. Without configured channels it is unknown who could
  * write.
  */
-export const dangers = (config: AccessConfig): string[] => [...sharing(config), ...nobodies(config)];
+export const dangers = (config: AccessConfig): string[] => [...sharing(config), ...nobodies(config), ...anybodies(config)];
+
+/** Ids of owners that hold on every channel, where a stranger may have or choose them. */
+const anybodies = ({ agent, session: { identityLinks } }: AccessConfig): string[] =>
+  agent.owners
+    .flatMap((owner) => (Object.hasOwn(identityLinks, owner) ? (identityLinks[owner] ?? []) : []))
+    .filter((id) => !id.includes(':'))
+    .map(
+      (id) =>
+        `agent.owners: whoever has the id ${JSON.stringify(id)} on any channel is an owner; write "<channel>:${id}" in session.identityLinks`,
+    );
 
 /** Owners that no sender can match: entries without a channel that are not linked names. */
 const nobodies = ({ agent, session }: AccessConfig): string[] =>

@@ -28,6 +28,8 @@ export const placing = (
   identities: Identities,
 ): ((envelope: InboundEnvelope) => ConversationKeyOrProblem) => {
   const { mainKey, scope, dmScope } = session;
+  const owners = new Set(agent.owners);
+  const ownersIds = new Set(agent.owners.map((owner) => owner.slice(owner.indexOf(':') + 1)));
 
   const placed = (parsed: ParsedKey, field: string): ConversationKeyOrProblem => {
     const built = buildKey(parsed, mainKey);
@@ -65,6 +67,10 @@ export const placing = (
       return {
         problem: `sender.id: ${JSON.stringify(sender.id)} is the name of another person; add ${JSON.stringify(link)} to session.identityLinks if it is the same`,
       };
+    }
+    if (dmScope === 'per-peer' && name === undefined && ownersIds.has(sender.id) && !owners.has(`${channel}:${sender.id}`)) {
+      const fix = `add ${JSON.stringify(`${channel}:${sender.id}`)} to agent.owners if it is theirs too, or set session.dmScope to "per-channel-peer"`;
+      return { problem: `sender.id: ${JSON.stringify(sender.id)} is an owner's id on another channel; ${fix}` };
     }
     const peer = { agentId, kind: 'dm', id: name ?? sender.id } as const;
     switch (dmScope) {

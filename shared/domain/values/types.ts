@@ -164,6 +164,8 @@ export const spawnedRun = z.object({
   runId: z.string().min(1).max(limits.idCharacters),
   /** The result of the run gives the session no more rights than the sender who started it. */
   onBehalfOf: sender.shape.onBehalfOf,
+  /** The one person who asked for it, and may stop it (D7). Absent: the owner, a program or several people. */
+  askedBy: sender.shape.principal,
 });
 export type SpawnedRun = z.infer<typeof spawnedRun>;
 

@@ -8,6 +8,7 @@ import { deadLettersContract } from './dead-letters.contract.ts';
 import { leasesContract } from './leases.contract.ts';
 import { liveContract } from './live.contract.ts';
 import { memoryStoreContract } from './memory-store.contract.ts';
+import { newCallsContract } from './new-calls.contract.ts';
 import { pairingsContract } from './pairings.contract.ts';
 import { presenceContract } from './presence.contract.ts';
 import { sessionIndexContract } from './session-index.contract.ts';
@@ -31,6 +32,7 @@ export const cachesContract = (name: string, open: () => Promise<CacheBroker>): 
     });
     describe('cursors', () => cursorsContract(broker));
     describe('tokens', () => tokensContract(broker));
+    describe('new calls', () => newCallsContract(broker));
     describe('pairings', () => pairingsContract(broker));
     describe('memory', () => memoryStoreContract(broker));
     describe('leases', () => leasesContract(broker));

@@ -309,22 +309,27 @@ export const workQueueContract = (name: string, start: () => Promise<QueueBroker
       });
 
       rule(
-        'puts what is not a command, or not of this partition, into the dead letters and goes on',
+        'puts what is not a command, or not of this key, into the dead letters and goes on',
         async ({ underTest, member, publisher }) => {
           const a = await member('a', async ({ message }) =>
             message.id === 'bad' ? { kind: 'dead', reason: 'nobody knows how' } : done,
           );
           const queue = await publisher();
           const foreign = keys.find((key) => queue.partitionOf(key) !== queue.partitionOf('k')) ?? '';
+          const neighbour = keys.find((key) => key !== 'k' && queue.partitionOf(key) === queue.partitionOf('k')) ?? '';
+          expect([foreign, neighbour]).not.toContain('');
           await underTest.inject('k', new Uint8Array([0xc1, 0xff]));
           await underTest.inject('k', encode({ id: 'half' }));
           await underTest.inject('k', encode(commandTo(foreign)));
+          // Who may publish for one key alone must not be able to speak for its neighbours in the partition.
+          await underTest.inject('k', encode(commandTo(neighbour)));
           await publishAll(queue, [commandTo('k', 'bad'), commandTo('k', 'good')]);
           await vi.waitFor(() => expect(a.ids()).toEqual(['good']), soon);
           const letters = (await underTest.deadLetters.list(10)).toReversed();
-          expect(letters.map(({ service }) => service)).toEqual(['session', 'session', 'session', 'session']);
+          expect(letters.map(({ service }) => service)).toEqual(Array(5).fill('session'));
           expect(letters.map(({ reason }) => reason).slice(2)).toEqual([
             expect.stringMatching(/belongs to partition/),
+            expect.stringMatching(/belongs on the subject/),
             'nobody knows how',
           ]);
           const first = await underTest.deadLetters.get(letters[0]?.seq ?? 0);

@@ -45,7 +45,7 @@ const streamRows = (stream: string, consumer?: string): string[] =>
     KV_natter_snapshots: ['snapshots'],
     KV_natter_index: ['index rows', 'position of the index', 'cursors'],
     KV_natter_hosts: ['health of processes', 'leases', 'members of inbound', 'members of commands', 'members of checkpoints'],
-    KV_natter_tokens: ['tokens', 'tickets'],
+    KV_natter_tokens: ['tokens', 'tickets', 'calls'],
     KV_natter_pairings: ['pairings'],
     KV_natter_memory: ['memory'],
   })[stream] ?? [];
@@ -100,6 +100,7 @@ const messages: readonly [RegExp, ...string[]][] = [
   [/^\$KV\.natter_hosts\.(inbound|commands|checkpoints)\./, 'members of %'],
   [/^\$KV\.natter_tokens\.token\./, 'tokens'],
   [/^\$KV\.natter_tokens\.ticket\./, 'tickets'],
+  [/^\$KV\.natter_tokens\.call\./, 'calls'],
   [/^\$KV\.natter_pairings\.channel\./, 'pairings'],
   [/^natter\.live\./, 'live text'],
   [/^natter\.join$/, 'requests for live text'],

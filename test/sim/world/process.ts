@@ -116,6 +116,7 @@ export const portsOf = (
     custody: outside.custody,
     deadLetters: outside.deadLetters,
     tokens: outside.tokens,
+    newCalls: outside.newCalls,
     pairings: outside.pairings,
     audit: outside.audit,
     presence: outside.presence,

@@ -102,6 +102,11 @@ export const verbs: Record<string, (...words: string[]) => SessionCommand> = {
     const asked = posted(message, { mode });
     return { ...asked, message: { ...asked.message, sender: personCalled(person) } };
   },
+  'post-of-limit': (message, person = '', limit, mode) => {
+    const asked = posted(message, { mode });
+    const queue = { mode: 'followup' as const, ...asked.queue, limit: Number(limit) };
+    return { ...asked, message: { ...asked.message, sender: personCalled(person) }, queue };
+  },
   'stop-of': (person = '') => ({ type: 'stop', reason: '/stop', by: personCalled(person) }),
   'stop-of-told': (person = '') => ({ type: 'stop', reason: '/stop', by: personCalled(person), notice: { code: 'stopped' } }),
   check: () => ({ type: 'check_history' }),
@@ -185,7 +190,10 @@ export const verbs: Record<string, (...words: string[]) => SessionCommand> = {
     const command = posted(message, { mode });
     return { ...command, message: { ...command.message, answers: run } };
   },
-  /** A step with calls of a tool, one for each ruling: `call m1/1 1 read run deny ask`. `spawn` runs and begins another session. */
+  /**
+   * A step with calls of a tool, one for each ruling: `call m1/1 1 read run deny ask`. `spawn` runs and begins another session,
+   * `spawn-of:ann` for this person.
+   */
   call: (ref, number, tool = 'read', ...rulings) => ({
     type: 'record_step',
     turn: refOf(ref),
@@ -203,6 +211,7 @@ export const verbs: Record<string, (...words: string[]) => SessionCommand> = {
       if (word === 'ask-later') return { kind: 'ask', request: requestOf(approvalId, { tool, kind: word }), notices: [toOwner] };
       if (word === 'ask' || word === 'ask-once') return { kind: 'ask', request: requestOf(approvalId, { tool, kind: word }) };
       if (word === 'ask-spawn') return { kind: 'ask', request: { ...requestOf(approvalId, { tool }), spawn: spawnOf(index) } };
+      if (word === 'spawn-of') return { kind: 'run', spawn: { ...spawnOf(index), askedBy: personCalled(approvalId).principal } };
       return { kind: 'run', ...(word === 'spawn' && { spawn: spawnOf(index) }) };
     }),
   }),

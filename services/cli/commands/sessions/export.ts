@@ -63,13 +63,14 @@ const exportSession = async ({ world, client, sink }: Exporting, key: SessionKey
   return count;
 };
 
-/** The rows of all sessions. No list has the global session (A3/40). */
+/** The rows of all sessions. In lists the global session is `main`, or absent (A3/40). */
 const allRows = async (client: NatterClient, { agent }: Pick<StoreConfig, 'agent'>): Promise<IndexRow[]> => {
   const rows: IndexRow[] = [];
-  for await (const row of client.sessions.list({ status: 'all', patienceMs: 5_000 })) rows.push(row);
+  for await (const row of client.sessions.list({ status: 'all', patienceMs: 5_000 })) if (row.key !== 'main') rows.push(row);
   const globalKey = buildKey({ agentId: agent.id, kind: 'global' });
-  const globalRow = 'key' in globalKey ? await client.sessions.get(globalKey.key).catch(unlessGone) : null;
-  return globalRow ? [...rows, globalRow] : rows;
+  if ('problem' in globalKey) return rows;
+  const globalRow = await client.sessions.get(globalKey.key).catch(unlessGone);
+  return globalRow ? [...rows, { ...globalRow, key: globalKey.key }] : rows;
 };
 
 const unlessGone = (error: unknown): null => {

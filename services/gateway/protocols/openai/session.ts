@@ -1,4 +1,5 @@
 import type { FastifyRequest } from 'fastify';
+import { uuidv7 } from 'uuidv7';
 import { parseKey, type SessionKey } from '../../../../shared/domain/keys/session-key.ts';
 import { NatterError } from '../../../../shared/kit/errors.ts';
 import { keyFrom } from '../../../../shared/runtime/session-tools/named-session.ts';
@@ -37,9 +38,17 @@ export const sessionFor = async (
   const { user } = given;
   if (user !== undefined)
     return { key: derivedSessionKey(agentId, 'openai-user', request.actor, user), isFresh: false, idempotencyKey };
-  const once = idempotencyKey ?? context.freshCalls.keyOf(callAttemptOf(request));
+  const once = idempotencyKey ?? (await keyOfCall(context, request));
   return { key: derivedSessionKey(agentId, 'openai', request.actor, once), isFresh: true, idempotencyKey: once };
 };
+
+/** The key of a call that starts a session of its own. For clients that count their attempts, a retry has that of the first. */
+const keyOfCall = async ({ ports }: GatewayContext, request: FastifyRequest): Promise<string> => {
+  const call = callAttemptOf(request);
+  const fresh = uuidv7();
+  return call === undefined ? fresh : ports.newCalls.keyOf(call, fresh);
+};
+
 const namedIn = async (
   context: GatewayContext,
   request: FastifyRequest,

@@ -1,9 +1,9 @@
 import { limits } from '../../../kit/limits.ts';
 import { type ResetCause, staleness } from '../../values/expiry.ts';
 import type { CheckpointReason } from '../../values/memory-edit.ts';
-import { deliveryTarget, type Notice, type Settings } from '../../values/types.ts';
+import { deliveryTarget, type Notice, type Settings, type SpawnedRun } from '../../values/types.ts';
 import type { CommandOf } from '../commands.ts';
-import type { ActiveTurn } from '../context.ts';
+import type { ActiveTurn, SessionContext } from '../context.ts';
 import type { Gap } from '../covered.ts';
 import type { EventOf, SessionEvent } from '../events.ts';
 import type { QueuedTurn } from '../queued-turn.ts';
@@ -27,21 +27,21 @@ const aborting = (turn: ActiveTurn, reason: string): SessionEvent => ({
 /** What one person asked for ends; what others asked for goes on (D7). */
 export const stopOwnEvents = (
   view: SessionView,
-  person: string,
+  person: string | undefined,
   reason: string,
-): { readonly events: SessionEvent[]; readonly runs: number; readonly waiting: number } => {
-  const { turn, context } = view;
-  const isOwn = ({ askedBy }: Pick<QueuedTurn, 'askedBy'>): boolean => askedBy === person;
-  const own = context.queue.filter(isOwn);
-  const cleared = clearing(own, reason);
-  if (turn === null || !isOwn(turn)) return { events: cleared, runs: 0, waiting: own.length };
+): { readonly events: SessionEvent[] } & Pick<SessionContext, 'turn' | 'queue' | 'spawned'> => {
+  const { context } = view;
+  const isOwn = ({ askedBy }: Pick<QueuedTurn, 'askedBy'>): boolean => askedBy !== undefined && askedBy === person;
+  const turn = view.turn !== null && isOwn(view.turn) ? view.turn : null;
+  const [queue, spawned] = [context.queue.filter(isOwn), context.spawned.filter(isOwn)];
+  const ended = [...clearing(queue, reason), ...(turn ? [aborting(turn, reason)] : []), ...stopRunsEvents(spawned, reason)];
   const rest = { ...view, context: { ...context, queue: context.queue.filter((queued) => !isOwn(queued)) } };
-  return { events: [...cleared, aborting(turn, reason), ...nextTurn(rest)], runs: 1, waiting: own.length };
+  return { events: [...ended, ...(turn ? nextTurn(rest) : [])], turn, queue, spawned };
 };
 
-/** Runs that this session spawned end with it (A11/125). */
-export const stopRunsEvents = ({ context: { spawned } }: SessionView, reason: string): SessionEvent[] =>
-  spawned.length === 0 ? [] : [{ type: 'runs_stopped', v: 1, runs: [...spawned], reason }];
+/** Runs that this session spawned end (A11/125). */
+export const stopRunsEvents = (runs: readonly SpawnedRun[], reason: string): SessionEvent[] =>
+  runs.length === 0 ? [] : [{ type: 'runs_stopped', v: 1, runs: [...runs], reason }];
 
 /** Makes the session id differ from the previous one: sources with a fixed id, such as `cli:work`, are numbered (C8). */
 export const freshId = (sessionId: string, { context: { sessionId: last, generation } }: SessionView): string =>

@@ -2,6 +2,7 @@ import { limits } from '../../../kit/limits.ts';
 import { isGroupKey } from '../../keys/session-key.ts';
 import type { ResetCause } from '../../values/expiry.ts';
 import type { Sender } from '../../values/types.ts';
+import type { SessionContext } from '../context.ts';
 import type { SessionEvent } from '../events.ts';
 import { accept, awaiting, type Decision, type Given, nothing, refuse, type SessionView } from './decision.ts';
 import { abortEvents, noticeEvent, renewalEvents, stopOwnEvents, stopRunsEvents } from './generation.ts';
@@ -14,29 +15,35 @@ const many = (count: number, noun: string): string => `${count} ${noun}${count =
 
 /** Ends the running turn and clears the queue in one epoch step; a later message runs. */
 export const stop = ({ data }: Given<'stop'>, view: SessionView): Decision => {
-  if (data.by !== undefined) return stopOwn(data, data.by, view);
-  const ended = [...abortEvents(view, data.reason), ...stopRunsEvents(view, data.reason)];
-  if (data.notice === undefined) return accept(...ended);
-  const { queue, spawned } = view.context;
-  const run = view.turn === null ? [] : ['1 run'];
-  const runs = [...run, ...(spawned.length === 0 ? [] : [many(spawned.length, 'sub-agent run')])];
-  const cleared = `cleared ${many(queue.length, 'waiting message')}`;
-  const text =
-    runs.length === 0 ? 'Nothing was running.' : `Stopped ${runs.join(' and ')}${runs.length > 1 ? ',' : ''} and ${cleared}.`;
-  return accept(...ended, noticeEvent(view.context.settings, { ...data.notice, text }));
+  const { by, reason, notice } = data;
+  if (by !== undefined) return stopOwn(data, by, view);
+  const { turn, context } = view;
+  const events = [...abortEvents(view, reason), ...stopRunsEvents(context.spawned, reason)];
+  if (notice === undefined) return accept(...events);
+  const isIdle = turn === null && context.spawned.length === 0;
+  const text = isIdle ? 'Nothing was running.' : stoppedText({ turn, queue: context.queue, spawned: context.spawned });
+  return accept(...events, noticeEvent(context.settings, { ...notice, text }));
 };
 
 /** A person who may not stop everything stops what they themselves asked for, or learns why nothing was stopped (D7). */
 const stopOwn = ({ reason, notice }: Given<'stop'>['data'], { principal }: Sender, view: SessionView): Decision => {
-  const { events, runs, waiting } =
-    principal === undefined ? { events: [], runs: 0, waiting: 0 } : stopOwnEvents(view, principal, reason);
+  const { events, ...stopped } = stopOwnEvents(view, principal, reason);
   const isBusy = view.turn !== null || view.context.spawned.length > 0;
   const others = 'only the owner may stop what others started';
   if (notice === undefined)
     return events.length === 0 && isBusy ? refuse('stop_forbidden', `${others}; ask them`) : accept(...events);
-  const stopped = `Stopped ${many(runs, 'run')} and cleared ${many(waiting, 'waiting message')}.`;
-  const text = events.length > 0 ? stopped : isBusy ? `Nothing was stopped: ${others}.` : 'Nothing was running.';
+  const nothingStopped = isBusy ? `Nothing was stopped: ${others}.` : 'Nothing was running.';
+  const text = events.length > 0 ? stoppedText(stopped) : nothingStopped;
   return accept(...events, noticeEvent(view.context.settings, { ...notice, text }));
+};
+
+/** What was stopped (D6): the run, the sub-agent runs and the waiting messages. */
+const stoppedText = ({ turn, queue, spawned }: Pick<SessionContext, 'turn' | 'queue' | 'spawned'>): string => {
+  const run = turn === null ? [] : ['1 run'];
+  const runs = [...run, ...(spawned.length === 0 ? [] : [many(spawned.length, 'sub-agent run')])];
+  const cleared = many(queue.length, 'waiting message');
+  if (runs.length === 0) return `Cleared ${cleared}.`;
+  return `Stopped ${runs.join(' and ')}${runs.length > 1 ? ',' : ''} and cleared ${cleared}.`;
 };
 
 /**
@@ -112,5 +119,7 @@ export const deleteSession = ({ key, data: { mode, reason } }: Given<'delete_ses
     ...awaiting(view.turn),
   };
   // An erased history starts with the erasure itself (C9).
-  return mode === 'erased' ? accept(deleted, ...stopRunsEvents(view, reason)) : accept(...stopRunsEvents(view, reason), deleted);
+  return mode === 'erased'
+    ? accept(deleted, ...stopRunsEvents(view.context.spawned, reason))
+    : accept(...stopRunsEvents(view.context.spawned, reason), deleted);
 };

@@ -1,7 +1,7 @@
 import { limits } from '../../../kit/limits.ts';
 import type { Message } from '../../values/types.ts';
 import { messageOf } from '../commands.ts';
-import type { ActiveTurn } from '../context.ts';
+import type { ActiveTurn, SessionContext } from '../context.ts';
 import type { CommandEnvelope } from '../envelope.ts';
 import type { EventOf, SessionEvent } from '../events.ts';
 import type { QueuedTurn } from '../queued-turn.ts';
@@ -35,15 +35,21 @@ const attributed = (message: Message, { context: { spawned } }: SessionView): Me
   return isTrusted ? message : { ...message, sender: { ...message.sender, onBehalfOf: 'participant' } };
 };
 
-/** The person who asks for a turn. The owner may stop every turn anyway, and programs stop none of their own (D7). */
-const askedBy = ({ sender: { role, principal } }: Message): Pick<QueuedTurn, 'askedBy'> =>
-  role === 'participant' && principal !== undefined ? { askedBy: principal } : {};
+/**
+ * The person who asks for a turn, or who asked for the run whose result this is. The owner may stop every turn anyway, and programs
+ * stop none of their own (D7).
+ */
+const askedBy = ({ sender: { role, principal }, answers }: Message, { spawned }: SessionContext): Pick<QueuedTurn, 'askedBy'> => {
+  const asked = role === 'participant' ? principal : undefined;
+  const person = answers === undefined ? asked : spawned.find(({ runId }) => runId === answers)?.askedBy;
+  return person === undefined ? {} : { askedBy: person };
+};
 
 /** The result of a spawned run is answered where the session's last answers went (A13/138). */
-const turnOf = (id: string, message: Message, { context: { route } }: SessionView): QueuedTurn => {
+const turnOf = (id: string, message: Message, { context }: SessionView): QueuedTurn => {
   const { messageId, deliverTo, answers } = message;
-  const target = deliverTo ?? (answers === undefined ? undefined : (route ?? undefined));
-  return { id, messageId, ...(target && { deliverTo: target }), ...askedBy(message) };
+  const target = deliverTo ?? (answers === undefined ? undefined : (context.route ?? undefined));
+  return { id, messageId, ...(target && { deliverTo: target }), ...askedBy(message, context) };
 };
 
 /** Stores the message and starts its turn. `quietUntil`: others may join before its first step (B6). */
@@ -88,8 +94,7 @@ const whileBusy = (given: Given<'post_message'>, view: BusyView): Decision => {
   const turn = { ...turnOf(turnId, message, view), ...renewal(view, data, at) };
   if ((mode === 'steer' || isQuiet(given, view.turn)) && mayJoin(turn, view)) return accept(...ready, ...joining(given, view));
   if (mode === 'reject') return refusing(given, 'session_busy');
-  // A message interrupts only a turn that answers messages, not a requested task.
-  if (mode === 'interrupt' && view.turn.task === undefined) return accept(...interrupting(given, view));
+  if (mode === 'interrupt' && mayInterrupt(message, view.turn)) return accept(...interrupting(given, view));
 
   const position = view.context.queue.length + 1;
   if (position > (limit ?? limits.queuedTurns)) return refusing(given, 'queue_full');
@@ -105,7 +110,7 @@ const mayJoin = (asked: QueuedTurn, { turn }: BusyView): boolean => {
 };
 
 /** The message joins the running turn; its next step sees it. */
-const joining = (given: Given<'post_message'>, { turn }: BusyView): SessionEvent[] => {
+const joining = (given: Given<'post_message'>, { turn, context }: BusyView): SessionEvent[] => {
   const { message } = given.data;
   const until = isQuiet(given, turn) ? quietUntil(given) : undefined;
   return [
@@ -117,9 +122,18 @@ const joining = (given: Given<'post_message'>, { turn }: BusyView): SessionEvent
       messageId: message.messageId,
       runId: given.id,
       ...(until !== undefined && { quietUntil: until }),
-      ...askedBy(message),
+      ...askedBy(message, context),
     },
   ];
+};
+
+/**
+ * True for a turn that answers messages, not a requested task. A stranger's message, and that of a program that acts for one, ends
+ * only what they alone asked for (D7).
+ */
+const mayInterrupt = ({ sender: { role, principal, onBehalfOf } }: Message, { task, askedBy }: ActiveTurn): boolean => {
+  const isStranger = role === 'participant' || onBehalfOf !== undefined;
+  return task === undefined && (!isStranger || (askedBy !== undefined && askedBy === principal));
 };
 
 /** The newest message wins. The queue stays, in the next generation if the session is stale. */

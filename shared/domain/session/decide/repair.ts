@@ -6,7 +6,7 @@ import type { HistoryGap } from '../chain.ts';
 import type { SessionEvent } from '../events.ts';
 import type { SessionState } from '../evolve.ts';
 import { type Decision, refuse } from './decision.ts';
-import { noticeEvent } from './generation.ts';
+import { noticeEvent, stopRunsEvents } from './generation.ts';
 
 /** A whole session has nothing to repair; a damaged one is in no state that a rule could see: `repairEvents` decides about it. */
 export const repairHistory = (): Decision => refuse('not_damaged', 'every commit of the session is there and as it was written');
@@ -38,7 +38,7 @@ export const repairEvents = ({ gap, known, by, reason, sessionId }: Repair): Ses
     ...(isEmpty(origin) ? [] : [{ type: 'origin_changed', v: 1, origin } as const]),
     ...(route === null ? [] : [{ type: 'route_changed', v: 1, deliverTo: route } as const]),
   ];
-  const stopped: SessionEvent[] = spawned.length === 0 ? [] : [{ type: 'runs_stopped', v: 1, runs: [...spawned], reason }];
+  const stopped = stopRunsEvents(spawned, reason);
   const damaged: SessionEvent = {
     ...{ type: 'history_damaged', v: 1, damage, fromRev, toRev, by, reason, ...last },
     arrivals: arrivalsIn(known),

@@ -22,7 +22,8 @@ describe('whose words they are', () => {
       ['ann', 'token:ann', { id: 'telegram:1', role: 'participant', principal: 'telegram:1' }],
       ['bob', 'token:bob', { id: 'bob', role: 'participant', principal: 'bob' }],
       ['owner', 'token:api', { id: 'api', role: 'program' }],
-      ['telegram', 'token:telegram', { id: 'api', role: 'program' }],
+      // A channel brings what strangers say: without a sender, too, it has no more rights than they (D7).
+      ['telegram', 'token:telegram', { id: 'api', role: 'program', onBehalfOf: 'participant' }],
     ]);
   });
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { startWhole } from '../../system/whole.ts';
+import { startWhole, type Whole } from '../../system/whole.ts';
 import { pathOf } from '../setup.ts';
 import { clientFor, readChunks, user } from './openai-rig.ts';
 
@@ -32,6 +32,8 @@ const start = async ({ isCut = false } = {}) => {
     openai: clientFor(urls[0] ?? '', 'owner', { ...impatient, fetch: alternating }),
   };
 };
+/** The sessions in the log. */
+const begun = ({ memory }: Whole): readonly string[] => [...new Set(memory.events.stored().map(({ key }) => key))];
 const slow = 'hello [[think 450]]';
 const reply = 'You said: hello';
 const asked = { model: 'natter', messages: [user(slow)], user: 'ann' };
@@ -60,13 +62,24 @@ describe("a client's own retry is no second message", () => {
     expect((await textsIn(sessions.at(-1) ?? '')).filter((said) => said === slow)).toHaveLength(1);
   });
 
-  test('without a session of a name it finds the one of the first attempt, at the same gateway', async () => {
-    const { urls, impatient, whole } = await start();
-    const openai = clientFor(urls[0] ?? '', 'owner', impatient);
-    const { user: _, ...fresh } = asked;
+  const { user: _, ...fresh } = asked;
+
+  test('without a session of a name it finds the one of the first attempt, from any gateway', async () => {
+    const { whole, openai, calls, sessions, textsIn } = await start();
     const { choices } = await openai.chat.completions.create(fresh);
     expect(choices[0]?.message.content).toBe(reply);
-    const { body } = await whole.as.owner('GET', '/v1/sessions');
-    expect(body.sessions).toHaveLength(1);
+    expect(calls.length).toBeGreaterThan(1);
+    expect(begun(whole)).toEqual([sessions.at(-1)]);
+    expect(await textsIn(sessions.at(-1) ?? '')).toEqual([slow, reply]);
+  });
+
+  test('the same of a stream that was cut off; who asks the same thing twice has two sessions', async () => {
+    const { whole, openai, sessions, textsIn } = await start({ isCut: true });
+    for (let times = 0; times < 2; times++) {
+      const { text } = await readChunks(await openai.chat.completions.create({ ...fresh, stream: true }));
+      expect(text).toBe(reply);
+    }
+    expect(begun(whole)).toHaveLength(2);
+    for (const key of new Set(sessions)) expect(await textsIn(key)).toEqual([slow, reply]);
   });
 });

@@ -59,7 +59,11 @@ describe('sessions_list', () => {
       expect((await rpc(as.owner, 'sessions.list')).sessions).toMatchObject([{ key: 'main', kind: 'main' }]),
     );
     expect(JSON.stringify(await rpc(as.owner, 'sessions.list'))).not.toMatch(/"[^"]*global[^"]*"/);
-    expect((await as.owner('GET', '/v1/sessions')).body.sessions).toEqual([]);
+    const { sessions } = (await as.owner('GET', '/v1/sessions')).body;
+    expect(sessions).toMatchObject([{ key: 'main', shownKey: 'main' }]);
+    const alone = (await as.owner('GET', `/v1/sessions/${sessions[0].key}`)).body;
+    expect(alone).toMatchObject({ key: 'main', sessionId: sessions[0].sessionId });
+    expect(JSON.stringify([sessions, alone])).not.toMatch(/"[^"]*global[^"]*"/);
   });
 
   test.each([{ scope: 'global' }, { mainKey: 'work' }])(
@@ -74,12 +78,9 @@ describe('sessions_list', () => {
       const hidden = 'scope' in session ? 0 : 1;
       const rows = await vi.waitFor(async () => {
         const { sessions } = await rpc(as.owner, 'sessions.list');
-        expect(sessions).toHaveLength(keys.length - hidden);
-        return [
-          ...sessions,
-          ...sessions.map((row: any) => ({ ...row, key: row.shownKey })),
-          ...(await as.owner('GET', '/v1/sessions')).body.sessions,
-        ];
+        const listed = (await as.owner('GET', '/v1/sessions')).body.sessions;
+        expect([sessions.length, listed.length]).toEqual([keys.length - hidden, keys.length - hidden]);
+        return [...sessions, ...sessions.map((row: any) => ({ ...row, key: row.shownKey })), ...listed];
       });
       for (const { key, sessionId } of rows) {
         expect(await rpc(as.owner, 'chat.history', { sessionKey: key }), key).toMatchObject({ sessionId });

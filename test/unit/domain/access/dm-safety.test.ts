@@ -71,6 +71,15 @@ describe('several people and one direct session are a danger (A3/31)', () => {
     },
   );
 
+  test.each<[what: string, owners: string[], ids: string[], danger: RegExp | null]>([
+    ['an id without a channel', ['ann'], ['telegram:1', '1001'], /^agent\.owners: .*"1001" .* any channel .*"<channel>:1001"/],
+    ['ids of channels', ['ann'], ['telegram:1', 'irc:1001'], null],
+    ["somebody's who is no owner", ['telegram:1'], ['1001'], null],
+  ])('D7: who else may be the owner: %s', (_, owners, ids, danger) => {
+    const found = dangers(configSchema.parse({ agent: { owners }, session: { identityLinks: { ann: ids } } }));
+    expect(found).toEqual(danger === null ? [] : [expect.stringMatching(danger)]);
+  });
+
   test('A3/31: session.strict refuses what is dangerous, and nothing else', () => {
     const config = (strict: boolean, channels: object) => configSchema.parse({ session: { strict }, channels });
     expect(() => refuseDangers(config(true, { irc: {} }))).toThrow(

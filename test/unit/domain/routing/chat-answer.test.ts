@@ -68,6 +68,11 @@ describe('reset', () => {
   const natter: Sender = { id: 'natter', role: 'program', onBehalfOf: 'participant' };
   const greeting = { text: expect.stringContaining('Greet'), sender: natter, by: ada };
 
+  test('A5/62: the greeting of a bot on a platform has no more rights than the bot', () => {
+    const bot: Sender = { id: '13', role: 'program', principal: 'telegram:13', onBehalfOf: 'participant' };
+    expect(said('/new', { sender: bot })).toMatchObject({ message: { sender: natter } });
+  });
+
   test.each([
     ['A4/55: /new alone has the model greet, on behalf of who wrote', '/new', reset('/new', greeting)],
     ['A4/55: /reset alone', '/reset', reset('/reset', greeting)],

@@ -101,6 +101,20 @@ describe('which session a direct message belongs to', () => {
     expect(keyOf({ conversation: direct, accountId: 'b', ...change }, { session })).toMatch(reason);
   });
 
+  test.each<[what: string, owners: string[], change: Change, key: RegExp]>([
+    [
+      'from another channel nobody',
+      ['telegram:42'],
+      { channel: 'irc' },
+      /^unroutable: sender\.id: "42" is an owner's id .*"irc:42"/,
+    ],
+    ['unless they own that one too', ['telegram:42', 'irc:42'], { channel: 'irc' }, /^agent:main:dm:42$/],
+    ['from their own channel the owner', ['telegram:42'], {}, /^agent:main:dm:42$/],
+    ['other ids as ever', ['telegram:42'], { channel: 'irc', sender: { id: '43' } }, /^agent:main:dm:43$/],
+  ])("A3/26, D7: into an owner's session of dmScope per-peer: %s", (_, owners, change, key) => {
+    expect(keyOf({ conversation: direct, ...change }, { agent: { owners }, session: { dmScope: 'per-peer' } })).toMatch(key);
+  });
+
   test('A3/31: the default is one session, and the safe scope is a setting', () => {
     expect(config().session).toMatchObject({ scope: 'per-sender', dmScope: 'main', mainKey: 'main' });
   });

@@ -168,6 +168,23 @@ describe('A5/62: an approval that is asked for a stranger (ADR 22)', () => {
     expect(rows().at(-1)).toBe('turn_completed approval-approval-2/1');
   });
 
+  test('a second stranger is told that something else is asked about, and holds up neither the first nor the owner', async () => {
+    const lines: Line[] = [['mail {"to":"x"}'], 'I asked', ['mail {"to":"y"}'], 'not now', 'hi olga', 'sent'];
+    const { made, take, effects, model } = begin(lines, rules, [mail]);
+    await take(says('m', bob));
+    await take(says('n', eve));
+    expect(model.requests.at(-1)?.messages.at(-1)).toMatchObject({
+      outcome: 'denied',
+      text: 'A person has to allow it, and is being asked about something else here. Say so; it can be tried again later.',
+    });
+    expect(made.events().filter(({ type }) => type === 'approval_requested')).toHaveLength(1);
+    await take(says('o', olga));
+    expect(made.events().filter(({ type }) => type === 'turn_completed')).toHaveLength(3);
+    await take(answer('yes'));
+    expect(effects).toEqual(['mail approval-approval-1.1.0']);
+    expect(made.events().at(-1)).toMatchObject({ type: 'turn_completed', turn: { id: 'approval-approval-1' } });
+  });
+
   test('the owner’s own question waits as before, for three days', async () => {
     const { made, take } = begin([['mail'], 'sent'], [], [mail]);
     await take(says('m', olga));
@@ -176,5 +193,27 @@ describe('A5/62: an approval that is asked for a stranger (ADR 22)', () => {
       callId: 'm.1.0',
       expiresAt: 1_790_000_000_000 + 3 * 24 * 60 * 60_000,
     });
+  });
+});
+
+describe('D7: whose sub-agent runs are', () => {
+  const spawns = ({ callId }: { callId: string }) => ({ key: 'agent:main:subagent:1' as never, runId: `run of ${callId}` });
+  const rules = [{ tool: 'sessions_spawn', action: 'allow' }];
+  const stop = (id: string, by: Sender): CommandEnvelope => ({
+    ...command('stop', id),
+    key: homeKey,
+    data: { type: 'stop', reason: '/stop', by, notice: { code: 'stopped' } },
+  });
+
+  test.each<[string, Sender, Sender, string]>([
+    ['a stranger stops their own', bob, bob, 'Stopped 1 sub-agent run and cleared 0 waiting messages.'],
+    ["no other stranger's", bob, eve, 'Nothing was stopped: only the owner may stop what others started.'],
+    ["nor the owner's", olga, eve, 'Nothing was stopped: only the owner may stop what others started.'],
+  ])('%s', async (_, asks, by, text) => {
+    const { made, take } = begin([['sessions_spawn'], 'begun'], rules, [{ name: 'sessions_spawn', spawns }]);
+    await take(says('m', asks));
+    await take(stop('halt', by));
+    expect(made.events()).toContainEqual(expect.objectContaining({ notice: { code: 'stopped', text } }));
+    expect(made.events().some(({ type }) => type === 'runs_stopped')).toBe(by === asks);
   });
 });

@@ -226,6 +226,30 @@ describe('interrupt: the newest message wins', () => {
     expect(stateAfter('post m1', 'ask m1/1 p1', 'post-as m2 interrupt').machine.context.approval).toBeNull();
   });
 
+  test.each<[string, string, 'interrupts' | 'waits']>([
+    ["of the owner or a program, another's turn", 'post-of m1 ann / post-as m2 interrupt', 'interrupts'],
+    ['of a stranger, their own', 'post-of m1 ann / post-of m2 ann interrupt', 'interrupts'],
+    ["of a stranger, the owner's or a program's", 'post m1 / post-of m2 ann interrupt', 'waits'],
+    ["of a stranger, the owner's that asks for an approval", 'post m1 / ask m1/1 p1 / post-of m2 ann interrupt', 'waits'],
+    ["of a stranger, another stranger's", 'post-of m1 bob / post-of m2 ann interrupt', 'waits'],
+    ['of a stranger, one that somebody has joined', 'post-of m1 ann / post-of j1 bob steer / post-of m2 ann interrupt', 'waits'],
+    ["of a program that acts for a stranger, the owner's", 'post m1 / answers m2 spawned-9 interrupt', 'waits'],
+    ["of a program that acts for a stranger, another stranger's", 'post-of m1 ann / answers m2 spawned-9 interrupt', 'waits'],
+  ])('D7: %s: %s: %s', (_, rows, does) => {
+    const history = rows.split(' / ');
+    given(...history.slice(0, -1))
+      .when(history.at(-1) ?? '')
+      .then(
+        ...(does === 'waits' ? [] : ['turn_aborted m1/1 a newer message interrupts']),
+        'user_message m2 for a turn',
+        does === 'waits' ? 'turn_queued m2 #1' : 'turn_started m2/1',
+      );
+  });
+
+  test('D7: a stranger whose message may not interrupt finds the limit of the queue', () => {
+    given('post m1').when('post-of-limit m2 ann 0 interrupt').then('message_refused m2 queue_full');
+  });
+
   test('a compaction is not interrupted', () => {
     given('post m0', 'reply m0/1 1', 'compact c1')
       .when('post-as m2 interrupt')

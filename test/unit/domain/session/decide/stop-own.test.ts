@@ -1,4 +1,4 @@
-import { describe, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { given } from '../../../../support/domain/given.ts';
 
 /** D7: whoever may not stop everything in a session stops what they themselves asked for, and nothing else. */
@@ -42,6 +42,54 @@ describe('a /stop of somebody who is not the owner', () => {
     given('post-of m1 ann').when('stop-of-told ann').then('turn_aborted m1/1 /stop', 'notice stopped');
     given('post m1').when('stop-of-told ann').then('notice stopped');
     given('append m1').when('stop-of-told ann').then('notice stopped');
+  });
+
+  const spawning = (person: string) => [`post-of m1 ${person}`, 'call m1/1 1 sessions_spawn spawn-of:' + person];
+  const ended = ['result m1/1 m1.1.0 ok', 'reply m1/1 2'];
+
+  test('D6, D7: ends the sub-agent runs that they asked for, while the turn runs and after it', () => {
+    given(...spawning('ann'))
+      .when('stop-of ann')
+      .then('turn_aborted m1/1 /stop', 'runs_stopped spawned-0');
+    given(...spawning('ann'), ...ended)
+      .when('stop-of ann')
+      .then('runs_stopped spawned-0');
+    given(...spawning('ann'), ...ended, 'post m2', 'post-of m3 ann')
+      .when('stop-of ann')
+      .then('queue_cleared m3', 'runs_stopped spawned-0');
+  });
+
+  test("D7: does not end another's sub-agent runs, nor the owner's", () => {
+    given(...spawning('bob'), ...ended)
+      .when('stop-of ann')
+      .thenRefused('stop_forbidden');
+    given('post m1', 'call m1/1 1 sessions_spawn spawn', ...ended)
+      .when('stop-of ann')
+      .thenRefused('stop_forbidden');
+    given('post m1', 'call m1/1 1 sessions_spawn spawn', ...ended, 'post-of m2 ann')
+      .when('stop-of ann')
+      .then('turn_aborted m2/1 /stop');
+  });
+
+  test('D7: the turn that begins with the result of their sub-agent run is theirs', () => {
+    given(...spawning('ann'), ...ended, 'answers m2 spawned-0')
+      .when('stop-of ann')
+      .then('turn_aborted m2/1 /stop');
+    given(...spawning('bob'), ...ended, 'answers m2 spawned-0')
+      .when('stop-of ann')
+      .thenRefused('stop_forbidden');
+  });
+
+  test.each<[string[], string]>([
+    [['post-of m1 ann'], 'Stopped 1 run and cleared 0 waiting messages.'],
+    [[...spawning('ann'), 'post-of m2 ann'], 'Stopped 1 run and 1 sub-agent run, and cleared 1 waiting message.'],
+    [[...spawning('ann'), ...ended], 'Stopped 1 sub-agent run and cleared 0 waiting messages.'],
+    [['post m1', 'post-of m2 ann'], 'Cleared 1 waiting message.'],
+    [[...spawning('bob'), ...ended], 'Nothing was stopped: only the owner may stop what others started.'],
+    [['append m1'], 'Nothing was running.'],
+  ])('D6: after %j they are told: %s', (history, text) => {
+    const { events } = given(...history).when('stop-of-told ann');
+    expect(events).toContainEqual(expect.objectContaining({ notice: { code: 'stopped', text } }));
   });
 
   test('A11/125: the owner still stops everything', () => {

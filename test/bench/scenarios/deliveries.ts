@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { SessionEvent } from '../../shared/domain/session/events.ts';
-import { assistantMessage, commitTo, freshKey } from '../support/domain/commits.ts';
-import { startScriptedPlatform } from '../support/platform/scripted-platform.ts';
-import { processorMs, type SetupName, setups, startSystem } from './system.ts';
-import type { Row } from './table.ts';
+import type { SessionEvent } from '../../../shared/domain/session/events.ts';
+import { assistantMessage, commitTo, freshKey } from '../../support/domain/commits.ts';
+import { startScriptedPlatform } from '../../support/platform/scripted-platform.ts';
+import { processorMs, type SetupName, setups, startSystem } from '../system.ts';
+import type { Row } from '../table.ts';
 
 const rooms = 32;
 

@@ -2,13 +2,13 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
-import { configSchema } from '../../shared/domain/config/schema.ts';
-import type { Candidate } from '../../shared/domain/skills/skill.ts';
-import { eligibleSet, explain } from '../../shared/runtime/skills/explain.ts';
-import { machineFacts } from '../../shared/runtime/skills/facts.ts';
-import { rememberingGate } from '../../shared/runtime/skills/judge.ts';
-import { loadSkills } from '../../shared/runtime/skills/load.ts';
-import type { Row } from './table.ts';
+import { configSchema } from '../../../shared/domain/config/schema.ts';
+import type { Candidate } from '../../../shared/domain/skills/skill.ts';
+import { eligibleSet, explain } from '../../../shared/runtime/skills/explain.ts';
+import { machineFacts } from '../../../shared/runtime/skills/facts.ts';
+import { rememberingGate } from '../../../shared/runtime/skills/judge.ts';
+import { loadSkills } from '../../../shared/runtime/skills/load.ts';
+import type { Row } from '../table.ts';
 
 const count = 1_000;
 

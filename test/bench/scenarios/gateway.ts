@@ -1,11 +1,12 @@
 import { uuidv7 } from 'uuidv7';
-import type { Ports } from '../../shared/ports/index.ts';
-import { freePort } from './deltas.ts';
-import { openCaller, openEvents } from './gateway-clients.ts';
-import { closedLoop, keyOf, quantile } from './load.ts';
+import type { Ports } from '../../../shared/ports/index.ts';
+import { openCaller, openEvents } from '../gateway-clients.ts';
+import { closedLoop, keyOf, quantile } from '../load.ts';
+import { type BenchSystem, processorMs, type SetupName, setups, startSystem, type Worker } from '../system.ts';
+import type { Row } from '../table.ts';
+import { freePort } from '../up.ts';
+
 import { rssBytes } from './sessions.ts';
-import { type BenchSystem, processorMs, type SetupName, setups, startSystem, type Worker } from './system.ts';
-import type { Row } from './table.ts';
 
 /** What the gateway does alone: no host runs, and the driver records the events itself. */
 

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
-import { fold, initialState } from '../../shared/domain/session/evolve.ts';
-import { closedLoop, keyOf, quantile, turn } from './load.ts';
-import { type BenchSystem, type SetupName, setups, startSystem } from './system.ts';
-import type { Row } from './table.ts';
+import { fold, initialState } from '../../../shared/domain/session/evolve.ts';
+import { closedLoop, keyOf, quantile, turn } from '../load.ts';
+import { type BenchSystem, type SetupName, setups, startSystem } from '../system.ts';
+import type { Row } from '../table.ts';
 
 /** One session that grows to 5,000 turns: is a late turn as cheap as an early one, and what do a restart and a replay cost? */
 export const longSession = async (setup: SetupName): Promise<Row[]> => {

@@ -1,12 +1,12 @@
-import { MemoryFold } from '../../services/checkpoint/memory/fold.ts';
-import { SearchIndex } from '../../shared/adapters/kv/memory/memory-search-index.ts';
-import type { SessionKey } from '../../shared/domain/keys/session-key.ts';
-import { scopeName } from '../../shared/domain/memory/memory-scope.ts';
-import type { RecordedCommit } from '../../shared/domain/session/envelope.ts';
-import type { SessionEvent } from '../../shared/domain/session/events.ts';
-import type { MemoryScopes } from '../../shared/ports/memory-store.ts';
-import { quantile } from './load.ts';
-import type { Row } from './table.ts';
+import { MemoryFold } from '../../../services/checkpoint/memory/fold.ts';
+import { SearchIndex } from '../../../shared/adapters/kv/memory/memory-search-index.ts';
+import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
+import { scopeName } from '../../../shared/domain/memory/memory-scope.ts';
+import type { RecordedCommit } from '../../../shared/domain/session/envelope.ts';
+import type { SessionEvent } from '../../../shared/domain/session/events.ts';
+import type { MemoryScopes } from '../../../shared/ports/memory-store.ts';
+import { quantile } from '../load.ts';
+import type { Row } from '../table.ts';
 
 const events = 1_000_000;
 /** One event in ten is something to remember. */

@@ -1,7 +1,7 @@
-import { closedLoop, keyOf, turn } from './load.ts';
-import { rawFencedCommits } from './raw.ts';
-import { processorMs, type SetupName, setups, startSystem } from './system.ts';
-import type { Row } from './table.ts';
+import { closedLoop, keyOf, turn } from '../load.ts';
+import { rawFencedCommits } from '../raw.ts';
+import { processorMs, type SetupName, setups, startSystem } from '../system.ts';
+import type { Row } from '../table.ts';
 
 const keys = 1_000;
 const inFlight = 64;

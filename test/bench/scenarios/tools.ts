@@ -5,16 +5,16 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { pino } from 'pino';
 import { uuidv7 } from 'uuidv7';
-import { startSession } from '../../services/session/main.ts';
-import { openNats } from '../../shared/adapters/nats/open.ts';
-import type { SessionKey } from '../../shared/domain/keys/session-key.ts';
-import type { EventType } from '../../shared/domain/session/events.ts';
-import { systemClock } from '../../shared/kit/clock.ts';
-import type { Ports } from '../../shared/ports/index.ts';
-import { closedLoop, keyOf, type Measured } from './load.ts';
-import { rawFencedCommits } from './raw.ts';
-import { type SetupName, setups, startSystem } from './system.ts';
-import type { Row } from './table.ts';
+import { startSession } from '../../../services/session/main.ts';
+import { openNats } from '../../../shared/adapters/nats/open.ts';
+import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
+import type { EventType } from '../../../shared/domain/session/events.ts';
+import { systemClock } from '../../../shared/kit/clock.ts';
+import type { Ports } from '../../../shared/ports/index.ts';
+import { closedLoop, keyOf, type Measured } from '../load.ts';
+import { rawFencedCommits } from '../raw.ts';
+import { type SetupName, setups, startSystem } from '../system.ts';
+import type { Row } from '../table.ts';
 
 /** The ends of the turns of all sessions, told by the event log. */
 const turnEnds = (ports: Ports, ending: EventType, signal: AbortSignal) => {

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import { configSchema } from '../../shared/domain/config/schema.ts';
-import { type InboundEnvelope, inboundEnvelope } from '../../shared/domain/routing/inbound-envelope.ts';
-import { createRoute } from '../../shared/domain/routing/route.ts';
-import type { Row } from './table.ts';
+import { configSchema } from '../../../shared/domain/config/schema.ts';
+import { type InboundEnvelope, inboundEnvelope } from '../../../shared/domain/routing/inbound-envelope.ts';
+import { createRoute } from '../../../shared/domain/routing/route.ts';
+import type { Row } from '../table.ts';
 
 /** Envelopes to a key and a decision, on one core, by the processor's time: what else runs on the machine does not count. */
 const envelopes = (count: number): InboundEnvelope[] =>

@@ -1,9 +1,9 @@
 import { uuidv7 } from 'uuidv7';
-import type { SessionKey } from '../../shared/domain/keys/session-key.ts';
-import type { Commit } from '../../shared/domain/session/envelope.ts';
-import type { Ports } from '../../shared/ports/index.ts';
-import { type SetupName, setups, startSystem } from './system.ts';
-import type { Row } from './table.ts';
+import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
+import type { Commit } from '../../../shared/domain/session/envelope.ts';
+import type { Ports } from '../../../shared/ports/index.ts';
+import { type SetupName, setups, startSystem } from '../system.ts';
+import type { Row } from '../table.ts';
 
 const serial = 100;
 const keysAtOnce = 64;

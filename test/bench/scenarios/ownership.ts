@@ -1,6 +1,6 @@
-import { keyOf, turn } from './load.ts';
-import { type SetupName, setups, startSystem } from './system.ts';
-import type { Row } from './table.ts';
+import { keyOf, turn } from '../load.ts';
+import { type SetupName, setups, startSystem } from '../system.ts';
+import type { Row } from '../table.ts';
 
 const keys = 64;
 

@@ -1,11 +1,12 @@
 import { createServer as createHttpServer } from 'node:http';
-import { type AddressInfo, createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import { createParser } from 'eventsource-parser';
-import { listener } from '../support/listener.ts';
-import { openai } from '../support/provider-server.ts';
-import { keyOf, quantile } from './load.ts';
-import { type SetupName, setups, startSystem } from './system.ts';
-import type { Row } from './table.ts';
+import { listener } from '../../support/listener.ts';
+import { openai } from '../../support/provider-server.ts';
+import { keyOf, quantile } from '../load.ts';
+import { type SetupName, setups, startSystem } from '../system.ts';
+import type { Row } from '../table.ts';
+import { freePort } from '../up.ts';
 
 const turns = 200;
 const token = 'bench-token-0123456789';
@@ -27,14 +28,6 @@ const clockProvider = async () => {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   return { url: `http://127.0.0.1:${port}/v1`, close: () => server.closeAllConnections() };
-};
-
-export const freePort = async (): Promise<number> => {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 };
 
 /** From the provider through a session host, the broker and a gateway, each a process of its own, to a client of an event stream. */

@@ -1,15 +1,15 @@
 import { uuidv7 } from 'uuidv7';
-import { Conversation } from '../../services/session/prompt/conversation.ts';
-import { Conversations } from '../../services/session/prompt/conversations.ts';
-import { pruned } from '../../services/session/prompt/prune.ts';
-import { planCompaction } from '../../shared/domain/prompt/compaction.ts';
-import type { TurnView } from '../../shared/domain/prompt/conversation-message.ts';
-import type { Commit, RecordedCommit } from '../../shared/domain/session/envelope.ts';
-import type { SessionEvent } from '../../shared/domain/session/events.ts';
-import { advance, initialState, type Position } from '../../shared/domain/session/evolve.ts';
-import { keyOf, quantile } from './load.ts';
-import { type SetupName, setups, startSystem } from './system.ts';
-import type { Row } from './table.ts';
+import { Conversation } from '../../../services/session/prompt/conversation.ts';
+import { Conversations } from '../../../services/session/prompt/conversations.ts';
+import { pruned } from '../../../services/session/prompt/prune.ts';
+import { planCompaction } from '../../../shared/domain/prompt/compaction.ts';
+import type { TurnView } from '../../../shared/domain/prompt/conversation-message.ts';
+import type { Commit, RecordedCommit } from '../../../shared/domain/session/envelope.ts';
+import type { SessionEvent } from '../../../shared/domain/session/events.ts';
+import { advance, initialState, type Position } from '../../../shared/domain/session/evolve.ts';
+import { keyOf, quantile } from '../load.ts';
+import { type SetupName, setups, startSystem } from '../system.ts';
+import type { Row } from '../table.ts';
 
 const key = keyOf(0);
 const events = 10_000;
