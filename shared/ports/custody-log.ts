@@ -77,7 +77,8 @@ export interface CustodyRecord {
 
 /** The delivery log: the state of each outbound. One writer per conversation, fenced by the conversation's last sequence (I9). */
 export interface CustodyLog {
-  last(target: DeliveryTarget): Promise<{ record: CustodyRecord; seq: number } | null>;
+  /** The conversation's last record; `null` in its place: what is stored was written by nobody. Throws `invalid` when it is no record. */
+  last(target: DeliveryTarget): Promise<{ record: CustodyRecord | null; seq: number } | null>;
   /** Resolves with the new sequence, or `null` if another writer was first. */
   append(record: CustodyRecord, expectedSeq: number): Promise<number | null>;
 }

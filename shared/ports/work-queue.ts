@@ -9,6 +9,8 @@ export interface Delivery<T> {
   readonly partition: number;
   /** 1 for the first delivery. */
   readonly attempt: number;
+  /** When the queue stored it, ms by its own clock; absent: not known. */
+  readonly storedAt?: number;
   /** The header of this name, as the publisher set it. */
   readonly traceparent?: string | undefined;
 }

@@ -1,12 +1,13 @@
 import { z } from 'zod';
 import type { SessionKey } from '../domain/keys/session-key.ts';
 import { arrivals } from '../domain/session/arrivals.ts';
-import type { PlainState, ShownState } from '../domain/session/evolve.ts';
+import type { ShownState } from '../domain/session/evolve.ts';
 import { askedBy, queuedTurn } from '../domain/session/queued-turn.ts';
 import { forkBase } from '../domain/values/fork-base.ts';
 import { skillRef } from '../domain/values/memory-edit.ts';
 import { approvalRequest, deliveryTarget, origin, promptPart, settings, spawnedRun, turnTask } from '../domain/values/types.ts';
 import { limits } from '../kit/limits.ts';
+import type { Snapshot } from '../ports/snapshots.ts';
 import { decode, encode } from './codec.ts';
 
 /** Increase it when the shape or meaning of `PlainState` changes: older snapshots are then ignored and the log is replayed. */
@@ -24,7 +25,7 @@ const gap = z.strictObject({
   asked: z.literal(true).optional(),
 });
 
-/** A state as plain data, as stored. */
+/** A state as plain data. */
 const plainState = z.strictObject({
   status: z.enum(['idle', 'running', 'awaiting_approval', 'inactive']),
   context: z.strictObject({
@@ -104,7 +105,8 @@ const plainState = z.strictObject({
     covered: z.strictObject({ rev: count, seq: count, gaps: z.array(gap) }),
     startedSeq: count,
   }),
-}) satisfies z.ZodType<PlainState, unknown>;
+});
+const storedState = plainState.extend({ damaged: z.literal(true).optional() }) satisfies z.ZodType<Snapshot, unknown>;
 
 /** A state as it is sent. */
 export const shownState = plainState.extend({
@@ -130,7 +132,7 @@ const signedBytes = (key: SessionKey, state: Uint8Array): Uint8Array =>
   Buffer.concat([Buffer.from(`${snapshotSchema} ${key}\0`), state]);
 
 /** Encodes a snapshot as plain MessagePack `{ schema, key, signature, state }`. Throws as `SnapshotSigner.sign`. */
-export const encodeSnapshot = (key: SessionKey, state: PlainState, signer: SnapshotSigner): Uint8Array => {
+export const encodeSnapshot = (key: SessionKey, state: Snapshot, signer: SnapshotSigner): Uint8Array => {
   const bytes = encode(state);
   const signature = signer.sign(signedBytes(key, bytes));
   return encode({ schema: snapshotSchema, key, signature, state: bytes }, limits.commitBytes + 1024);
@@ -140,11 +142,11 @@ export const encodeSnapshot = (key: SessionKey, state: PlainState, signer: Snaps
  * The state in a snapshot of this key, or `null` on any doubt: another schema or key, not signed by us, or an invalid state (I4).
  * Never throws.
  */
-export const decodeSnapshot = (key: SessionKey, bytes: Uint8Array, signer: SnapshotSigner): PlainState | null => {
+export const decodeSnapshot = (key: SessionKey, bytes: Uint8Array, signer: SnapshotSigner): Snapshot | null => {
   try {
     const { key: writtenFor, signature, state } = frame.parse(decode(bytes, limits.commitBytes + 1024));
     if (writtenFor !== key || !signer.isOurs(signedBytes(key, state), signature)) return null;
-    return plainState.parse(decode(state));
+    return storedState.parse(decode(state));
   } catch {
     return null;
   }

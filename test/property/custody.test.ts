@@ -37,7 +37,7 @@ const remembering =
   (custody: CustodyLog): CustodyLog => ({
     last: async (target) => {
       const last = await custody.last(target);
-      return last && { ...last, record: change(last.record) };
+      return last && { ...last, record: last.record && change(last.record) };
     },
     append: custody.append,
   });

@@ -1,8 +1,16 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import type { SessionEvent } from '../../shared/domain/session/events.ts';
+import type { RecordedCommit } from '../../shared/domain/session/envelope.ts';
+import type { EventOf, SessionEvent } from '../../shared/domain/session/events.ts';
 import { checkers } from './checkers/all.ts';
-import type { History } from './history.ts';
+import type { Effect, History } from './history.ts';
 import { simulate } from './simulate.ts';
+
+const asksFor = (event: SessionEvent, { turn }: EventOf<'tool_call_started'>): boolean =>
+  event.type === 'user_message' && event.turnId === turn.id;
+const isOf =
+  (events: readonly SessionEvent[]) =>
+  ({ callId }: Effect): boolean =>
+    events.some((event) => event.type === 'tool_call_started' && event.callId === callId);
 
 describe('a checker notices a history that was tampered with', () => {
   let history: History;
@@ -12,6 +20,9 @@ describe('a checker notices a history that was tampered with', () => {
   });
   const answered = (outcome: string) => history.told.find(({ answer }) => answer.outcome === outcome)!;
   const middle = () => Math.floor(history.commits.length / 2);
+
+  const begun = () => history.commits.find(({ events }) => events.some(({ type }) => type === 'tool_call_started'))!;
+  const again = (commit: RecordedCommit): RecordedCommit => ({ ...commit, seq: 99_999 });
 
   const tampered: Record<string, [invariant: string, change: () => Partial<History>]> = {
     'a commit that told "accepted" is gone': [
@@ -58,6 +69,7 @@ describe('a checker notices a history that was tampered with', () => {
       () => ({ effects: history.effects.map((effect) => ({ ...effect, turn: { ...effect.turn, attempt: 99 } })) }),
     ],
     'a call that is called done and was not': ['I6', () => ({ effects: [] })],
+    'a call that begins twice in one attempt': ['I6', () => ({ commits: [...history.commits, again(begun())] })],
     'what was allowed with other arguments': [
       'I7',
       () => ({ effects: history.effects.map((effect) => ({ ...effect, arguments: { sum: 1_000 } })) }),
@@ -119,5 +131,21 @@ describe('a checker notices a history that was tampered with', () => {
     const check = checkers[invariant]!;
     expect(check(history)).toEqual([]);
     expect(check({ ...history, ...change() })).not.toEqual([]);
+  });
+
+  test('a call whose turn was lost begins again after a person has decided, and is made again (F13)', () => {
+    const { key, events } = begun();
+    const started = events.find((event) => event.type === 'tool_call_started')!;
+    const asked = history.commits.find((commit) => commit.key === key && commit.events.some((event) => asksFor(event, started)))!;
+    const decision = { ...asked, seq: 99_998, events: [{ type: 'history_damaged' } as SessionEvent] };
+    const effect = history.effects.find(({ callId }) => callId === started.callId)!;
+    const repaired: History = {
+      ...history,
+      commits: [...history.commits, decision, again(begun())],
+      damages: [{ key, seq: asked.seq, rev: asked.rev, how: 'missing', at: 99_997, loads: 0 }],
+      effects: [...history.effects, ...history.effects.filter(isOf(events)).map((each) => ({ ...each, at: 99_999 }))],
+    };
+    expect(checkers.I6?.(repaired)).toEqual([]);
+    expect(checkers.I6?.({ ...repaired, effects: [...repaired.effects, { ...effect, at: 99_999 }] })).not.toEqual([]);
   });
 });

@@ -29,6 +29,12 @@ export const runSeeds = async (
   return { runs, failed, table };
 };
 
+const storeFlags: Readonly<Record<SimOptions['store'], string>> = {
+  sound: '',
+  damaged: ' --damage',
+  'rolled back': ' --rollback',
+};
+
 /** What somebody needs who wants to find the reason. */
 export const reportOf = ({ options, findings, trace }: Run): string =>
   [
@@ -37,7 +43,7 @@ export const reportOf = ({ options, findings, trace }: Run): string =>
     `options: ${JSON.stringify(options)}`,
     'the last events:',
     ...trace.slice(-80).map((line) => `  ${line}`),
-    `run just this seed: npm run sim -- --from ${options.seed} --seeds 1 --steps ${options.steps}`,
+    `run just this seed: npm run sim -- --from ${options.seed} --seeds 1 --steps ${options.steps}${storeFlags[options.store]}`,
     '',
   ].join('\n');
 export const printFailure = (run: Run): void => void process.stdout.write(reportOf(run));

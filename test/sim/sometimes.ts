@@ -41,6 +41,7 @@ export const sometimes = ({ commits, told }: History, world: World, options: Sim
     'allowed after its turn': events.filter((event) => event.type === 'turn_started' && event.turn.call).length,
     'waited for a person': count('approval_requested'),
     'snapshot read': world.marks('snapshot read'),
+    'memory projected': world.total('memory_position'),
     'host killed': world.marks('host killed'),
     'zombie went on': world.marks('zombie went on'),
     'graceful stop': world.marks('graceful stop'),

@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import { brokerAccount } from '../../shared/wire/rights.ts';
 import type { TestServer } from './nats.ts';
 
-/** The files of the event stream of a server that does not run: what a disk, a backup or an operator may do to them. */
-export const eventStoreOf = ({ storeDir }: TestServer) => {
+/** The files of a stream, by default the event stream, of a server that does not run: what a disk, a backup or an operator may do to them. */
+export const eventStoreOf = ({ storeDir }: TestServer, stream = 'NATTER_EVENTS') => {
   const streams = join(storeDir, 'store', 'jetstream', brokerAccount, 'streams');
-  const folder = join(streams, 'NATTER_EVENTS');
-  const copyOf = (name: string): string => join(storeDir, `copy-${name}`);
+  const folder = join(streams, stream);
+  const copyOf = (name: string): string => join(storeDir, `copy-${stream}-${name}`);
   return {
     copyAs: (name: string): Promise<void> => cp(folder, copyOf(name), { recursive: true }),
     putBack: async (name: string): Promise<void> => {

@@ -1,12 +1,13 @@
 import type { Config } from '../../../shared/domain/config/schema.ts';
 import type { Logger } from '../../../shared/kit/log.ts';
 import type { Ports } from '../../../shared/ports/index.ts';
+import { checkDamaged } from '../../../shared/runtime/check-damaged.ts';
 import { startLeasedWork, type Tenure } from '../../../shared/runtime/leased-work.ts';
 import { scrubLog } from '../../../shared/runtime/scrub-log.ts';
 import type { Service } from '../../../shared/runtime/service.ts';
 
 export interface ScrubberOptions {
-  readonly ports: Pick<Ports, 'clock' | 'events' | 'leases'>;
+  readonly ports: Pick<Ports, 'clock' | 'events' | 'leases' | 'commands'>;
   readonly log: Logger;
   readonly member: string;
   readonly config: Config['scrub'];
@@ -16,7 +17,7 @@ const name = 'checkpoint-scrub';
 const hourMs = 3_600_000;
 const megabyte = 1_000_000;
 
-/** Reads the whole log again and again, slowly, and reports sessions whose chain is broken (F13). One process does it at a time. */
+/** Reads the whole log again and again, slowly, and reports sessions whose chain is broken, also to their hosts, which set them aside (F13). One process does it at a time. */
 export const startScrubber = ({ ports, log, member, config }: ScrubberOptions): Omit<Service, 'name' | 'problems'> => {
   const { clock, events, leases } = ports;
   const counts = { scrub_commits_total: 0, scrub_bytes_total: 0, scrub_runs_total: 0, scrub_position: 0 };
@@ -40,6 +41,7 @@ export const startScrubber = ({ ports, log, member, config }: ScrubberOptions): 
     });
     if (stopping.aborted) return;
     for (const damage of damages) log.error({ ...damage }, 'session is damaged: its log is not as it was written');
+    await checkDamaged(ports, damages, 'scrub');
     for (const key of differing) log.warn({ key }, 'one replica has a session damaged, another has it whole');
     damaged = damages.length;
     counts.scrub_runs_total += 1;

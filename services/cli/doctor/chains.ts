@@ -1,7 +1,8 @@
 import { openNats } from '../../../shared/adapters/nats/open.ts';
 import type { Config } from '../../../shared/domain/config/schema.ts';
 import { systemClock } from '../../../shared/kit/clock.ts';
-import type { EventLog } from '../../../shared/ports/event-log.ts';
+import type { Ports } from '../../../shared/ports/index.ts';
+import { checkDamaged } from '../../../shared/runtime/check-damaged.ts';
 import { type Damage, scrubLog } from '../../../shared/runtime/scrub-log.ts';
 import type { BrokerAddress } from '../runtime/broker.ts';
 import { counted, type World } from '../terminal.ts';
@@ -14,19 +15,21 @@ const named = 5;
 export const scrubNow = async (config: Config, address: BrokerAddress, world: World): Promise<Finding> => {
   const ports = await openNats(config, { name: 'natter doctor', clock: systemClock, ...address });
   try {
-    return await scrubbed(ports.events, world);
+    return await scrubbed(ports, world);
   } finally {
     await ports.close();
   }
 };
 
-const scrubbed = async (events: EventLog, { terminal, interrupted }: World): Promise<Finding> => {
+const scrubbed = async (ports: Ports, { terminal, interrupted }: World): Promise<Finding> => {
+  const { events } = ports;
   const { lastSeq } = await events.info();
   const { commits, sessions, damages, differing } = await scrubLog(events, {
     ...{ upTo: lastSeq, signal: interrupted },
     paced: ({ seq }) => terminal.progress(`checking the log: ${seq} of ${lastSeq}`),
   });
   if (interrupted.aborted) return warn('chains', `interrupted after ${commits} commits`, 'run it again');
+  await checkDamaged(ports, damages, 'doctor');
   if (damages.length > 0)
     return fail(
       'chains',

@@ -1,3 +1,4 @@
+import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
 import { decide } from '../../../shared/domain/session/decide/index.ts';
 import { type Repeat, repeatOf } from '../../../shared/domain/session/decide/repeat.ts';
 import type { CommandEnvelope, Commit, RecordedCommit } from '../../../shared/domain/session/envelope.ts';
@@ -12,6 +13,9 @@ import type { Origin, Outcome } from './outcome.ts';
 import type { SessionActor } from './session-actor.ts';
 import type { SessionServices } from './session-services.ts';
 
+/** By how much the clocks of two servers of the broker may differ. */
+const clocksDifferMs = 1_000;
+
 /**
  * The order in which a command takes effect, written down only here: decide, check, commit, apply to the live actor, then what follows. Up to
  * the commit nothing has changed; after it everything only repeats what the log says.
@@ -23,7 +27,7 @@ export const commitStep = async (
   services: SessionServices,
 ): Promise<Outcome> => {
   const { state } = session;
-  const repeat = repeatIn(state, envelope, origin, services);
+  const repeat = await repeatIn(session, envelope, origin, services);
   if (repeat !== null) return { kind: 'duplicate', repeat };
 
   const decision = decide(await services.completed(envelope, session), state);
@@ -54,14 +58,32 @@ export const commitStep = async (
   return { kind: 'accepted', seq: recorded.seq, rev: recorded.rev };
 };
 
-const repeatIn = (
-  state: SessionState,
+const repeatIn = async (
+  { key, state }: SessionActor,
   envelope: CommandEnvelope,
   origin: Origin,
-  { safetyToggles: { deduplication, idMemory } }: SessionServices,
-): Repeat | null => {
+  services: SessionServices,
+): Promise<Repeat | null> => {
+  const { deduplication, idMemory } = services.safetyToggles;
   if (!deduplication) return null;
-  return repeatOf(envelope, origin, idMemory ? state : { ...state, position: { ...state.position, olderIds: [] } });
+  const known = idMemory ? state : { ...state, position: { ...state.position, olderIds: [] } };
+  const repeat = repeatOf(envelope, origin, known);
+  if (repeat?.by !== 'place' || !(await isPlaceReused(key, origin, services))) return repeat;
+  services.log.error(
+    { key, command: envelope.id, seq: origin?.seq },
+    'the command queue went back to an older copy: commands are lost',
+  );
+  return repeatOf(envelope, null, known);
+};
+
+/**
+ * True if the queue has given a place out again, as one does that went back to an older copy: what was stored after the session's last commit
+ * cannot stand before a command that this commit, or one before it, has recorded.
+ */
+const isPlaceReused = async (key: SessionKey, origin: Origin, { ports }: SessionServices): Promise<boolean> => {
+  if (origin?.storedAt === undefined) return false;
+  const last = await ports.events.last(key);
+  return last !== null && origin.storedAt > last.recordedAt + clocksDifferMs;
 };
 
 /** Events that the machine accepts, and its state after them. */

@@ -21,7 +21,7 @@ import type { SessionMeters } from './meters.ts';
 import { answerOf, counterOf, isLate, isRecorded, type Origin, type Outcome } from './outcome.ts';
 import { Quarantine } from './quarantine.ts';
 import { Registry } from './registry.ts';
-import { isRepairCommand, repairSession } from './repair.ts';
+import { checkHistory, isRepairCommand, repairSession } from './repair.ts';
 import { SessionActor } from './session-actor.ts';
 import { ownCommand, type SessionServices } from './session-services.ts';
 import { SnapshotWriter } from './snapshot-writer.ts';
@@ -101,9 +101,9 @@ export class SessionHost {
    * Handles one command from the queue, from decision to answer. The verdict is `recorded` when the session's history shows that the command
    * was handled, and `done` when there was nothing to record: in another state of the session the same command might take effect.
    */
-  async handle({ message: envelope, seq, incarnation }: Delivery<CommandEnvelope>): Promise<AckOutcome> {
+  async handle({ message: envelope, ...origin }: Delivery<CommandEnvelope>): Promise<AckOutcome> {
     try {
-      const outcome = await this.#decide(envelope, { seq, incarnation });
+      const outcome = await this.#decide(envelope, origin);
       if (outcome.kind === 'stale' || outcome.kind === 'uncommitted') {
         return { kind: this.#options.safetyToggles.stopOnUncommitted ? 'retry' : 'done' };
       }
@@ -120,6 +120,7 @@ export class SessionHost {
 
   /** A damaged session takes one command: a person's decision. It then leaves memory and quarantine, and is loaded anew. */
   async #decide(envelope: CommandEnvelope, origin: Origin): Promise<Outcome> {
+    if (envelope.data.type === 'check_history') return this.#check(envelope.key);
     const repaired = isRepairCommand(envelope)
       ? await repairSession(envelope, origin, { ...this.#services, ports: this.#options.ports })
       : null;
@@ -127,6 +128,15 @@ export class SessionHost {
     this.quarantine.lift((key) => key === envelope.key);
     this.#registry.lose((key) => key === envelope.key, { kind: 'stale' });
     return repaired;
+  }
+
+  async #check(key: SessionKey): Promise<Outcome> {
+    const error = await checkHistory(this.#options.ports, key);
+    if (error !== null) {
+      this.quarantine.setAside(key, error);
+      this.#registry.lose((each) => each === key, { kind: 'stale' });
+    }
+    return { kind: 'nothing' };
   }
 
   /** Gives a command to the session of its key. After a lost race the session is loaded again and decides again, a bounded number of times. */

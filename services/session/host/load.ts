@@ -1,5 +1,5 @@
 import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
-import { standsOn } from '../../../shared/domain/session/chain.ts';
+import { isErasure, standsOn } from '../../../shared/domain/session/chain.ts';
 import type { RecordedCommit } from '../../../shared/domain/session/envelope.ts';
 import { fromPlain, type PlainState, type SessionState } from '../../../shared/domain/session/evolve.ts';
 import { damaged, HistoryFold } from '../../../shared/domain/session/history-fold.ts';
@@ -11,8 +11,8 @@ type LoadPorts = Pick<Ports, 'clock' | 'events' | 'snapshots'>;
 
 /**
  * Reads a session's state as the leader has it: the snapshot, then the commits after it, at least up to the key's last. A snapshot that does
- * not stand on the log or does not fit its tail is ignored for a full replay (I4). Throws `damaged` when commits are missing or changed, also
- * at the end, where a snapshot is the witness (F13); and `quarantined` and `unavailable`.
+ * not stand on the log or does not fit its tail, or before which commits are lost, is ignored for a full replay (I4). Throws `damaged` when
+ * commits are missing or changed, also at the end, where a snapshot is the witness (F13); and `quarantined` and `unavailable`.
  */
 export const loadState = async (ports: LoadPorts, key: SessionKey): Promise<SessionState> => {
   const [found, seen] = await Promise.all([ports.snapshots.get(key).catch(() => null), ports.events.last(key)]);
@@ -23,12 +23,15 @@ export const loadState = async (ports: LoadPorts, key: SessionKey): Promise<Sess
   const last = isAhead(seen) ? await ports.events.last(key) : seen;
   const through = last?.seq ?? 0;
   if (snapshot !== null && isAhead(last)) throw damaged(key, lostAfter(last, snapshot));
-  if (snapshot !== null) {
-    const state = await fromSnapshot(ports, snapshot, { key, through, last }).catch((error: unknown) => {
-      if (error instanceof NatterError && error.code === 'unavailable') throw error;
-      return null;
-    });
-    if (state !== null) return state;
+  if (snapshot !== null && !snapshot.damaged) {
+    const [isWhole, state] = await Promise.all([
+      hasEachCommit(ports.events, key, last),
+      fromSnapshot(ports, snapshot, { key, through, last }).catch((error: unknown) => {
+        if (error instanceof NatterError && error.code === 'unavailable') throw error;
+        return null;
+      }),
+    ]);
+    if (isWhole && state !== null) return state;
   }
   try {
     return await foldAll(ports, key, through);
@@ -36,6 +39,15 @@ export const loadState = async (ports: LoadPorts, key: SessionKey): Promise<Sess
     if (error instanceof NatterError && error.code !== 'invalid') throw error;
     throw new NatterError('quarantined', `the history of ${key} cannot be folded: ${String(error)}`, { cause: error });
   }
+};
+
+/** True if as many commits are stored as there should be: which of them a snapshot hides is for a full replay to see (F13). */
+const hasEachCommit = async (events: LoadPorts['events'], key: SessionKey, last: RecordedCommit | null): Promise<boolean> => {
+  const rev = last?.rev ?? 0;
+  const stored = await events.count(key);
+  if (stored >= rev) return true;
+  const { commits } = await events.page({ after: 0, limit: 1, key });
+  return commits.some((first) => isErasure(first) && stored > rev - first.rev);
 };
 
 /** What a snapshot of ours has seen and the log no longer has. */

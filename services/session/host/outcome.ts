@@ -1,9 +1,10 @@
 import type { RefusalCode } from '../../../shared/domain/session/decide/index.ts';
 import type { Repeat } from '../../../shared/domain/session/decide/repeat.ts';
 import type { CommandAnswer, CommandEnvelope } from '../../../shared/domain/session/envelope.ts';
+import type { Delivery } from '../../../shared/ports/work-queue.ts';
 
 /** Where a command came from: its place in the command stream, or `null` for the host's own. */
-export type Origin = { readonly seq: number; readonly incarnation: number } | null;
+export type Origin = Pick<Delivery<CommandEnvelope>, 'seq' | 'incarnation' | 'storedAt'> | null;
 
 /** What became of a command. After `stale` and `uncommitted` the session's actor is closed: what it believes may be wrong. */
 export type Outcome =

@@ -45,22 +45,22 @@ export class Quarantine {
     try {
       return await load();
     } catch (error) {
-      if (error instanceof NatterError && isUnreadable(error)) this.#add(key, error);
+      if (error instanceof NatterError && isUnreadable(error)) this.setAside(key, error);
       throw error;
     }
   }
 
-  /** Lets sessions be loaded again: a person has repaired them, or another host may have while it owned them. */
-  lift(isLifted: (key: SessionKey) => boolean): void {
-    for (const key of [...this.#errors.keys()]) if (isLifted(key)) this.#errors.delete(key);
-  }
-
-  #add(key: SessionKey, error: NatterError): void {
+  setAside(key: SessionKey, error: NatterError): void {
     if (this.#errors.size < limits.residentSessions) this.#errors.set(key, error);
     const { code, message: reason } = error;
     this.#log.error(
       { key, code, reason },
       'session quarantined: its commands go to the dead letters, other sessions are not affected',
     );
+  }
+
+  /** Lets sessions be loaded again: a person has repaired them, or another host may have while it owned them. */
+  lift(isLifted: (key: SessionKey) => boolean): void {
+    for (const key of [...this.#errors.keys()]) if (isLifted(key)) this.#errors.delete(key);
   }
 }

@@ -1,8 +1,11 @@
+import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
 import type { CommandOf } from '../../../shared/domain/session/commands.ts';
 import { repairEvents } from '../../../shared/domain/session/decide/repair.ts';
 import { repeatOf } from '../../../shared/domain/session/decide/repeat.ts';
 import type { CommandEnvelope, Commit } from '../../../shared/domain/session/envelope.ts';
-import { evolve, initialState } from '../../../shared/domain/session/evolve.ts';
+import { evolve, initialState, toPlain } from '../../../shared/domain/session/evolve.ts';
+import { damaged } from '../../../shared/domain/session/history-fold.ts';
+import type { NatterError } from '../../../shared/kit/errors.ts';
 import type { Ports } from '../../../shared/ports/index.ts';
 import { type DamageSurvey, surveyDamage } from '../../../shared/runtime/damage-survey.ts';
 import { commitFenced } from './commit.ts';
@@ -61,4 +64,19 @@ const repairCommit = (
     ...{ v: 2, id: newId(), key, rev: newestRev + 1, prev: last.digest, sessionId, epoch, at, correlationId },
     ...{ causationId: id, actor, command: { id, seq: origin?.seq ?? null, incarnation: origin?.incarnation ?? null }, events },
   };
+};
+
+/**
+ * Reads a session's whole log: why it is damaged, or `null` if it is whole. From then on no host goes on from a snapshot of a damaged one, here
+ * or elsewhere, until a person has decided (F13). Throws as `surveyDamage`.
+ */
+export const checkHistory = async (
+  ports: Pick<Ports, 'events' | 'snapshots' | 'clock'>,
+  key: SessionKey,
+): Promise<NatterError | null> => {
+  const { gaps, known } = await surveyDamage(ports, key);
+  const [gap] = gaps;
+  if (gap === undefined) return null;
+  if (known.position.rev > 0) await ports.snapshots.put(key, { ...toPlain(known), damaged: true });
+  return damaged(key, gap);
 };

@@ -59,7 +59,8 @@ export class Conversation {
   }
 
   add(commit: RecordedCommit): void {
-    if (startsAnew(commit)) this.#hole = null;
+    // What is lost is not waited for.
+    if (startsAnew(commit)) [this.#hole, this.#neededRev] = [null, Math.max(this.#neededRev, this.#firstRev)];
     if (!this.isNext(commit)) this.#hole = `rev ${commit.rev} follows rev ${this.rev} (I3)`;
     if (this.#firstRev === 0) this.#firstRev = commit.rev;
     const goesOn = startsAnew(commit) || forkBaseOf(commit)?.rev === this.rev;

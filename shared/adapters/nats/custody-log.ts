@@ -1,12 +1,13 @@
 import { jetstreamManager } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
-import type { DeliveryTarget } from '../../domain/values/types.ts';
+import { limits } from '../../kit/limits.ts';
 import type { CustodyLog, CustodyRecord } from '../../ports/custody-log.ts';
 import { custodyCodec } from '../../wire/custody-record.ts';
 import type { Subjects } from '../../wire/subjects.ts';
 import { streamNames } from '../../wire/topology.ts';
 import { writeFenced } from '../kv/fenced-write.ts';
 import { toNatterError } from './broker-errors.ts';
+import { isStrayAnswer, readBatch } from './direct-batch.ts';
 import { ReplyInbox } from './reply-inbox.ts';
 import { onlyAfter, sendOnce } from './send-once.ts';
 
@@ -26,13 +27,31 @@ export const openCustodyLog = async ({
   const inbox = new ReplyInbox(connection);
   const manager = await jetstreamManager(connection, { checkAPI: false, timeout });
 
-  const last = async (target: DeliveryTarget): Promise<{ record: CustodyRecord; seq: number } | null> => {
-    const message = await manager.streams
-      .getMessage(stream, { last_by_subj: subjects.deliveriesTo(target) })
-      .catch((error: unknown) => {
-        throw toNatterError(error, 'read the delivery log');
-      });
-    return message === null ? null : { record: custodyCodec.decode(message.data), seq: message.seq };
+  const last: CustodyLog['last'] = async (target) => {
+    const subject = subjects.deliveriesTo(target);
+    try {
+      const message = await manager.streams.getMessage(stream, { last_by_subj: subject });
+      if (message === null) return null;
+      const isStray = isStrayAnswer(message.header, 0);
+      const bytes = isStray ? await lastWritten(subject, message.seq) : message.data;
+      return { record: bytes && custodyCodec.decode(bytes), seq: message.seq };
+    } catch (error) {
+      throw toNatterError(error, 'read the delivery log');
+    }
+  };
+
+  /** The last message before a sequence that somebody has written; `null`: none. */
+  const lastWritten = async (subject: string, before: number): Promise<Uint8Array | null> => {
+    let written: Uint8Array | null = null;
+    for (let after = 0, more = true; more && after < before; ) {
+      const batch = await readBatch(inbox, { stream, after, subject, count: limits.readCommits, timeoutMs: timeout });
+      for (const { data, seq } of batch.messages) {
+        after = seq;
+        if (data.length > 0 && seq < before) written = data;
+      }
+      more = batch.more;
+    }
+    return written;
   };
 
   return {
@@ -46,7 +65,7 @@ export const openCustodyLog = async ({
         resolve: async () => {
           const newest = await last(record.target);
           if ((newest?.seq ?? 0) === expectedSeq) return { kind: 'open' };
-          return newest !== null && newest.seq > expectedSeq && isSame(newest.record, record)
+          return newest?.record && newest.seq > expectedSeq && isSame(newest.record, record)
             ? { kind: 'ours', seq: newest.seq }
             : { kind: 'taken' };
         },

@@ -1,4 +1,4 @@
-import type { NatsConnection } from '@nats-io/transport-node';
+import { MsgHdrsImpl, type NatsConnection } from '@nats-io/transport-node';
 import type { SessionKey } from '../../domain/keys/session-key.ts';
 import type { Commit, RecordedCommit } from '../../domain/session/envelope.ts';
 import { headlineOf } from '../../domain/session/headline.ts';
@@ -22,7 +22,7 @@ import {
   storedCommit,
 } from '../streams/stored-message.ts';
 import { type BrokerFailure, failureOf, toNatterError } from './broker-errors.ts';
-import { readBatch } from './direct-batch.ts';
+import { isStrayAnswer, nothing, readBatch } from './direct-batch.ts';
 import { followedStream } from './follow.ts';
 import { ReplyInbox, type Stored } from './reply-inbox.ts';
 import { onlyAfter } from './send-once.ts';
@@ -176,16 +176,18 @@ export class NatsEventLog implements EventLog {
     return { incarnation, lastSeq, digest: message && digestOf(message.data) };
   }
 
-  /** `null` if there is no such message. */
+  /** `null` if there is no such message. A stray answer is one without data: nobody has written it (ADR 19). */
   async #leaderMessage(query: { seq: number } | { last_by_subj: string }, doing: string): Promise<StoredMessage | null> {
     try {
       const { message } = await this.#inbox.ask<{ message: LeaderMessage }>(
         `$JS.API.STREAM.MSG.GET.${this.#stream}`,
-        JSON.stringify({ ...query, no_hdr: true }),
+        JSON.stringify(query),
         { timeoutMs: this.#timeoutMs },
       );
-      const { subject, seq, time, data = '' } = message;
-      return { subject, seq, time: Date.parse(time), data: Buffer.from(data, 'base64') };
+      const { subject, seq, time, hdrs = '', data = '' } = message;
+      const headers = hdrs === '' ? undefined : MsgHdrsImpl.decode(Buffer.from(hdrs, 'base64'));
+      const bytes = isStrayAnswer(headers, 0) ? nothing : Buffer.from(data, 'base64');
+      return { subject, seq, time: Date.parse(time), data: bytes };
     } catch (error) {
       if (failureOf(error) === 'empty') return null;
       throw toNatterError(error, doing);
@@ -223,6 +225,8 @@ interface LeaderMessage {
   readonly subject: string;
   readonly seq: number;
   readonly time: string;
+  /** Base64; absent when there are none. */
+  readonly hdrs?: string;
   /** Base64; absent when the message is empty. */
   readonly data?: string;
 }

@@ -11,6 +11,8 @@ export interface Pulled {
   readonly seq: number;
   /** 1 for the first delivery. */
   readonly deliveries: number;
+  /** When the broker stored it, ms. */
+  readonly storedAt: number;
   /** The header of this name. */
   readonly traceparent?: string | undefined;
   /** `working`: extends our ack wait. `again`: redelivers it now, to the member that holds the pin. */
@@ -195,8 +197,9 @@ export class PullStream {
  * Parses `$JS.ACK.<stream>.<consumer>.<deliveries>.<stream seq>.<consumer seq>.<time>.<pending>`; newer servers may insert the
  * domain and an account hash after `ACK`.
  */
-const positionOf = (reply: string): { seq: number; deliveries: number } => {
+const positionOf = (reply: string): Pick<Pulled, 'seq' | 'deliveries' | 'storedAt'> => {
   const tokens = reply.split('.');
   const first = tokens.length === 9 ? 4 : 6;
-  return { deliveries: Number(tokens[first]), seq: Number(tokens[first + 1]) };
+  const [deliveries, seq, , nanoseconds] = tokens.slice(first).map(Number);
+  return { deliveries: deliveries ?? 0, seq: seq ?? 0, storedAt: Math.floor((nanoseconds ?? 0) / 1_000_000) };
 };

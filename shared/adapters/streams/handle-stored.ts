@@ -19,6 +19,7 @@ export interface StoredDelivery {
   readonly bytes: Uint8Array;
   readonly partition: number;
   readonly attempt: number;
+  readonly storedAt?: number;
   readonly traceparent?: string | undefined;
 }
 
@@ -50,7 +51,7 @@ export const handleStored = async <T>(
 };
 
 const judge = async <T>({ binding, options, incarnation }: StoredHandling<T>, stored: StoredDelivery): Promise<AckOutcome> => {
-  const { seq, subject, bytes, partition, attempt, traceparent } = stored;
+  const { seq, subject, bytes, partition, attempt, storedAt, traceparent } = stored;
   let message: T;
   try {
     message = binding.decode(bytes);
@@ -64,7 +65,8 @@ const judge = async <T>({ binding, options, incarnation }: StoredHandling<T>, st
   // Who may publish on one subject alone must not speak for another channel or session.
   const published = binding.subjectOf(key);
   if (!isFrom(published, subject, partition)) return { kind: 'dead', reason: `its key belongs on the subject ${published}` };
-  return options.handle({ message, seq, incarnation: await incarnation(), partition, attempt, traceparent });
+  const place = { seq, incarnation: await incarnation(), ...(storedAt !== undefined && { storedAt }) };
+  return options.handle({ message, ...place, partition, attempt, traceparent });
 };
 
 /** True if a message published on this subject is stored under that one: in a stream, with the partition as a token of its own. */

@@ -215,6 +215,8 @@ export const sessionCommand = z.discriminatedUnion('type', [
   z.object({ type: z.literal('repeat_delivery'), ...deliveryRepeat.shape, by: sender }),
   /** A person decides to go on with a damaged session (F13), in a new generation. */
   z.object({ type: z.literal('repair_history'), reason: z.string().min(1).max(500) }),
+  /** Somebody has read the session's log and found it damaged: its host looks, too, and sets it aside if so (F13). */
+  z.object({ type: z.literal('check_history') }),
   /** An approval was not answered in time. */
   z.object({ type: z.literal('expire_approval'), approvalId: id }),
 ]);

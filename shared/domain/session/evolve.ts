@@ -113,6 +113,9 @@ const contextAfter = (before: Context, { seq, events }: RecordedCommit, starts: 
   return { contextSeq: kept, skips: before.skips.filter(({ until }) => until > kept) };
 };
 
+const startsGeneration = ({ events }: RecordedCommit): boolean =>
+  events.some(({ type }) => type === 'session_reset' || type === 'session_opened');
+
 /**
  * Moves the position past a commit. Throws `AssertionError` on a break of the chain (I3) or a sequence that does not grow. A commit
  * that starts anew starts from nothing: the position after it is the same whether or not the history before it can be read.
@@ -123,7 +126,7 @@ export const advance = (known: Position, commit: RecordedCommit): Position => {
   assert(commit.seq > known.seq, `sequence ${commit.seq} follows ${known.seq}`);
   const before = startsAnew(commit) ? { ...initialState.position, ...arrivalsHandedOn(commit) } : known;
   const { seq, incarnation } = commit.command;
-  const starts = commit.events.some(({ type }) => type === 'session_reset' || type === 'session_opened');
+  const starts = startsGeneration(commit);
   // The message of a queued turn is older than its generation.
   const keepsQueue = commit.events.some((event) => event.type === 'session_reset' && event.keepsQueue);
   const hasMessage = commit.events.some(({ type }) => type === 'user_message' || type === 'assistant_message');
@@ -159,9 +162,13 @@ export const fold = (before: SessionState, commit: RecordedCommit): SessionState
  */
 export const salvage = ({ machine, position }: SessionState, commit: RecordedCommit): SessionState => {
   const { value, context } = commit.events.reduce((state, event) => sessionMachine.transition(state, event, inertScope), machine);
-  const { sessionId, epoch, rev, prev } = commit;
-  const generation = context.generation + (sessionId === context.sessionId ? 0 : 1);
-  const follows = { rev: rev - 1, digest: prev ?? null, chained: prev !== undefined };
+  const { sessionId, epoch, rev, prev, seq } = commit;
+  const isNew = sessionId !== context.sessionId;
+  const generation = context.generation + (isNew ? 1 : 0);
+  const follows = {
+    ...{ rev: rev - 1, digest: prev ?? null, chained: prev !== undefined },
+    ...(isNew && !startsGeneration(commit) && { contextSeq: seq, skips: [] }),
+  };
   return {
     machine: sessionMachine.resolveState({ value, context: { ...context, sessionId, epoch, generation } }),
     position: advance({ ...position, ...follows }, commit),

@@ -52,7 +52,7 @@ export const custodyLogContract = (broker: () => CacheBroker): void => {
       seq = winners[0]!;
       const last = await hosts[0]!.custody.last(target);
       expect(last?.seq).toBe(seq);
-      expect(last?.record.outboundId).toBe(`${outcomes.indexOf(seq)}.0`);
+      expect(last?.record?.outboundId).toBe(`${outcomes.indexOf(seq)}.0`);
     }
   });
 
@@ -61,7 +61,7 @@ export const custodyLogContract = (broker: () => CacheBroker): void => {
     const first = await custody.append(record(target, 'prepared'), 0);
     expect(await custody.append(record(target, 'sending', { attempt: 2 }), 0)).toBeNull();
     expect(await custody.append(record(target, 'sending', { attempt: 2 }), (first ?? 0) + 1)).toBeNull();
-    expect((await custody.last(target))?.record.state).toBe('prepared');
+    expect((await custody.last(target))?.record?.state).toBe('prepared');
   });
 
   test('conversations that differ in account, thread or a letter are apart', async () => {
@@ -79,7 +79,7 @@ export const custodyLogContract = (broker: () => CacheBroker): void => {
     for (const [at, target] of targets.entries())
       expect(await custody.append(record(target, 'prepared', { attempt: at + 1 }), 0)).not.toBeNull();
     const last = await Promise.all(targets.map((target) => custody.last(target)));
-    expect(last.map((each) => each?.record.attempt)).toEqual(targets.map((_, at) => at + 1));
+    expect(last.map((each) => each?.record?.attempt)).toEqual(targets.map((_, at) => at + 1));
   });
 
   test('the longest target there can be is no trouble', async () => {
@@ -88,6 +88,6 @@ export const custodyLogContract = (broker: () => CacheBroker): void => {
     const long = { accountId: '界'.repeat(128), threadId: '界'.repeat(128) };
     const targets = ['界', '外'].map((last) => targetTo(`${'界'.repeat(511 - salt.length)}${salt}${last}`, long));
     for (const target of targets) expect(await custody.append(record(target, 'prepared'), 0)).not.toBeNull();
-    expect((await custody.last(targets[0]!))?.record.target).toEqual(targets[0]);
+    expect((await custody.last(targets[0]!))?.record?.target).toEqual(targets[0]);
   });
 };

@@ -32,7 +32,7 @@ test('a backup under load: what was acknowledged before it is answered exactly o
   expect(log).toEqual(manifest.log);
   const after = await running(server);
   const toTargets = people.map((person) => after.ports.custody.last({ channel: 'hook', to: person }));
-  const sentBefore = (await Promise.all(toTargets)).map((last) => last?.record.outboundSeq ?? 0);
+  const sentBefore = (await Promise.all(toTargets)).map((last) => last?.record?.outboundSeq ?? 0);
   await until(async () => {
     expect([await after.ports.inbound.lag(), await after.ports.commands.lag()]).toEqual([0, 0]);
     const answers = await answersIn(after, people);

@@ -6,10 +6,13 @@ import { startSession } from '../../../services/session/main.ts';
 import { closeConnection, openConnection } from '../../../shared/adapters/nats/connection.ts';
 import { configSchema } from '../../../shared/domain/config/schema.ts';
 import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
+import type { DeliveryTarget } from '../../../shared/domain/values/types.ts';
 import type { IssuedToken } from '../../../shared/ports/access/tokens.ts';
+import type { CustodyRecord, CustodyState } from '../../../shared/ports/custody-log.ts';
 import type { Ports } from '../../../shared/ports/index.ts';
 import type { Service } from '../../../shared/runtime/service.ts';
 import { encodeCommit } from '../../../shared/wire/codec.ts';
+import { custodyCodec } from '../../../shared/wire/custody-record.ts';
 import { issuedTokenCodec } from '../../../shared/wire/records.ts';
 import { subjectsUnder } from '../../../shared/wire/subjects.ts';
 import { commitTo } from '../../support/domain/commits.ts';
@@ -97,6 +100,7 @@ test('a commit forged by a direct read is in the stream, and no reader takes it 
   expect(await seenOf(key)).toEqual([]);
   const reading = ports.events.read(key)[Symbol.asyncIterator]().next();
   await expect(reading).rejects.toThrow(/is not a commit/);
+  await expect(ports.events.last(key)).rejects.toThrow(/is not a commit/);
 
   const id = 'command-1';
   const message = { messageId: id, text: 'hello', sender: { id: 'ann' } };
@@ -120,6 +124,30 @@ test('an honest commit with the same bytes is read', async () => {
   await honest.request(subjects.event('session_opened', key), encodeCommit(commitTo(key)));
   await closeConnection(honest);
   expect(await seenOf(key)).toHaveLength(1);
+});
+
+test('a delivery that a direct read made up was never sent: the record before it counts, and the next one follows', async () => {
+  const { custody } = await opened.as('delivery');
+  const target: DeliveryTarget = { channel: 'irc', to: '#forged' };
+  const record: CustodyRecord = {
+    ...{ v: 1, outboundId: '1.0', outboundSeq: 1, key: 'agent:main:forged' as SessionKey, target },
+    ...{ state: 'prepared', attempt: 1, at: 1 },
+  };
+  const plant = async (state: CustodyState): Promise<void> => {
+    const before = await stored('NATTER_DELIVERIES');
+    await plantByRead(subjects.delivery(state, target), custodyCodec.encode({ ...record, state }), `sent-${before}`);
+    await vi.waitFor(async () => expect(await stored('NATTER_DELIVERIES')).toBe(before + 1));
+  };
+  await plant('delivered');
+  const nobodys = await custody.last(target);
+  expect(nobodys).toEqual({ record: null, seq: expect.any(Number) });
+  const first = await custody.append(record, nobodys?.seq ?? 0);
+  await plant('delivered');
+  const last = await custody.last(target);
+  expect(last).toEqual({ record, seq: (first ?? 0) + 1 });
+  const sending: CustodyRecord = { ...record, state: 'sending' };
+  const next = await custody.append(sending, last?.seq ?? 0);
+  expect(await custody.last(target)).toEqual({ record: sending, seq: next });
 });
 
 test('a token forged by a direct read opens nothing', async () => {

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { jetstreamManager } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
@@ -43,6 +44,9 @@ test('I3, F13: a commit that is taken out of the store is found in the backgroun
     level: 'fail',
     detail: expect.stringMatching(/^1 of 2 sessions is damaged: agent:main:ann: missing at sequence \d+ \(rev 3\)$/),
   });
+  // The host has had it in memory all the time.
+  await vi.waitFor(async () => expect(await stage.send('agent:main:ann', message('late'), randomUUID())).toBe('refused'), 10_000);
+  expect(await stage.send('agent:main:bob', message('also late'), 'bob-late')).toBe('accepted');
   await checkpoint.stop(2_000);
   await stage.close();
 }, 90_000);

@@ -50,7 +50,7 @@ describe('a reply goes to its webhook', () => {
       unknownSend: { by: 'key' },
       send: async ({ id, target }) => {
         const last = await custody.last(target);
-        found.push([last?.record.outboundId === id, last?.record.state, last?.record.attempt]);
+        found.push([last?.record?.outboundId === id, last?.record?.state, last?.record?.attempt]);
         return found.length === 1 ? { kind: 'refused', failure: 'transient', detail: 'busy' } : { kind: 'sent' };
       },
     };

@@ -140,7 +140,7 @@ describe('natter erase', () => {
     await until(() => expect(sent.some((outbound) => outbound.key === key)).toBe(true));
     await system.erase([key, '--yes']);
     const target = { channel: 'hook', to: key };
-    await until(async () => expect((await system.ports.custody.last(target))?.record.state).toBe('suppressed'));
+    await until(async () => expect((await system.ports.custody.last(target))?.record?.state).toBe('suppressed'));
     answer = { kind: 'sent' };
     const { deadLetters } = system.ports;
     const letters = await Promise.all((await deadLetters.list(100)).map(({ seq }) => deadLetters.get(seq)));

@@ -2,8 +2,9 @@ import type { RecordedCommit } from '../../../shared/domain/session/envelope.ts'
 import { type Checker, decisionsOf, type History } from '../history.ts';
 
 /**
- * F13: a session that was loaded from a history with a gap takes one commit, a person's decision. Who had loaded it before, or from a snapshot
- * beyond the damage, knows its state and may go on until it loads it again. And nobody decides about a session that is whole.
+ * F13: a session that was loaded from a history with a gap takes one commit, a person's decision. Who had loaded it before knows its state and
+ * may go on until it loads it again; so may who loads it from a snapshot beyond a commit that the broker still counts. And nobody decides
+ * about a session that is whole.
  */
 export const damageIsReadOnly: Checker = (history) => {
   const damages = decisionsOf(history);
@@ -15,7 +16,7 @@ export const damageIsReadOnly: Checker = (history) => {
     const last = lastLoad(history, commit);
     const rev = history.loads[last]?.rev ?? 0;
     return open
-      .filter((damage) => last >= damage.loads && rev <= damage.rev)
+      .filter((damage) => last >= damage.loads && (rev <= damage.rev || damage.how === 'missing'))
       .map(
         (damage) => `${key}: ${commit.id} at ${seq} stands on rev ${damage.rev}, which was ${damage.how} when its host loaded it`,
       );

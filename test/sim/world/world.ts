@@ -1,4 +1,6 @@
 import { pino } from 'pino';
+// Services load it when they need it, which would wait for the machine: virtual time does not.
+import '../../../shared/adapters/kv/memory/memory-search-index.ts';
 import { startCheckpoint } from '../../../services/checkpoint/main.ts';
 import { startSession } from '../../../services/session/main.ts';
 import { type InMemorySystem, openInMemory } from '../../../shared/adapters/in-memory/open.ts';

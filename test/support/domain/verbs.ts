@@ -109,6 +109,7 @@ export const verbs: Record<string, (...words: string[]) => SessionCommand> = {
   },
   'stop-of': (person = '') => ({ type: 'stop', reason: '/stop', by: personCalled(person) }),
   'stop-of-told': (person = '') => ({ type: 'stop', reason: '/stop', by: personCalled(person), notice: { code: 'stopped' } }),
+  check: () => ({ type: 'check_history' }),
   repair: (...reason) => ({ type: 'repair_history', reason: reason.join(' ') }),
   reset: (sessionId = 's2', message) => ({
     type: 'reset',

@@ -71,7 +71,7 @@ describe('C9: an erased text is not sent', () => {
     const others = Array.from({ length: deliveryLimits.sends }, (_, at) => carry(outbound(to(`${at}`), 'hello', freshKey())));
     await vi.waitFor(() => expect(sent).toHaveLength(deliveryLimits.sends));
     const carried = carry(outbound(to('ours'), 'a secret'));
-    await vi.waitFor(async () => expect((await custody.last(to('ours')))?.record.state).toBe('prepared'));
+    await vi.waitFor(async () => expect((await custody.last(to('ours')))?.record?.state).toBe('prepared'));
     erase();
     release.shift()?.();
     await vi.waitFor(() => expect(sent).toHaveLength(deliveryLimits.sends + 1));

@@ -58,7 +58,7 @@ export class DoneMessages {
     }
   }
 
-  /** The stream was recreated. */
+  /** The stream may be another one, or an older copy. What remains is removed with later messages. */
   forget(): void {
     this.#marks.clear();
   }

@@ -230,8 +230,8 @@ export class Partition<T> {
   }
 
   #attempt(inHand: InHand): Promise<StoredAckOutcome> {
-    const { seq, subject, bytes, deliveries, traceparent } = inHand.pulled;
-    const stored = { seq, subject, bytes, traceparent, partition: this.number, attempt: deliveries + inHand.failures };
+    const { deliveries, ...pulled } = inHand.pulled;
+    const stored = { ...pulled, partition: this.number, attempt: deliveries + inHand.failures };
     return handleStored(this.#host, stored, (reason) => {
       inHand.trouble = reason;
     });

@@ -200,6 +200,8 @@ export class PartitionedConsumer<T> implements Consumption {
     this.#connected = isConnected;
     if (isConnected) for (const partition of this.#partitions) partition.pullAgain();
     else this.#loseAll();
+    // The broker may come back with an older copy, which gives sequences out again.
+    if (!isConnected) this.#done?.forget();
   }
 
   #loseAll(): void {

@@ -5,7 +5,7 @@ import type { SessionState } from '../evolve.ts';
 import { expireApproval, requestApproval, resolveApproval } from './approval.ts';
 import { changeMemory, recordIntrospection, requestCheckpoint } from './checkpoint.ts';
 import { compact, recordCompaction } from './compaction.ts';
-import { type Decision, type Given, refuse, type SessionView, sessionMoved } from './decision.ts';
+import { type Decision, type Given, nothing, refuse, type SessionView, sessionMoved } from './decision.ts';
 import { repeatDelivery, reportDelivery } from './delivery.ts';
 import { deactivate, deleteSession, fork, reset, stop } from './lifecycle.ts';
 import { appendMessage, isCancelled, openSession, postMessage, recordOrigin, refuseCancelled } from './message.ts';
@@ -52,6 +52,7 @@ export const handlers: Handlers = {
   report_delivery: reportDelivery,
   repeat_delivery: repeatDelivery,
   repair_history: repairHistory,
+  check_history: () => nothing,
 };
 
 type CommandTyped<T extends CommandType> = { readonly [K in T]: CommandOf<K> }[T];

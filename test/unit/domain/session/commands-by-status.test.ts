@@ -304,6 +304,15 @@ const table = `
   awaiting | repair disk     | refused: not_damaged
   inactive | repair disk     | refused: not_damaged
   deleted  | repair disk     | refused: not_damaged
+
+  unknown  | check           | -
+  idle     | check           | -
+  running  | check           | -
+  queued   | check           | -
+  calling  | check           | -
+  awaiting | check           | -
+  inactive | check           | -
+  deleted  | check           | -
 `;
 
 const rows = table

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { loadState } from '../../../../services/session/host/load.ts';
 import type { RecordedCommit } from '../../../../shared/domain/session/envelope.ts';
 import { toPlain } from '../../../../shared/domain/session/evolve.ts';
@@ -92,15 +92,71 @@ describe('F13: a session with commits that the store has lost', () => {
     expect(state.position).toMatchObject({ contextSeq: from, skips: [{ after: seqOf(made, 4), until: state.position.seq }] });
   });
 
-  test('whose snapshot stands beyond the damage works on; a full replay tells, and the repair continues from the snapshot', async () => {
+  test.each([
+    ['the first', 1],
+    ['one in the middle', 3],
+  ])('is not taken up from a snapshot beyond a lost commit; the repair continues from that snapshot: %s', async (_, rev) => {
     const made = await told();
     await made.ports.snapshots.put(homeKey, toPlain(await loadState(made.ports, homeKey)));
-    spoil(made, 3);
-    expect(await made.take('post e')).toEqual({ kind: 'recorded' });
+    made.system.events.kept.lose(seqOf(made, rev));
+    made.restart();
+    expect(await made.take('post e')).toMatchObject({ kind: 'dead', reason: expect.stringContaining(`rev ${rev} is missing`) });
     await made.take('repair x');
     expect((await loadState(made.ports, homeKey)).machine.context.settings).toMatchObject({ sendPolicy: 'deny' });
     await expectThought(made);
     await expectReplay(made);
+  });
+
+  test('whose generation began in a lost commit goes on with that generation, not with the one before it (A4/53)', async () => {
+    const made = await told();
+    for (const row of ['reset s2', 'append y', 'append z']) await made.take(row);
+    spoil(made, 6);
+    await made.take('repair x');
+    const { position } = await loadState(made.ports, homeKey);
+    expect(position).toMatchObject({ contextSeq: seqOf(made, 7), skips: [{ after: seqOf(made, 8), until: seqOf(made, 9) }] });
+    await expectThought(made);
+  });
+
+  test('works on from a snapshot beyond an unreadable commit until a scrub finds that, then no host takes it up', async () => {
+    const made = await told();
+    await made.ports.snapshots.put(homeKey, toPlain(await loadState(made.ports, homeKey)));
+    spoil(made, 3);
+    expect(await made.take('post e')).toEqual({ kind: 'recorded' });
+    expect(await made.take('check')).toEqual({ kind: 'done' });
+    expect(await made.take('post f')).toMatchObject({ kind: 'dead', reason: expect.stringContaining('rev 3 is missing') });
+    made.restart();
+    expect(await made.take('post g')).toMatchObject({ kind: 'dead' });
+
+    await made.take('repair x');
+    expect((await loadState(made.ports, homeKey)).machine.context.settings).toMatchObject({ sendPolicy: 'deny' });
+    await expectThought(made);
+    await expectReplay(made);
+    expect(await made.take('check')).toEqual({ kind: 'done' });
+    expect(await made.take('post h')).toEqual({ kind: 'recorded' });
+  });
+
+  test('that is whole is not set aside by somebody who has it checked, nor is one that was erased or repaired', async () => {
+    const made = await told();
+    await made.take('check');
+    expect(await made.take('post e')).toEqual({ kind: 'recorded' });
+    made.system.events.kept.lose(seqOf(made, 2));
+    await made.take('check');
+    await made.take('repair x');
+    await made.ports.snapshots.put(homeKey, toPlain(await loadState(made.ports, homeKey)));
+    made.restart();
+    expect(await made.take('post f')).toEqual({ kind: 'recorded' });
+    await made.take('delete erased');
+    made.system.events.purge(homeKey, commitsOf(made).at(-1)?.seq ?? 0);
+    await made.take('append g');
+    await made.ports.snapshots.put(homeKey, toPlain(await loadState(made.ports, homeKey)));
+    const asked: string[] = [];
+    const read = made.ports.events.read.bind(made.ports.events);
+    vi.spyOn(made.ports.events, 'read').mockImplementation((key, options) => {
+      asked.push(`after ${options?.after}`);
+      return read(key, options);
+    });
+    await loadState(made.ports, homeKey);
+    expect(asked).toEqual([]);
   });
 
   test('whose end is gone without a trace is known by its snapshot: it is not an empty or a shorter session', async () => {

@@ -1,0 +1,57 @@
+import { randomUUID } from 'node:crypto';
+import pino from 'pino';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startSession } from '../../../services/session/main.ts';
+import { configSchema } from '../../../shared/domain/config/schema.ts';
+import type { SessionCommand } from '../../../shared/domain/session/commands.ts';
+import type { Ports } from '../../../shared/ports/index.ts';
+import type { Service } from '../../../shared/runtime/service.ts';
+import { freshKey } from '../../support/domain/commits.ts';
+import { eventStoreOf } from '../../support/event-store.ts';
+import { startServer, type TestServer } from '../../support/nats.ts';
+import { portsOn, provisionFor } from '../../support/system.ts';
+
+const config = configSchema.parse({ nats: { partitions: 1 } });
+let server: TestServer;
+let opened: ReturnType<typeof portsOn>;
+let ports: Ports;
+let host: Service;
+beforeAll(async () => {
+  server = await startServer();
+  await provisionFor(server, { partitions: 1 });
+  opened = portsOn(server, config);
+  ports = await opened.as('tester');
+  const own = await opened.as('session');
+  host = await startSession({ config, ports: own, log: pino({ level: 'silent' }), member: 'host', env: {} });
+});
+afterAll(async () => {
+  await host.stop(2_000);
+  await opened.close();
+  await server.stop();
+});
+
+test('I1: when the queue of commands goes back to an older copy, a new command in a place that was given out before is no repeat', async () => {
+  const key = freshKey('agent:main:went-back');
+  const append = async (text: string): Promise<string | undefined> => {
+    const id = randomUUID();
+    const data: SessionCommand = {
+      type: 'append_message',
+      sessionId: 's',
+      message: { messageId: id, text, sender: { id: 'ann' } },
+    };
+    const answer = ports.answers.wait(id, 20_000);
+    const envelope = { id, key, at: Date.now(), correlationId: id, causationId: id, actor: 'test', data };
+    await ports.commands.publish({ ...envelope, answerTo: ports.answers.address });
+    return (await answer)?.outcome;
+  };
+  const commands = eventStoreOf(server, 'NATTER_COMMANDS');
+  expect(await append('one')).toBe('accepted');
+  await server.kill9();
+  await commands.copyAs('older');
+  await server.restart();
+  for (const text of ['two', 'three', 'four']) expect(await append(text)).toBe('accepted');
+  await server.kill9();
+  await commands.putBack('older');
+  await server.restart();
+  for (const text of ['five', 'six']) expect(await append(text)).toBe('accepted');
+}, 60_000);
