@@ -120,7 +120,7 @@ test('every service says so, nothing is written or sent, and all goes on when th
   const third = await start();
   afterwards(() => third.system.stop());
   const wentBack = new RegExp(`log_went_back: the event log ends at \\d+, but had reached ${last}: writing is stopped`);
-await vi.waitFor(async () => expect((await problemsOf(third)).join()).toMatch(wentBack));
+  await vi.waitFor(async () => expect((await problemsOf(third)).join()).toMatch(wentBack));
   // Each reader says so as well, with what helps.
   await vi.waitFor(async () => expect((await problemsOf(third)).join()).toMatch(/log_went_back: delivery: /));
   const before = arrived.length;

@@ -44,7 +44,7 @@ describe('a /stop of somebody who is not the owner', () => {
     given('append m1').when('stop-of-told ann').then('notice stopped');
   });
 
-  const spawning = (person: string) => [`post-of m1 ${person}`, 'call m1/1 1 sessions_spawn spawn-of:' + person];
+  const spawning = (person: string) => [`post-of m1 ${person}`, `call m1/1 1 sessions_spawn spawn-of:${person}`];
   const ended = ['result m1/1 m1.1.0 ok', 'reply m1/1 2'];
 
   test('D6, D7: ends the sub-agent runs that they asked for, while the turn runs and after it', () => {
