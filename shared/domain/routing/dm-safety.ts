@@ -28,14 +28,20 @@ const countPeople = ({ agent, session, channels }: AccessConfig): number => {
 export const dangers = (config: AccessConfig): string[] => [...sharing(config), ...nobodies(config), ...anybodies(config)];
 
 /** Ids of owners that hold on every channel, where a stranger may have or choose them. */
-const anybodies = ({ agent, session: { identityLinks } }: AccessConfig): string[] =>
-  agent.owners
+const anybodies = ({ agent, session: { identityLinks, dmScope, scope, strict } }: AccessConfig): string[] => [
+  ...agent.owners
     .flatMap((owner) => (Object.hasOwn(identityLinks, owner) ? (identityLinks[owner] ?? []) : []))
     .filter((id) => !id.includes(':'))
     .map(
       (id) =>
         `agent.owners: whoever has the id ${JSON.stringify(id)} on any channel is an owner; write "<channel>:${id}" in session.identityLinks`,
-    );
+    ),
+  ...(dmScope === 'per-peer' && scope === 'per-sender' && !strict && agent.owners.length > 0
+    ? [
+        'session.dmScope "per-peer": whoever has an owner\'s id on another channel is in the owner\'s direct session; set it to "per-channel-peer", or session.strict to refuse them',
+      ]
+    : []),
+];
 
 /** Owners that no sender can match: entries without a channel that are not linked names. */
 const nobodies = ({ agent, session }: AccessConfig): string[] =>

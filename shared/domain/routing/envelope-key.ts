@@ -28,6 +28,7 @@ export const placing = (
   identities: Identities,
 ): ((envelope: InboundEnvelope) => ConversationKeyOrProblem) => {
   const { mainKey, scope, dmScope } = session;
+  const refusesOthers = session.strict && dmScope === 'per-peer';
   const owners = new Set(agent.owners);
   const ownersIds = new Set(agent.owners.map((owner) => owner.slice(owner.indexOf(':') + 1)));
 
@@ -68,7 +69,7 @@ export const placing = (
         problem: `sender.id: ${JSON.stringify(sender.id)} is the name of another person; add ${JSON.stringify(link)} to session.identityLinks if it is the same`,
       };
     }
-    if (dmScope === 'per-peer' && name === undefined && ownersIds.has(sender.id) && !owners.has(`${channel}:${sender.id}`)) {
+    if (refusesOthers && name === undefined && ownersIds.has(sender.id) && !owners.has(`${channel}:${sender.id}`)) {
       const fix = `add ${JSON.stringify(`${channel}:${sender.id}`)} to agent.owners if it is theirs too, or set session.dmScope to "per-channel-peer"`;
       return { problem: `sender.id: ${JSON.stringify(sender.id)} is an owner's id on another channel; ${fix}` };
     }

@@ -48,6 +48,13 @@ const owned: typeof cases = [
   ['the owner alone', {}, { telegram: allow('1') }, null],
   ['the owner on two channels', {}, { telegram: allow('1'), irc: allow('ann') }, null],
   ['the owner, who is always let in, and another one', {}, { telegram: allow('2') }, /^2 people may write/],
+  [
+    'the id of an owner on a channel that is not theirs',
+    { dmScope: 'per-peer' },
+    {},
+    /^session\.dmScope "per-peer": whoever has/,
+  ],
+  ['the same, refused', { dmScope: 'per-peer', strict: true }, {}, null],
   ['the owner by the name of a link', { identityLinks: links }, { telegram: allow('ann') }, null],
 ];
 

@@ -111,8 +111,13 @@ describe('which session a direct message belongs to', () => {
     ['unless they own that one too', ['telegram:42', 'irc:42'], { channel: 'irc' }, /^agent:main:dm:42$/],
     ['from their own channel the owner', ['telegram:42'], {}, /^agent:main:dm:42$/],
     ['other ids as ever', ['telegram:42'], { channel: 'irc', sender: { id: '43' } }, /^agent:main:dm:43$/],
-  ])("A3/26, D7: into an owner's session of dmScope per-peer: %s", (_, owners, change, key) => {
-    expect(keyOf({ conversation: direct, ...change }, { agent: { owners }, session: { dmScope: 'per-peer' } })).toMatch(key);
+  ])("A3/26, D7: into an owner's session of dmScope per-peer, with session.strict: %s", (_, owners, change, key) => {
+    const session = { dmScope: 'per-peer', strict: true };
+    expect(keyOf({ conversation: direct, ...change }, { agent: { owners }, session })).toMatch(key);
+  });
+  test('A3/26: without session.strict dmScope per-peer takes an id on two channels for one person, also the id of an owner', () => {
+    const [agent, session] = [{ owners: ['telegram:42'] }, { dmScope: 'per-peer' }];
+    expect(keyOf({ conversation: direct, channel: 'irc' }, { agent, session })).toBe('agent:main:dm:42');
   });
 
   test('A3/31: the default is one session, and the safe scope is a setting', () => {
