@@ -30,17 +30,17 @@ export default defineConfig({
     reporters: [new Progress()],
     sequence: { sequencer: LongestFirst },
     projects: [
-      // These compute: more of them at once than there are cores would only make each slower.
+      // These compute; some wait now and then, so one more than there are cores.
       project('unit', {
         include: ['test/{unit,property,sim,tidy}/**/*.test.ts'],
-        maxWorkers: 2,
+        maxWorkers: 3,
         sequence: { groupOrder: 0 },
       }),
       // So do the processes that these start.
       project('processes', {
         include: heavy,
         globalSetup: ['test/support/gate/build.ts'],
-        maxWorkers: 2,
+        maxWorkers: 3,
         sequence: { groupOrder: 1 },
       }),
       // These wait most of the time, for brokers and clocks.
@@ -48,10 +48,10 @@ export default defineConfig({
         include: ['test/{contract,e2e}/**/*.test.ts'],
         exclude: [...mocking, ...heavy],
         globalSetup: ['test/support/gate/build.ts'],
-        maxWorkers: 5,
+        maxWorkers: 6,
         sequence: { groupOrder: 2 },
       }),
-      project('mocks', { include: mocking, exclude: [], isolate: true, maxWorkers: 5, sequence: { groupOrder: 2 } }),
+      project('mocks', { include: mocking, exclude: [], isolate: true, maxWorkers: 6, sequence: { groupOrder: 2 } }),
     ],
   },
 });

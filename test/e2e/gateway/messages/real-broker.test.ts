@@ -24,7 +24,8 @@ test('on a real broker that is killed and started again: 503 meanwhile, then all
   await prepare(server);
   const opened = portsOn(server, config);
   afterwards(() => opened.close());
-  const host = await startMiniHost(await opened.as('tester'));
+  const hosts = await opened.as('tester');
+  const host = await startMiniHost(hosts);
   afterwards(() => host.close());
   const gateway = await openGateway(await opened.as('gateway'));
   const call = callerOf(gateway.url);
@@ -42,6 +43,7 @@ test('on a real broker that is killed and started again: 503 meanwhile, then all
   expect(refused).toMatchObject({ status: 503, headers: { 'retry-after': '1' }, body: { code: 'unavailable' } });
   await server.restart();
   await ready(call);
+  await vi.waitFor(() => expect(hosts.problems()).toEqual([]));
   expect((await say('two', '2')).body).toMatchObject({ status: 'ok', reply: 'you said: two' });
 
   const { events } = (await call('GET', '/v1/events?limit=1000')).body;
