@@ -135,7 +135,7 @@ const testLong = () => {
       tool('vitest'),
       ['run', 'test/unit', 'test/property'],
     ],
-    [`simulator: ${longSeeds} seeds instead of the 400 of the gate`, process.execPath, ['--enable-source-maps', ...simulator]],
+    [`simulator: ${longSeeds} seeds instead of the 300 of the gate`, process.execPath, ['--enable-source-maps', ...simulator]],
     ...['damage', 'rollback'].map((fault) => [
       `simulator: ${storeSeeds} seeds with ${fault} of the store instead of the 2 of the gate`,
       process.execPath,

@@ -1,3 +1,4 @@
+import { commitFenced } from '../../services/session/host/commit.ts';
 import type { SessionKey } from '../../shared/domain/keys/session-key.ts';
 import type { IndexRow } from '../../shared/domain/projections/index-row.ts';
 import { summarize } from '../../shared/domain/projections/summary.ts';
@@ -53,8 +54,9 @@ export const startMiniHost = async (ports: Ports, options: { index?: boolean } =
       command: { id: envelope.id, seq: delivery?.seq ?? null, incarnation: delivery?.incarnation ?? null },
       events,
     } as const;
-    const result = await ports.events.append(commit, before.position.seq);
-    if (result.kind !== 'stored') throw new Error(`not stored: ${result.kind}`);
+    const patience = { clock: ports.clock, patienceMs: 30_000, fencing: true, signal: new AbortController().signal };
+    const result = await commitFenced(ports.events, commit, before.position.seq, patience);
+    if (result.kind !== 'committed') throw new Error(`not committed: ${JSON.stringify(result)}`);
     const recorded: RecordedCommit = { ...commit, seq: result.seq, recordedAt: envelope.at, digest: result.digest };
     states.set(envelope.key, fold(before, recorded));
     for (const event of events) if (event.type === 'user_message') texts.set(event.message.messageId, event.message.text);
@@ -97,6 +99,8 @@ export const startMiniHost = async (ports: Ports, options: { index?: boolean } =
     };
     if (isRepeat(envelope, delivery, state)) {
       tell({ outcome: 'duplicate' });
+      // An attempt that failed behind its commit has left the turn.
+      await work(envelope.key);
       return { kind: 'done' };
     }
     const decision = decide(envelope, state);
