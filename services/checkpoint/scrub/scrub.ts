@@ -17,7 +17,10 @@ const name = 'checkpoint-scrub';
 const hourMs = 3_600_000;
 const megabyte = 1_000_000;
 
-/** Reads the whole log again and again, slowly, and reports sessions whose chain is broken, also to their hosts, which set them aside (F13). One process does it at a time. */
+/**
+ * Reads the whole log again and again, slowly, and reports sessions whose chain is broken. Their hosts are told, too, and set them aside (F13).
+ * One process does it at a time.
+ */
 export const startScrubber = ({ ports, log, member, config }: ScrubberOptions): Omit<Service, 'name' | 'problems'> => {
   const { clock, events, leases } = ports;
   const counts = { scrub_commits_total: 0, scrub_bytes_total: 0, scrub_runs_total: 0, scrub_position: 0 };

@@ -128,7 +128,7 @@ const startWorkers = async (options: SystemOptions, running: Running, broker: Br
     const outlets = [terminalOutlet(world.output)];
     const { env, version } = world;
     const worker = await startWorker(name, { config, ports, log, env, tokens, version, outlets });
-    // Each service is another user of the broker; what else its connections meet, the gateway's meet, too.
+    // Each service is another user of the broker, so its own connections tell which right is missing. Other trouble shows on the gateway's.
     const refused = () => ports.problems().filter(({ code }) => code === 'permission_denied');
     running.workers.push({ ...worker, problems: () => [...worker.problems(), ...refused()] });
   }

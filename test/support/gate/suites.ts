@@ -4,7 +4,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 /** Which files run how: `vitest.config.ts`. */
 
 const root = new URL('../../..', import.meta.url).pathname;
-const mocksModules = /^(vi\.(mock|doMock)|setFlagsFromString)\(/m;
+const needsProcess = /^(vi\.(mock|doMock)|setFlagsFromString)\(/m;
 const testFiles = readdirSync(`${root}test`, { recursive: true, encoding: 'utf8' })
   .filter((path) => path.endsWith('.test.ts'))
   .map((path) => ({ path: `test/${path}`, text: readFileSync(`${root}test/${path}`, 'utf8') }));
@@ -19,7 +19,7 @@ const longestTimeout = (text: string): number =>
  * Test files that put something in the place of a module, or collect garbage. They need modules or a heap of their own, so each runs in a process
  * of its own.
  */
-export const mocking = filesWhere((text) => mocksModules.test(text));
+export const mocking = filesWhere((text) => needsProcess.test(text));
 
 /** Test files of whole systems that give a test more time than usual: they start many processes, which compute. */
 export const heavy = filesWhere((text, path) => /^test\/(contract|e2e)\//.test(path) && longestTimeout(text) > 90_000);
