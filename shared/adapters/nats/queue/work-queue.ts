@@ -14,6 +14,7 @@ import { bucketNames, type Topology } from '../../../wire/topology.ts';
 import { checkpointBinding, commandBinding, inboundBinding, type QueueBinding } from '../../streams/queue-binding.ts';
 import { failureOf, toNatterError } from '../broker-errors.ts';
 import { ReplyInbox, type Stored } from '../reply-inbox.ts';
+import { Anchors } from './anchors.ts';
 import { forwardDueTimers } from './due-timers.ts';
 import { PartitionedConsumer } from './partitioned-consumer.ts';
 
@@ -57,12 +58,20 @@ class NatsWorkQueue<T extends { readonly traceparent?: string | undefined }> imp
   readonly #settings: WorkQueueSettings;
   readonly #inbox: ReplyInbox;
   readonly #manager: Promise<JetStreamManager>;
+  readonly #anchors: Anchors;
+  readonly #timerAnchors: Anchors;
 
   constructor(binding: QueueBinding<T>, settings: WorkQueueSettings) {
     this.#binding = binding;
     this.#settings = settings;
     this.#inbox = new ReplyInbox(settings.connection, { gathers: true });
     this.#manager = jetstreamManager(settings.connection, { checkAPI: false, timeout: settings.requestTimeoutMs });
+    const anchorsOf = (stream: string): Anchors => {
+      const subject = settings.topology.streams.find(({ name }) => name === stream)?.anchor;
+      return new Anchors({ ...settings, inbox: this.#inbox, manager: this.#manager, stream, subject });
+    };
+    this.#anchors = anchorsOf(binding.stream);
+    this.#timerAnchors = anchorsOf(binding.timerStream);
   }
 
   partitionOf(key: string): number {
@@ -102,7 +111,12 @@ class NatsWorkQueue<T extends { readonly traceparent?: string | undefined }> imp
     if (spec?.pinMs === undefined)
       throw new NatterError('unsupported', `the topology has no consumers of ${this.#binding.stream}`);
     const manager = await this.#manager;
-    const shared = { connection, clock, deadLetters, binding: this.#binding, manager };
+    // What is taken counts as well: a connector publishes by itself.
+    const decode = (bytes: Uint8Array): T => {
+      this.#anchors.note(bytes.length);
+      return this.#binding.decode(bytes);
+    };
+    const shared = { connection, clock, deadLetters, binding: { ...this.#binding, decode }, manager };
     const partitions = await PartitionedConsumer.start(
       {
         ...shared,
@@ -114,24 +128,31 @@ class NatsWorkQueue<T extends { readonly traceparent?: string | undefined }> imp
       },
       options,
     );
+    const stopped = new AbortController();
+    void this.#anchors.keepTrimming(clock, stopped.signal);
+    // Only commands are ever scheduled.
+    if (this.#binding.name === 'commands') void this.#timerAnchors.keepTrimming(clock, stopped.signal);
     const timers = forwardDueTimers({ ...shared, publish: (message) => this.publish(message) });
     return {
       owned: () => partitions.owned(),
       problems: () => [...partitions.problems(), ...timers.problems()],
       warnings: () => partitions.warnings(),
-      close: async (drainMs) => void (await Promise.all([timers.close(), partitions.close(drainMs)])),
+      close: async (drainMs) => {
+        stopped.abort();
+        await Promise.all([timers.close(), partitions.close(drainMs)]);
+      },
     };
   }
 
   /** As counted by the consumers; a scheduled message counts once it is due. */
   async lag(): Promise<number> {
-    const { consumers, streams } = await this.#manager;
+    const { consumers } = await this.#manager;
     const { name, stream, timerStream } = this.#binding;
     try {
       // Due messages are stored in the queue before they leave the timer stream: in this order none is missed on its way.
       const due = await consumers.info(timerStream, name);
-      const { state } = await streams.info(stream);
-      return due.num_pending + due.num_ack_pending + (this.#keepsDone ? await this.#notDone(state.messages) : state.messages);
+      const stored = await this.#anchors.others();
+      return due.num_pending + due.num_ack_pending + (this.#keepsDone ? await this.#notDone(stored) : stored);
     } catch (error) {
       throw toNatterError(error, `count the messages of ${stream}`);
     }
@@ -159,7 +180,9 @@ class NatsWorkQueue<T extends { readonly traceparent?: string | undefined }> imp
     const deadline = clock.monotonic() + publishBudgetMs;
     for (let attempt = 0; ; attempt += 1) {
       try {
-        return await this.#inbox.ask(subject, bytes, { timeoutMs: requestTimeoutMs, headers });
+        const stored = await this.#inbox.ask<Stored>(subject, bytes, { timeoutMs: requestTimeoutMs, headers });
+        ('Nats-Schedule' in headers ? this.#timerAnchors : this.#anchors).note(bytes.length);
+        return stored;
       } catch (error) {
         const mayPass = ['unknown', 'unavailable'].includes(failureOf(error));
         if (!mayPass || clock.monotonic() >= deadline) throw toNatterError(error, `store a message of ${this.#binding.name}`);
