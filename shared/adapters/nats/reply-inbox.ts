@@ -94,6 +94,17 @@ export class ReplyInbox {
     });
   }
 
+  /** Sends a message that nobody answers. One that cannot be sent is missing to whoever waits for it. */
+  tell(subject: string, payload: Uint8Array | string, headers: Readonly<Record<string, string>>): void {
+    this.#send(() => {
+      try {
+        this.#connection.publish(subject, payload, { headers: headersOf(headers) });
+      } catch {
+        // Closed, or too large: the next request says so.
+      }
+    });
+  }
+
   #send(publish: () => void): void {
     if (!this.#gathers) return publish();
     if (this.#unsent.push(publish) > 1) return;
