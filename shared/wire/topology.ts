@@ -147,7 +147,7 @@ export const topologyOf = ({ prefix, due, probe, deadLetters }: Subjects, option
     partitions,
     streams: [
       stream(names.inbound, [`${prefix}.inbound.*.*`], replicas, {
-        retention: 'workqueue',
+        ...{ retention: 'workqueue', batches: true },
         transform: {
           from: `${prefix}.inbound.*.*`,
           to: `${prefix}.inbound.{{partition(${partitions},1,2)}}.{{wildcard(1)}}.{{wildcard(2)}}`,
@@ -155,7 +155,7 @@ export const topologyOf = ({ prefix, due, probe, deadLetters }: Subjects, option
       }),
       // Completed commands stay until the owner of their consumer removes them in bulk: saves a sync per command (ADR 9).
       stream(names.commands, [`${prefix}.command.*`], replicas, {
-        sequencesRise: true,
+        ...{ sequencesRise: true, batches: true },
         transform: { from: `${prefix}.command.*`, to: `${prefix}.command.{{partition(${partitions},1)}}.{{wildcard(1)}}` },
       }),
       stream(names.checkpoints, [`${prefix}.checkpoint.*`], replicas, {

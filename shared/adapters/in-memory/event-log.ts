@@ -65,6 +65,11 @@ export class InMemoryEventLog implements EventLog {
     this.append = this.writer(options.grouping);
   }
 
+  /** Groups of several commits so far. For tests. */
+  get groups(): { readonly stored: number; readonly refused: number } {
+    return this.#writes.groups;
+  }
+
   /** How one more process appends: only its own commits go together. */
   writer(grouping?: Grouping): EventLog['append'] {
     return this.#writes.writer(grouping);

@@ -36,6 +36,8 @@ const duplicateWindowMs = 120_000;
 /** What is written to the log in memory, with the broker's failure modes, one by one and in groups. */
 export class LogWrites {
   readonly #options: LogWritesOptions;
+  /** Groups of several commits so far. */
+  readonly groups = { stored: 0, refused: 0 };
   readonly #recent = new Map<string, Pick<KeptMessage, 'seq' | 'time'>>();
   /** Replicated: by key, the id of the write that the replicas are agreeing on. */
   readonly #inFlight = new Map<string, string>();
@@ -81,6 +83,8 @@ export class LogWrites {
   async #attemptTogether(writes: readonly Write[]): Promise<readonly AppendResult[] | 'refused'> {
     const fate = this.#options.faults.next('group');
     const result = await this.#attempt(fate, async () => (fate.fault === 'incomplete' ? 'refused' : this.#writeTogether(writes)));
+    if (writes.length > 1 && result === 'refused') this.groups.refused += 1;
+    if (writes.length > 1 && Array.isArray(result)) this.groups.stored += 1;
     return typeof result === 'object' && 'kind' in result ? writes.map(() => result) : result;
   }
 
