@@ -1,4 +1,4 @@
-import { jetstreamManager } from '@nats-io/jetstream';
+import { type JetStreamManager, jetstreamManager } from '@nats-io/jetstream';
 import { headers, type MsgHdrs, type NatsConnection } from '@nats-io/transport-node';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { openConnection } from '../../../shared/adapters/nats/connection.ts';
@@ -16,7 +16,7 @@ const subjects = subjectsUnder('natter');
 export const eventStream = streamNames(subjects.prefix).events;
 
 /** A log on a real broker, with all it takes to misuse it. */
-export const natsEventLog = async (servers: string, replicas: 1 | 3): Promise<LogUnderTest> => {
+export const natsEventLog = async (servers: string, replicas: 1 | 3): Promise<LogUnderTest & { manager: JetStreamManager }> => {
   const connection = await openConnection({ servers, name: 'event log test', requestTimeoutMs: 5_000 });
   const topology = topologyOf(subjects, { replicas, partitions: 1 });
   const events = topology.streams.filter(({ name }) => name === eventStream);
@@ -27,6 +27,7 @@ export const natsEventLog = async (servers: string, replicas: 1 | 3): Promise<Lo
   return {
     log: logOn(connection, { replicas, requestTimeoutMs: 5_000, onBad: ({ seq }) => bad.push(seq) }),
     bad,
+    manager,
     storeRaw: async (headline, key, data) =>
       (await manager.jetstream().publish(subjects.event(headline, key), data, { headers: misleadingHeaders() })).seq,
     wire: async (seq) => {
