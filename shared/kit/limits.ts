@@ -81,6 +81,8 @@ export const limits = {
   contextCharacters: 4 * 1024 * 1024,
   /** Characters of conversations that a host caches. */
   cachedContextCharacters: 64 * 1024 * 1024,
+  /** Index rows that a host keeps current for the turns that run in it. */
+  currentRows: 1_000,
   /** UTF-8 bytes of one workspace file in the system prompt, and of all of them. */
   promptFileBytes: 24 * 1024,
   promptFilesBytes: 96 * 1024,

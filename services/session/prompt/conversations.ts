@@ -36,9 +36,9 @@ export class Conversations {
     return (await this.#load(key, turn, position, position.contextSeq)) ?? (await this.#loadAll(key, turn, position));
   }
 
-  /** Adds a commit that was just recorded to the cached conversation, which then need not read it. */
-  note(commit: RecordedCommit): void {
-    const known = this.#cache.peek(commit.key);
+  /** Adds a commit that was just recorded to the cached conversation, or begins one, which then need not read it. */
+  note(commit: RecordedCommit, isRunning: boolean): void {
+    const known = this.#cache.peek(commit.key) ?? (isRunning && commit.rev === 1 ? new Conversation() : undefined);
     if (!known?.isNext(commit)) return;
     known.add(commit);
     this.#keep(commit.key, known);
