@@ -16,17 +16,22 @@ export interface HeldResultsOptions {
 export class HeldResults {
   readonly #options: HeldResultsOptions;
   readonly #results = new Map<string, CallResult>();
+  /** Calls that are at their end, recorded or not. */
+  readonly #ended = new Set<string>();
   #isTimed = false;
 
   constructor(options: HeldResultsOptions) {
     this.#options = options;
   }
 
+  /** Those that are not recorded yet. */
   get all(): readonly CallResult[] {
     return [...this.#results.values()];
   }
+
+  /** True if the call's result is held, or was: a turn that was looked at before it was recorded shows the call as open still. */
   has(callId: string): boolean {
-    return this.#results.has(callId);
+    return this.#ended.has(callId);
   }
 
   /** Holds a result; false if it does not fit. */
@@ -34,6 +39,7 @@ export class HeldResults {
     const bytes = [...this.all, result].reduce((sum, { text }) => sum + Buffer.byteLength(text), 0);
     if (bytes > limits.heldResultsBytes) return false;
     this.#results.set(result.callId, result);
+    this.#ended.add(result.callId);
     if (!this.#isTimed) void this.#recordInTime();
     return true;
   }

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { HeldResults } from '../../../../services/session/turn/held-results.ts';
 import type { ModelRequest } from '../../../../shared/domain/prompt/model-request.ts';
 import type { StepOutcome } from '../../../../shared/domain/values/types.ts';
 import { limits } from '../../../../shared/kit/limits.ts';
@@ -179,5 +180,17 @@ describe('results of calls that only read (I6)', () => {
     expect(results(rows())).toEqual([]);
     expect(steps.at(-1)?.heard).toBe('go [look] m.1.0=unknown and now?');
     expect(rows().at(-1)).toBe('turn_completed n/1');
+  });
+
+  test('a call whose result was recorded meanwhile is not open again for a turn that was looked at before (I6)', async () => {
+    const recorded: string[] = [];
+    const held = new HeldResults({
+      clock: { sleep: () => new Promise(() => {}) },
+      signal: new AbortController().signal,
+      record: async ({ callId }) => recorded.push(callId),
+    });
+    expect(held.add({ callId: 'm.1.0', outcome: 'ok', text: '' })).toBe(true);
+    await held.record();
+    expect([recorded, held.all, held.has('m.1.0'), held.has('m.1.1')]).toEqual([['m.1.0'], [], true, false]);
   });
 });
