@@ -75,6 +75,7 @@ export const indexRow = z.object({
   lastRoute: deliveryTarget.nullable(),
   deleted: z.boolean(),
   deletedSeq: count.default(0),
+  logBytes: count.optional(),
 }) satisfies z.ZodType<IndexRow, unknown>;
 export const indexRowCodec = codecOf<IndexRow>(indexRow);
 

@@ -57,6 +57,8 @@ export interface IndexRow {
   readonly deleted: boolean;
   /** Sequence of the last deletion; only the owner may read what was before it (A8/87). 0: never deleted. */
   readonly deletedSeq: number;
+  /** Bytes in the log that erasing the session would free. Absent: not known, in a row that an older version wrote. */
+  readonly logBytes?: number | undefined;
 }
 
 /** A row before its first commit. */
@@ -97,4 +99,5 @@ export const emptyRow = (key: SessionKey): IndexRow => ({
   lastRoute: null,
   deleted: false,
   deletedSeq: 0,
+  logBytes: 0,
 });

@@ -147,5 +147,9 @@ export const summarize = (before: IndexRow | null, commit: RecordedCommit): Inde
   for (const event of commit.events) changed = { ...changed, ...change(changed, event, commit) };
   const interactedAt = commit.events.some(isInteraction) ? Math.max(changed.interactedAt, commit.at) : changed.interactedAt;
   const deletedSeq = commit.events.some(({ type }) => type === 'session_deleted') ? commit.seq : row.deletedSeq;
-  return { ...changed, updatedAt: commit.at, interactedAt, seq: commit.seq, rev: commit.rev, deletedSeq };
+  const logBytes = isErasure(commit) ? 0 : sum(row.logBytes, commit.sizeBytes);
+  return { ...changed, updatedAt: commit.at, interactedAt, seq: commit.seq, rev: commit.rev, deletedSeq, logBytes };
 };
+
+const sum = (before: number | undefined, more: number | undefined): number | undefined =>
+  before === undefined || more === undefined ? undefined : before + more;
