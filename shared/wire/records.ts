@@ -49,6 +49,7 @@ export const indexRow = z.object({
   failedTurns: count,
   refusedMessages: count,
   queuedTurns: count,
+  strangersQueued: z.array(z.string()).max(limits.queuedTurns).optional(),
   activeTurnId: z.string().nullable(),
   approval: approvalRequest.extend({ requestedAt: z.number() }).nullable().default(null),
   costUsd: z.number().min(0).default(0),

@@ -23,6 +23,8 @@ export interface IndexRow {
   readonly failedTurns: number;
   readonly refusedMessages: number;
   readonly queuedTurns: number;
+  /** Those of them whose messages are strangers' (D7). */
+  readonly strangersQueued?: readonly string[] | undefined;
   readonly activeTurnId: string | null;
   /** The pending approval, and since when, ms (A5/62). */
   readonly approval: (ApprovalRequest & { readonly requestedAt: number }) | null;
