@@ -107,6 +107,12 @@ export const verbs: Record<string, (...words: string[]) => SessionCommand> = {
     const queue = { mode: 'followup' as const, ...asked.queue, limit: Number(limit) };
     return { ...asked, message: { ...asked.message, sender: personCalled(person) }, queue };
   },
+  /** The same in a session that several people share: `post-of-shared m1 ann 8`. */
+  'post-of-shared': (message, person = '', limit = '8') => {
+    const asked = posted(message, {});
+    const queue = { mode: 'followup' as const, limit: Number(limit), shared: true as const };
+    return { ...asked, message: { ...asked.message, sender: personCalled(person) }, queue };
+  },
   'stop-of': (person = '') => ({ type: 'stop', reason: '/stop', by: personCalled(person) }),
   'stop-of-told': (person = '') => ({ type: 'stop', reason: '/stop', by: personCalled(person), notice: { code: 'stopped' } }),
   check: () => ({ type: 'check_history' }),
