@@ -1,20 +1,14 @@
 import type { SessionKey } from '../../domain/keys/session-key.ts';
 import type { Commit, RecordedCommit } from '../../domain/session/envelope.ts';
-import { type LogWitness, nothingSeen, regression } from '../../domain/session/log-witness.ts';
-import type { Clock } from '../../kit/clock.ts';
+import { type LogWitness, regression } from '../../domain/session/log-witness.ts';
 import { NatterError } from '../../kit/errors.ts';
 import type { Cursors } from '../../ports/cursors.ts';
 import type { AppendResult, EventLog } from '../../ports/event-log.ts';
-import type { WritersWitness } from './writers-witness.ts';
+import { StreamGuard, type StreamGuardOptions } from './stream-guard.ts';
 
-/** A problem must persist for this long: a newly elected leader may still be catching up. */
-const believeMs = 500;
-
-export interface LogGuardOptions {
+export interface LogGuardOptions extends StreamGuardOptions {
   readonly events: EventLog;
-  readonly clock: Clock;
-  /** What outlives this process: the witness of all writers, and the cursors of the readers. */
-  readonly witness: WritersWitness;
+  /** Beside the witness of all writers, those of the readers. */
   readonly cursors: Pick<Cursors, 'all'>;
 }
 
@@ -25,54 +19,16 @@ export interface LogGuardOptions {
  * nothing is appended, and no key's last commit is told: outcomes are unknown, so that commands wait and are not skipped. When the old log
  * is back, writing continues by itself; when a person accepts the loss, it continues in the processes that are started after the loss.
  */
-export class LogGuard {
+export class LogGuard extends StreamGuard {
+  readonly code = 'log_went_back';
+  protected readonly name = 'the event log';
   readonly #events: EventLog;
-  readonly #clock: Clock;
-  readonly #durable: LogGuardOptions;
-  #seen: LogWitness = nothingSeen;
-  /** Losses accepted before this process had seen anything; `null`: not read yet. */
-  #accepted: number | null = null;
-  #unsaved = false;
-  #trusted = false;
-  #doubt: { readonly since: number; readonly problem: string } | null = null;
-  #looking: Promise<void> | null = null;
+  readonly #cursors: LogGuardOptions['cursors'];
 
   constructor(options: LogGuardOptions) {
+    super(options);
     this.#events = options.events;
-    this.#clock = options.clock;
-    this.#durable = options;
-  }
-
-  /** The log may have been replaced (the connection broke): check before the next append. */
-  distrust(): void {
-    this.#trusted = false;
-  }
-
-  /** Compares the log with what was seen before. Rejects with `unavailable` when the log or a witness cannot be reached. */
-  look(): Promise<void> {
-    this.#looking ??= this.#compare()
-      .then(() => this.save())
-      .finally(() => {
-        this.#looking = null;
-      });
-    return this.#looking;
-  }
-
-  /** Shares what this process has written. Rejects with `unavailable`. */
-  async save(): Promise<void> {
-    if (!this.#unsaved || !this.#trusted || this.#accepted === null) return;
-    this.#unsaved = false;
-    await this.#durable.witness.raise({ ...this.#seen, accepted: this.#accepted }).catch((error: unknown) => {
-      this.#unsaved = true;
-      throw error;
-    });
-  }
-
-  /** What is wrong with the log, once it is certain; before that, that it is being checked. `null` if nothing is wrong. */
-  problem(): { readonly text: string; readonly certain: boolean } | null {
-    const doubt = this.#doubt;
-    if (doubt !== null && this.#clock.monotonic() - doubt.since >= believeMs) return { text: doubt.problem, certain: true };
-    return this.#trusted ? null : { text: 'the event log is being checked', certain: false };
+    this.#cursors = options.cursors;
   }
 
   /** The log behind this guard. */
@@ -91,70 +47,56 @@ export class LogGuard {
     };
   }
 
-  /** Why the log cannot be trusted, also after one more look. */
-  async #unlessTrusted(): Promise<string | null> {
-    if (!this.#trusted) await this.look().catch(() => {});
-    return this.#trusted ? null : (this.#doubt?.problem ?? 'the event log cannot be checked now');
-  }
-
   /** Sessions are loaded and commands answered by this: a session of a log that went back would look damaged, or be told what is not true. */
   async #last(key: SessionKey): Promise<RecordedCommit | null> {
-    const doubt = await this.#unlessTrusted();
+    const doubt = await this.unlessTrusted();
     if (doubt !== null) throw new NatterError('unavailable', doubt, { retryAfterMs: 1_000 });
     return this.#events.last(key);
   }
 
   async #append(commit: Commit, expectedSeq: number): Promise<AppendResult> {
-    const doubt = await this.#unlessTrusted();
+    const doubt = await this.unlessTrusted();
     if (doubt !== null) return { kind: 'unknown', cause: doubt };
-    const before = this.#seen.seq;
+    const before = this.seen.seq;
     const result = await this.#events.append(commit, expectedSeq);
     if (result.kind === 'stored') {
       // Either a recognised repeat, or the sequences started again.
       if (result.seq <= before) this.distrust();
-      this.#unsaved = true;
-      if (result.seq > this.#seen.seq) this.#seen = { ...this.#seen, seq: result.seq, digest: result.digest };
+      this.unsaved = true;
+      if (result.seq > this.seen.seq) this.seen = { ...this.seen, seq: result.seq, digest: result.digest };
     }
     return result;
   }
 
-  async #compare(): Promise<void> {
+  protected async regression(): Promise<string | null> {
     // Appends during the requests must not count against their answers.
-    const before = this.#seen;
-    const problem = (this.#trusted ? null : await this.#durableRegression()) ?? (await this.#regressionSince(before));
-    if (problem !== null) {
-      this.#trusted = false;
-      this.#doubt = { since: this.#doubt?.since ?? this.#clock.monotonic(), problem };
-      return;
-    }
-    this.#trusted = true;
-    this.#doubt = null;
+    const before = this.seen;
+    return (this.isTrusted ? null : await this.#durableRegression()) ?? (await this.#regressionSince(before));
   }
 
   /** How the log has lost what this process has seen. If it has not, this process has now seen the end that the log has. */
   async #regressionSince(before: LogWitness): Promise<string | null> {
     // Another commit can only be there after a lost connection, and a commit may be large.
-    const now = await this.#events.view(this.#trusted ? 0 : before.seq);
+    const now = await this.#events.view(this.isTrusted ? 0 : before.seq);
     const problem = regression(before, now);
     if (problem !== null) return `${problem}${toAct}`;
     const { incarnation, lastSeq } = now;
-    const { digest } = lastSeq > this.#seen.seq ? await this.#events.view(lastSeq) : this.#seen;
-    this.#seen = lastSeq > this.#seen.seq ? { incarnation, seq: lastSeq, digest } : { ...this.#seen, incarnation };
+    const { digest } = lastSeq > this.seen.seq ? await this.#events.view(lastSeq) : this.seen;
+    this.seen = lastSeq > this.seen.seq ? { incarnation, seq: lastSeq, digest } : { ...this.seen, incarnation };
     return null;
   }
 
   /** How the log has lost what other or earlier processes have seen. */
   async #durableRegression(): Promise<string | null> {
-    const { witness, cursors } = this.#durable;
-    const [written, read] = await Promise.all([witness.read(), cursors.all()]);
+    const [written, read] = await Promise.all([this.witness.read(), this.#cursors.all()]);
     // What this process holds of sessions may be of the part that was lost.
-    if (this.#accepted !== null && written.accepted > this.#accepted)
+    if (this.accepted !== null && written.accepted > this.accepted)
       return 'a person has accepted that the end of the event log is lost, and this process has worked with it: restart it';
     for (const seen of [written, ...read.values()]) {
       const problem = regression(seen, await this.#events.view(seen.seq));
       if (problem !== null) return `${problem}${toAct}`;
     }
-    this.#accepted ??= written.accepted;
+    this.accepted ??= written.accepted;
     return null;
   }
 }

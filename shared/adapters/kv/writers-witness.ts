@@ -5,22 +5,29 @@ import { writersWitnessCodec } from '../../wire/records.ts';
 import { bucketKey } from '../../wire/subjects.ts';
 import type { KeyValue } from './key-value.ts';
 
-/** The highest place of the log that a writer was told is stored, and how often a person has accepted that the log lost its end. */
-export type StoredWitness = LogWitness & { readonly accepted: number };
+/** The highest place of a stream that a writer was told is stored, and how often a person has accepted that the stream lost its end. */
+export interface StoredWitness extends LogWitness {
+  readonly accepted: number;
+  /** Of a queue: a place that was given out twice, which proves that it went back. */
+  readonly reused?: number | undefined;
+}
 
-/** The witness that all writers share. It outlives them, and is not in a cache: those may be deleted at any time (I13). */
+/** The witness that all writers of a stream share. It outlives them, and is not in a cache: those may be deleted at any time (I13). */
 export interface WritersWitness {
   /** From the leader: never stale. */
   read(): Promise<StoredWitness>;
   /** Raises it; a higher one, or one after a further acceptance, stays. */
   raise(seen: StoredWitness): Promise<void>;
+  /** A place was given out twice, unless a person has accepted a further loss since. */
+  reuse(seq: number, accepted: number): Promise<void>;
   /** Replaces it, also by a lower one: a person has accepted a loss. */
   accept(seen: LogWitness): Promise<void>;
 }
 
-const key = bucketKey('writers');
+/** The key of the witness of a queue. That of the log is `writers`. */
+export const queueWitness = (queue: string): string => bucketKey('queue', queue);
 
-export const createWritersWitness = (bucket: KeyValue): WritersWitness => {
+export const createWritersWitness = (bucket: KeyValue, key = bucketKey('writers')): WritersWitness => {
   const read = async (): Promise<{ stored: StoredWitness; revision: number }> => {
     const { value, revision } = await bucket.read(key);
     return { stored: value === null ? { ...nothingSeen, accepted: 0 } : writersWitnessCodec.decode(value), revision };
@@ -37,7 +44,12 @@ export const createWritersWitness = (bucket: KeyValue): WritersWitness => {
   };
   return {
     read: async () => (await read()).stored,
-    raise: (seen) => change((stored) => (stored.accepted <= seen.accepted && stored.seq < seen.seq ? seen : null)),
+    raise: (seen) =>
+      change((stored) => {
+        if (stored.accepted > seen.accepted || stored.seq >= seen.seq) return null;
+        return stored.reused === undefined ? seen : { ...seen, reused: stored.reused };
+      }),
+    reuse: (reused, accepted) => change((stored) => (stored.accepted > accepted ? null : { ...stored, reused })),
     accept: (seen) => change(({ accepted }) => ({ ...seen, accepted: accepted + 1 })),
   };
 };

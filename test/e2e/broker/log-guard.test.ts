@@ -148,7 +148,12 @@ describe('the log is not the one that earlier processes have seen', () => {
     await written('two', 'three');
     await whileStopped(() => store.putBack('older'));
     const { events } = await openUnguarded();
-    const forgetful = { read: async () => ({ ...nothingSeen, accepted: 0 }), raise: async () => {}, accept: async () => {} };
+    const forgetful = {
+      read: async () => ({ ...nothingSeen, accepted: 0 }),
+      raise: async () => {},
+      reuse: async () => {},
+      accept: async () => {},
+    };
     const cursors = { all: async () => new Map() };
     const guard = new LogGuard({ events, clock: systemClock, witness: forgetful, cursors });
     expect(await append(guard.guarded())).toBe(2);

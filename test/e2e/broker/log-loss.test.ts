@@ -87,9 +87,9 @@ test('it is shown what is lost and who has seen it', async () => {
 
 test('one that was interrupted is done again: until then the log counts as gone back', async () => {
   await lostItsEnd();
-  const subjects = subjectsUnder(config.prefix);
+  const { lost: subject } = subjectsUnder(config.prefix);
   await withLog(config, address(), async ({ connection, ports }) => {
-    await giveUpPlaces(connection, { subjects, after: 1, through: 4, timeoutMs: 1_000 });
+    await giveUpPlaces(connection, { subject, after: 1, through: 4, timeoutMs: 1_000 });
     await ports.cursors.put('delivery', seenAt(1));
   });
   const ports = await open();

@@ -5,6 +5,7 @@ import type { HealthProblem } from '../../../kit/health-problem.ts';
 import type { DeadLetters } from '../../../ports/dead-letters.ts';
 import type { ConsumeOptions, Consumption } from '../../../ports/work-queue.ts';
 import { partitionConsumer, pinGroup } from '../../../wire/topology.ts';
+import type { QueueGuard } from '../../kv/queue-guard.ts';
 import type { QueueBinding } from '../../streams/queue-binding.ts';
 import { placementOf } from '../../streams/rendezvous.ts';
 import { connectionProblems } from '../connection.ts';
@@ -27,6 +28,8 @@ export interface ConsumerSettings<T> {
   readonly keptUnder: ((partition: number) => string) | null;
   readonly deadLetters: DeadLetters;
   readonly clock: Clock;
+  /** While its stream cannot be trusted, nothing is handled. */
+  readonly guard: QueueGuard | undefined;
 }
 
 const tickMs = 250;
@@ -56,7 +59,7 @@ export class PartitionedConsumer<T> implements Consumption {
   #auditedAt: number;
 
   private constructor(settings: ConsumerSettings<T>, options: ConsumeOptions<T>) {
-    const { connection, manager, binding, bucket, clock, ackWaitMs, pinMs, keptUnder } = settings;
+    const { connection, manager, binding, bucket, clock, ackWaitMs, pinMs, keptUnder, guard } = settings;
     this.#settings = settings;
     this.#member = options.member;
     this.#auditedAt = clock.monotonic();
@@ -75,7 +78,7 @@ export class PartitionedConsumer<T> implements Consumption {
     this.#done = keptUnder && new DoneMessages({ manager, stream, clock, filterOf: keptUnder, isConnected });
     const host = {
       done: this.#done,
-      ...{ clock, binding, options, deadLetters: settings.deadLetters, ackWaitMs, pinMs },
+      ...{ clock, binding, options, deadLetters: settings.deadLetters, ackWaitMs, pinMs, guard },
       openPull: (partition: number, events: ConstructorParameters<typeof PullStream>[2]) =>
         new PullStream(connection, { stream, name: partitionConsumer(partition), pinMs }, events, () => clock.monotonic()),
       unpin: (partition: number) => this.#unpin(partition),

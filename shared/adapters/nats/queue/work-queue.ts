@@ -11,6 +11,7 @@ import type { ConsumeOptions, Consumption, WorkQueue } from '../../../ports/work
 import { traceHeader } from '../../../wire/cloudevents.ts';
 import type { Subjects } from '../../../wire/subjects.ts';
 import { bucketNames, type Topology } from '../../../wire/topology.ts';
+import type { QueueGuard } from '../../kv/queue-guard.ts';
 import { checkpointBinding, commandBinding, inboundBinding, type QueueBinding } from '../../streams/queue-binding.ts';
 import { failureOf, toNatterError } from '../broker-errors.ts';
 import { ReplyInbox, type Stored } from '../reply-inbox.ts';
@@ -26,6 +27,8 @@ export interface WorkQueueSettings {
   readonly clock: Clock;
   /** Timeout of one request; publishing makes several. */
   readonly requestTimeoutMs: number;
+  /** That of a stream that may not go back unnoticed. */
+  readonly guardOf?: (stream: string) => QueueGuard | undefined;
 }
 
 export const commandQueue = (settings: WorkQueueSettings): WorkQueue<CommandEnvelope> =>
@@ -57,10 +60,14 @@ class NatsWorkQueue<T extends { readonly traceparent?: string | undefined }> imp
   readonly #settings: WorkQueueSettings;
   readonly #inbox: ReplyInbox;
   readonly #manager: Promise<JetStreamManager>;
+  readonly #guard: QueueGuard | undefined;
+  readonly #timerGuard: QueueGuard | undefined;
 
   constructor(binding: QueueBinding<T>, settings: WorkQueueSettings) {
     this.#binding = binding;
     this.#settings = settings;
+    this.#guard = settings.guardOf?.(binding.stream);
+    this.#timerGuard = settings.guardOf?.(binding.timerStream);
     this.#inbox = new ReplyInbox(settings.connection, { gathers: true });
     this.#manager = jetstreamManager(settings.connection, { checkAPI: false, timeout: settings.requestTimeoutMs });
   }
@@ -73,26 +80,27 @@ class NatsWorkQueue<T extends { readonly traceparent?: string | undefined }> imp
     const { subjectOf, keyOf, idOf, encode } = this.#binding;
     // An id may contain any character, a header may not.
     const headers = { 'Nats-Msg-Id': escapeText(idOf(message)), ...traceHeader(message) };
-    const { seq, duplicate = false } = await this.#send(subjectOf(keyOf(message)), encode(message), headers);
+    const { seq, duplicate = false } = await this.#send(this.#guard, subjectOf(keyOf(message)), encode(message), headers);
     return { seq, duplicate };
   }
 
   async resend(bytes: Uint8Array, id: string): Promise<{ seq: number; duplicate: boolean }> {
     const { subjectOf, keyOf, decode } = this.#binding;
     const subject = subjectOf(keyOf(decode(bytes)));
-    const { seq, duplicate = false } = await this.#send(subject, bytes, { 'Nats-Msg-Id': escapeText(id) });
+    const { seq, duplicate = false } = await this.#send(this.#guard, subject, bytes, { 'Nats-Msg-Id': escapeText(id) });
     return { seq, duplicate };
   }
 
   async schedule(name: string, at: number, message: T): Promise<void> {
     const { timerSubjectOf, dueSubject, keyOf, encode } = this.#binding;
-    await this.#send(timerSubjectOf(keyOf(message), name), encode(message), schedule(at, dueSubject));
+    await this.#send(this.#timerGuard, timerSubjectOf(keyOf(message), name), encode(message), schedule(at, dueSubject));
   }
 
   /** Replaces the timer by one that is never due and soon expires: unlike a purge, this needs only the right to publish. */
   async cancel(key: string, name: string): Promise<void> {
     const { timerSubjectOf, dueSubject } = this.#binding;
-    await this.#send(timerSubjectOf(key, name), new Uint8Array(), { ...schedule(never, dueSubject), 'Nats-TTL': cancelledTtl });
+    const headers = { ...schedule(never, dueSubject), 'Nats-TTL': cancelledTtl };
+    await this.#send(this.#timerGuard, timerSubjectOf(key, name), new Uint8Array(), headers);
   }
 
   async consume(options: ConsumeOptions<T>): Promise<Consumption> {
@@ -109,12 +117,13 @@ class NatsWorkQueue<T extends { readonly traceparent?: string | undefined }> imp
         partitions: topology.partitions,
         ackWaitMs: spec.ackWaitMs,
         pinMs: spec.pinMs,
+        guard: this.#guard,
         bucket: bucketNames(subjects.prefix).hosts,
         keptUnder: this.#keepsDone ? (partition) => specs[partition]?.filter ?? '' : null,
       },
       options,
     );
-    const timers = forwardDueTimers({ ...shared, publish: (message) => this.publish(message) });
+    const timers = forwardDueTimers({ ...shared, guard: this.#timerGuard, publish: (message) => this.publish(message) });
     return {
       owned: () => partitions.owned(),
       problems: () => [...partitions.problems(), ...timers.problems()],
@@ -154,14 +163,21 @@ class NatsWorkQueue<T extends { readonly traceparent?: string | undefined }> imp
   }
 
   /** Publishes with the same id until it is stored, for a bounded time. */
-  async #send(subject: string, bytes: Uint8Array, headers: Record<string, string>): Promise<Stored> {
+  async #send(
+    guard: QueueGuard | undefined,
+    subject: string,
+    bytes: Uint8Array,
+    headers: Record<string, string>,
+  ): Promise<Stored> {
     const { clock, requestTimeoutMs } = this.#settings;
+    const ask = (): Promise<Stored> => this.#inbox.ask(subject, bytes, { timeoutMs: requestTimeoutMs, headers });
     const deadline = clock.monotonic() + publishBudgetMs;
     for (let attempt = 0; ; attempt += 1) {
       try {
-        return await this.#inbox.ask(subject, bytes, { timeoutMs: requestTimeoutMs, headers });
+        return await (guard === undefined ? ask() : guard.store(ask));
       } catch (error) {
-        const mayPass = ['unknown', 'unavailable'].includes(failureOf(error));
+        const mayPass =
+          error instanceof NatterError ? !guard?.problem()?.certain : ['unknown', 'unavailable'].includes(failureOf(error));
         if (!mayPass || clock.monotonic() >= deadline) throw toNatterError(error, `store a message of ${this.#binding.name}`);
         await clock.sleep(backoffMs(publishRetries, attempt));
       }
