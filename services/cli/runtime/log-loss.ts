@@ -1,6 +1,6 @@
 import type { NatsConnection } from '@nats-io/transport-node';
+import { createWritersWitness, type WritersWitness } from '../../../shared/adapters/kv/guards/writers-witness.ts';
 import { createIndexRepair } from '../../../shared/adapters/kv/index-repair.ts';
-import { createWritersWitness, type WritersWitness } from '../../../shared/adapters/kv/writers-witness.ts';
 import { dropSnapshots } from '../../../shared/adapters/nats/drop-snapshots.ts';
 import { giveUpPlaces } from '../../../shared/adapters/nats/give-up.ts';
 import { openKvStore } from '../../../shared/adapters/nats/kv-store.ts';

@@ -1,8 +1,8 @@
 import { jetstreamManager } from '@nats-io/jetstream';
-import { createWritersWitness, queueWitness, type WritersWitness } from '../../../shared/adapters/kv/writers-witness.ts';
+import { createWritersWitness, queueWitness, type WritersWitness } from '../../../shared/adapters/kv/guards/writers-witness.ts';
 import { giveUpPlaces } from '../../../shared/adapters/nats/give-up.ts';
 import { openKvStore } from '../../../shared/adapters/nats/kv-store.ts';
-import { endOf, guardedQueues } from '../../../shared/adapters/nats/watch/guards.ts';
+import { guardedQueues, streamEnd } from '../../../shared/adapters/nats/watch/guards.ts';
 import { regression } from '../../../shared/domain/session/log-witness.ts';
 import { subjectsUnder } from '../../../shared/wire/subjects.ts';
 import { bucketNames, streamNames } from '../../../shared/wire/topology.ts';
@@ -33,7 +33,7 @@ export const findQueueLosses = async (resources: Resources): Promise<readonly Qu
     guardedQueues.map(async (queue): Promise<QueueLoss[]> => {
       const stream = streamNames(config.prefix)[queue];
       const seen = await (await witnessOf(resources, queue)).read();
-      const now = await endOf(manager, stream);
+      const now = await streamEnd(manager, stream);
       const reused =
         seen.reused === undefined ? null : `${stream} gave its place ${seen.reused} out again, and had reached ${seen.seq}`;
       const problem = regression(seen, { ...now, digest: null }, stream) ?? reused;
@@ -63,6 +63,6 @@ export const acceptQueueLoss = async (resources: LogResources, loss: QueueLoss, 
     await giveUpPlaces(connection, { subject, after: lastSeq, through: reached + unseenMargin, timeoutMs });
     await manager.streams.purge(stream, { filter });
   }
-  const { lastSeq: seq, incarnation } = await endOf(manager, stream);
+  const { lastSeq: seq, incarnation } = await streamEnd(manager, stream);
   await witness.accept({ incarnation, seq, digest: null });
 };

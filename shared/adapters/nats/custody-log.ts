@@ -6,7 +6,7 @@ import { custodyCodec } from '../../wire/custody-record.ts';
 import type { Subjects } from '../../wire/subjects.ts';
 import { streamNames } from '../../wire/topology.ts';
 import { writeFenced } from '../kv/fenced-write.ts';
-import type { QueueGuard } from '../kv/queue-guard.ts';
+import type { QueueGuard } from '../kv/guards/queue-guard.ts';
 import { toNatterError } from './broker-errors.ts';
 import { isStrayAnswer, readBatch } from './direct-batch.ts';
 import { ReplyInbox } from './reply-inbox.ts';

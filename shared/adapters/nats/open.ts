@@ -92,7 +92,7 @@ export const openNats = async (config: Config, options: OpenOptions): Promise<Po
     ...(log && { log }),
   });
 
-  const queue = { ...guards, connection: consumers, subjects, topology, deadLetters, clock, requestTimeoutMs };
+  const queue = { connection: consumers, subjects, topology, deadLetters, clock, requestTimeoutMs, guardOf: guards.guardOf };
   const ephemera = createEphemera(consumers);
   const answers = createAnswers(ephemera, clock, inboxOf(consumers));
   const live = createLive(ephemera, subjects, inboxOf(consumers));

@@ -1,7 +1,7 @@
 import { jetstreamManager } from '@nats-io/jetstream';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { LogGuard } from '../../../shared/adapters/kv/log-guard.ts';
-import { createWritersWitness, type WritersWitness } from '../../../shared/adapters/kv/writers-witness.ts';
+import { LogGuard } from '../../../shared/adapters/kv/guards/log-guard.ts';
+import { createWritersWitness, type WritersWitness } from '../../../shared/adapters/kv/guards/writers-witness.ts';
 import { openConnection } from '../../../shared/adapters/nats/connection.ts';
 import { NatsEventLog } from '../../../shared/adapters/nats/event-log.ts';
 import { openKvStore } from '../../../shared/adapters/nats/kv-store.ts';

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { acceptLoss, findLoss, type LogLoss, unseenMargin, withLog } from '../../../services/cli/runtime/log-loss.ts';
 import { loadState } from '../../../services/session/host/load.ts';
-import { createWritersWitness } from '../../../shared/adapters/kv/writers-witness.ts';
+import { createWritersWitness } from '../../../shared/adapters/kv/guards/writers-witness.ts';
 import { giveUpPlaces } from '../../../shared/adapters/nats/give-up.ts';
 import { openKvStore } from '../../../shared/adapters/nats/kv-store.ts';
 import { openNats } from '../../../shared/adapters/nats/open.ts';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { unseenMargin, withLog } from '../../../services/cli/runtime/log-loss.ts';
 import { acceptQueueLoss, findQueueLosses } from '../../../services/cli/runtime/queue-loss.ts';
-import { createWritersWitness, queueWitness, type StoredWitness } from '../../../shared/adapters/kv/writers-witness.ts';
+import { createWritersWitness, queueWitness, type StoredWitness } from '../../../shared/adapters/kv/guards/writers-witness.ts';
 import { openConnection } from '../../../shared/adapters/nats/connection.ts';
 import { openKvStore } from '../../../shared/adapters/nats/kv-store.ts';
 import { openNats } from '../../../shared/adapters/nats/open.ts';

@@ -4,7 +4,7 @@ import type { Clock } from '../../../kit/clock.ts';
 import { errorMessage } from '../../../kit/errors.ts';
 import { HealthProblem } from '../../../kit/health-problem.ts';
 import type { DeadLetters } from '../../../ports/dead-letters.ts';
-import type { QueueGuard } from '../../kv/queue-guard.ts';
+import type { QueueGuard } from '../../kv/guards/queue-guard.ts';
 import type { QueueBinding } from '../../streams/queue-binding.ts';
 import { connectionProblems } from '../connection.ts';
 import { type Pulled, PullStream } from '../pull-stream.ts';

@@ -1,7 +1,7 @@
 import { backoffMs } from '../../../kit/backoff.ts';
 import { errorMessage } from '../../../kit/errors.ts';
 import type { ConsumeOptions } from '../../../ports/work-queue.ts';
-import type { QueueGuard } from '../../kv/queue-guard.ts';
+import type { QueueGuard } from '../../kv/guards/queue-guard.ts';
 import { handleStored, handlingRetries, type StoredAckOutcome, type StoredHandling } from '../../streams/handle-stored.ts';
 import type { PullEvents, Pulled, PullStream } from '../pull-stream.ts';
 import type { DoneMessages } from './done-messages.ts';

@@ -5,7 +5,7 @@ import type { HealthProblem } from '../../../kit/health-problem.ts';
 import type { DeadLetters } from '../../../ports/dead-letters.ts';
 import type { ConsumeOptions, Consumption } from '../../../ports/work-queue.ts';
 import { partitionConsumer, pinGroup } from '../../../wire/topology.ts';
-import type { QueueGuard } from '../../kv/queue-guard.ts';
+import type { QueueGuard } from '../../kv/guards/queue-guard.ts';
 import type { QueueBinding } from '../../streams/queue-binding.ts';
 import { placementOf } from '../../streams/rendezvous.ts';
 import { connectionProblems } from '../connection.ts';
@@ -28,7 +28,6 @@ export interface ConsumerSettings<T> {
   readonly keptUnder: ((partition: number) => string) | null;
   readonly deadLetters: DeadLetters;
   readonly clock: Clock;
-  /** While its stream cannot be trusted, nothing is handled. */
   readonly guard: QueueGuard | undefined;
 }
 
@@ -142,8 +141,6 @@ export class PartitionedConsumer<T> implements Consumption {
     if (this.#isConnected())
       await Promise.race([this.#settings.connection.flush().catch(() => {}), this.#settings.clock.sleep(1_000)]);
   }
-
-  // ---------------------------------------------------------------------------------------------- placement
 
   /** Opens and hands over partitions according to the membership. */
   #share(): void {

@@ -11,7 +11,7 @@ import type { ConsumeOptions, Consumption, WorkQueue } from '../../../ports/work
 import { traceHeader } from '../../../wire/cloudevents.ts';
 import type { Subjects } from '../../../wire/subjects.ts';
 import { bucketNames, type Topology } from '../../../wire/topology.ts';
-import type { QueueGuard } from '../../kv/queue-guard.ts';
+import type { QueueGuard } from '../../kv/guards/queue-guard.ts';
 import { checkpointBinding, commandBinding, inboundBinding, type QueueBinding } from '../../streams/queue-binding.ts';
 import { failureOf, toNatterError } from '../broker-errors.ts';
 import { ReplyInbox, type Stored } from '../reply-inbox.ts';

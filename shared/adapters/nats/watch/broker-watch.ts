@@ -3,7 +3,7 @@ import type { Clock } from '../../../kit/clock.ts';
 import { errorMessage, NatterError } from '../../../kit/errors.ts';
 import { HealthProblem } from '../../../kit/health-problem.ts';
 import type { Logger } from '../../../kit/log.ts';
-import type { StreamGuard } from '../../kv/stream-guard.ts';
+import type { StreamGuard } from '../../kv/guards/stream-guard.ts';
 import { failureOf } from '../broker-errors.ts';
 import { connectionProblems } from '../connection.ts';
 

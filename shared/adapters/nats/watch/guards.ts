@@ -6,10 +6,10 @@ import type { Logger } from '../../../kit/log.ts';
 import type { Cursors } from '../../../ports/cursors.ts';
 import type { EventLog } from '../../../ports/event-log.ts';
 import { streamNames } from '../../../wire/topology.ts';
+import { LogGuard } from '../../kv/guards/log-guard.ts';
+import { QueueGuard } from '../../kv/guards/queue-guard.ts';
+import { createWritersWitness, queueWitness } from '../../kv/guards/writers-witness.ts';
 import type { KeyValue } from '../../kv/key-value.ts';
-import { LogGuard } from '../../kv/log-guard.ts';
-import { QueueGuard } from '../../kv/queue-guard.ts';
-import { createWritersWitness, queueWitness } from '../../kv/writers-witness.ts';
 import { toNatterError } from '../broker-errors.ts';
 import { watchBroker } from './broker-watch.ts';
 
@@ -41,7 +41,10 @@ export interface Guards {
 }
 
 /** How far a stream has come, by its leader. Rejects with `NatterError`. */
-export const endOf = async ({ streams }: JetStreamManager, stream: string): Promise<{ incarnation: number; lastSeq: number }> => {
+export const streamEnd = async (
+  { streams }: JetStreamManager,
+  stream: string,
+): Promise<{ incarnation: number; lastSeq: number }> => {
   try {
     const { created, state } = await streams.info(stream);
     return { incarnation: Date.parse(created), lastSeq: state.last_seq };
@@ -61,7 +64,7 @@ export const startGuards = async (options: GuardsOptions): Promise<Guards> => {
       const witness = createWritersWitness(witnesses, queueWitness(queue));
       // Only a service that delivers may look at the deliveries.
       const lazy = queue === 'deliveries';
-      return [stream, new QueueGuard({ stream, witness, clock, lazy, end: () => endOf(manager, stream) })];
+      return [stream, new QueueGuard({ stream, witness, clock, lazy, end: () => streamEnd(manager, stream) })];
     }),
   );
   const watched = { clock, ...(log && { log }) };

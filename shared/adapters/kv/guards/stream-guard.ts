@@ -1,6 +1,6 @@
-import { type LogWitness, nothingSeen } from '../../domain/session/log-witness.ts';
-import type { Clock } from '../../kit/clock.ts';
-import type { HealthCode } from '../../kit/health-problem.ts';
+import { type LogWitness, nothingSeen } from '../../../domain/session/log-witness.ts';
+import type { Clock } from '../../../kit/clock.ts';
+import type { HealthCode } from '../../../kit/health-problem.ts';
 import type { WritersWitness } from './writers-witness.ts';
 
 /** A problem must persist for this long: a newly elected leader may still be catching up. */
@@ -30,6 +30,7 @@ export abstract class StreamGuard {
   #trusted = false;
   #doubt: { readonly since: number; readonly problem: string } | null = null;
   #looking: Promise<void> | null = null;
+  #sharing: Promise<void> = Promise.resolve();
 
   constructor({ clock, witness }: StreamGuardOptions) {
     this.clock = clock;
@@ -62,12 +63,15 @@ export abstract class StreamGuard {
 
   /** Shares what this process has seen. Rejects with `unavailable`. */
   async save(): Promise<void> {
+    // One that is under way shares less.
+    await this.#sharing;
     if (!this.unsaved || !this.#trusted || this.accepted === null) return;
     this.unsaved = false;
-    await this.witness.raise({ ...this.seen, accepted: this.accepted }).catch((error: unknown) => {
+    const shared = this.witness.raise({ ...this.seen, accepted: this.accepted });
+    this.#sharing = shared.catch(() => {
       this.unsaved = true;
-      throw error;
     });
+    await shared;
   }
 
   /** What is wrong with the stream, once it is certain; before that, that it is being checked. `null` if nothing is wrong. */

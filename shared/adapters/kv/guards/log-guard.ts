@@ -1,9 +1,9 @@
-import type { SessionKey } from '../../domain/keys/session-key.ts';
-import type { Commit, RecordedCommit } from '../../domain/session/envelope.ts';
-import { type LogWitness, regression } from '../../domain/session/log-witness.ts';
-import { NatterError } from '../../kit/errors.ts';
-import type { Cursors } from '../../ports/cursors.ts';
-import type { AppendResult, EventLog } from '../../ports/event-log.ts';
+import type { SessionKey } from '../../../domain/keys/session-key.ts';
+import type { Commit, RecordedCommit } from '../../../domain/session/envelope.ts';
+import { type LogWitness, regression } from '../../../domain/session/log-witness.ts';
+import { NatterError } from '../../../kit/errors.ts';
+import type { Cursors } from '../../../ports/cursors.ts';
+import type { AppendResult, EventLog } from '../../../ports/event-log.ts';
 import { StreamGuard, type StreamGuardOptions } from './stream-guard.ts';
 
 export interface LogGuardOptions extends StreamGuardOptions {

@@ -1,5 +1,5 @@
-import { type LogView, nothingSeen, regression } from '../../domain/session/log-witness.ts';
-import { NatterError } from '../../kit/errors.ts';
+import { type LogView, nothingSeen, regression } from '../../../domain/session/log-witness.ts';
+import { NatterError } from '../../../kit/errors.ts';
 import { StreamGuard, type StreamGuardOptions } from './stream-guard.ts';
 
 export interface QueueGuardOptions extends StreamGuardOptions {

@@ -1,9 +1,9 @@
-import { type LogWitness, nothingSeen } from '../../domain/session/log-witness.ts';
-import { NatterError } from '../../kit/errors.ts';
-import { limits } from '../../kit/limits.ts';
-import { writersWitnessCodec } from '../../wire/records.ts';
-import { bucketKey } from '../../wire/subjects.ts';
-import type { KeyValue } from './key-value.ts';
+import { type LogWitness, nothingSeen } from '../../../domain/session/log-witness.ts';
+import { NatterError } from '../../../kit/errors.ts';
+import { limits } from '../../../kit/limits.ts';
+import { writersWitnessCodec } from '../../../wire/records.ts';
+import { bucketKey } from '../../../wire/subjects.ts';
+import type { KeyValue } from '../key-value.ts';
 
 /** The highest place of a stream that a writer was told is stored, and how often a person has accepted that the stream lost its end. */
 export interface StoredWitness extends LogWitness {
