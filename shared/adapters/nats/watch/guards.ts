@@ -58,7 +58,7 @@ export const startGuards = async (options: GuardsOptions): Promise<Guards> => {
   const { events, cursors, witnesses, commits, consumers, prefix, requestTimeoutMs: timeout, clock, log } = options;
   const ofLog = new LogGuard({ events, cursors, clock, witness: createWritersWitness(witnesses) });
   const manager = await jetstreamManager(consumers, { checkAPI: false, timeout });
-  const guardOfs = new Map(
+  const ofQueues = new Map(
     guardedQueues.map((queue) => {
       const stream = streamNames(prefix)[queue];
       const witness = createWritersWitness(witnesses, queueWitness(queue));
@@ -70,16 +70,16 @@ export const startGuards = async (options: GuardsOptions): Promise<Guards> => {
   const watched = { clock, ...(log && { log }) };
   const watches = await Promise.all([
     watchBroker({ ...watched, connection: commits, guards: [ofLog] }),
-    watchBroker({ ...watched, connection: consumers, guards: [...guardOfs.values()] }),
+    watchBroker({ ...watched, connection: consumers, guards: [...ofQueues.values()] }),
   ]);
   return {
     events: ofLog.guarded(),
-    guardOf: (stream) => guardOfs.get(stream),
+    guardOf: (stream) => ofQueues.get(stream),
     problems: () => watches.flatMap((watch) => watch.problems()),
     stop: async (isThere) => {
       for (const watch of watches) watch.stop();
-      for (const guard of guardOfs.values()) guard.stop();
-      if (isThere) await Promise.all([ofLog, ...guardOfs.values()].map((guard) => guard.save().catch(() => {})));
+      for (const guard of ofQueues.values()) guard.stop();
+      if (isThere) await Promise.all([ofLog, ...ofQueues.values()].map((guard) => guard.save().catch(() => {})));
     },
   };
 };
