@@ -1,14 +1,14 @@
 import type { InMemoryEventLog } from '../../../shared/adapters/in-memory/event-log.ts';
 import type { InMemorySystem } from '../../../shared/adapters/in-memory/open.ts';
 import { createCursors } from '../../../shared/adapters/kv/cursors.ts';
+import { LogGuard } from '../../../shared/adapters/kv/guards/log-guard.ts';
+import { createWritersWitness, type WritersWitness } from '../../../shared/adapters/kv/guards/writers-witness.ts';
 import { openIndexView } from '../../../shared/adapters/kv/index-view.ts';
 import type { KeyValue } from '../../../shared/adapters/kv/key-value.ts';
 import { createLeases } from '../../../shared/adapters/kv/leases.ts';
-import { LogGuard } from '../../../shared/adapters/kv/log-guard.ts';
 import { createMemoryStore } from '../../../shared/adapters/kv/memory/memory-store.ts';
 import { createSessionIndex } from '../../../shared/adapters/kv/session-index.ts';
 import { createSnapshots } from '../../../shared/adapters/kv/snapshots.ts';
-import { createWritersWitness, type WritersWitness } from '../../../shared/adapters/kv/writers-witness.ts';
 import type { Grouping } from '../../../shared/adapters/streams/group-commit.ts';
 import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
 import type { CommandEnvelope, Commit, RecordedCommit } from '../../../shared/domain/session/envelope.ts';
