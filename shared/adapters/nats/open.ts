@@ -48,7 +48,9 @@ export const watchStore = async (
   options: Pick<StoreWatchOptions, 'connection' | 'clock' | 'supervised'>,
 ): Promise<StoreWatch> => {
   const subjects = subjectsUnder(prefix);
-  const manager = await jetstreamManager(options.connection, { checkAPI: false, timeout: requestTimeoutMs });
+  // A cluster waits four seconds for the streams that do not answer before it lists the others.
+  const timeout = replicas > 1 ? Math.max(requestTimeoutMs, 6_000) : requestTimeoutMs;
+  const manager = await jetstreamManager(options.connection, { checkAPI: false, timeout });
   const topology = topologyOf(subjects, { replicas, partitions });
   return StoreWatch.start({ ...options, manager, topology, requestTimeoutMs, probe: subjects.probe });
 };
