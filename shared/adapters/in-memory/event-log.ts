@@ -10,9 +10,10 @@ import { limits } from '../../kit/limits.ts';
 import type { AppendResult, EventLog, FollowOptions, LogInfo, StoredCommit } from '../../ports/event-log.ts';
 import { digestOf, encodeCommit } from '../../wire/codec.ts';
 import { subjectsUnder } from '../../wire/subjects.ts';
-import { type FollowedLog, followLog } from '../streams/follow.ts';
+import { type FollowedLog, followLog, readsAll, under, type WakeUps } from '../streams/follow.ts';
+import { LogTail } from '../streams/log-tail.ts';
 import type { MessageBatch, OnBad, StoredMessage } from '../streams/stored-message.ts';
-import { commitOf, commitOrNull, storedCommit } from '../streams/stored-message.ts';
+import { commitOf, commitOrNull, keyIn, storedCommit } from '../streams/stored-message.ts';
 import { type CallOutcome, type Faults, type FaultyCall, noFaults } from './faults.ts';
 import { type KeptMessage, KeptMessages } from './kept-messages.ts';
 
@@ -46,6 +47,7 @@ export class InMemoryEventLog implements EventLog {
   /** Replicated: by key, the id of the write that the replicas are agreeing on. */
   readonly #inFlight = new Map<string, string>();
   readonly #decoded = new WeakMap<StoredMessage, RecordedCommit>();
+  readonly #tail = new LogTail();
   readonly #watchers = new Set<(message: KeptMessage) => void>();
   /** How often every connection broke: what was on its way then is lost. For tests. */
   breaks = 0;
@@ -118,28 +120,25 @@ export class InMemoryEventLog implements EventLog {
     return { messages: messages.map((message) => storedCommit(message, subjects)), more };
   }
 
-  follow(options: FollowOptions): AsyncIterable<RecordedCommit> {
+  /** `tail`: what the followers of one process read together. */
+  follow(options: FollowOptions, tail: LogTail = this.#tail): AsyncIterable<RecordedCommit> {
     const { key, headlines } = options;
-    const wanted = (message: KeptMessage): boolean =>
-      (key === undefined || message.key === key) && (headlines === undefined || headlines.includes(message.headline));
+    const whole = readsAll(options);
+    const found = (message: KeptMessage): boolean =>
+      whole || ((key ?? message.key) === message.key && (headlines === undefined || headlines.includes(message.headline)));
     const log: FollowedLog = {
       clock: this.#clock,
-      batch: (after) => this.#batch(after, limits.readCommits, wanted),
+      whole,
+      batch: (after) => this.#batch(after, limits.readCommits, found),
       view: (seq) => this.view(seq),
-      wakeUps: (wake) => {
-        let latest = 0;
-        const watcher = (message: KeptMessage): void => {
-          if (!wanted(message)) return;
-          latest = message.seq;
-          wake();
-        };
-        this.#watchers.add(watcher);
-        return { latest: () => latest, stop: () => this.#watchers.delete(watcher) };
-      },
+      wakeUps: (wake) => this.#wakeUps(wake, found),
+      wants: under(subjects, headlines),
       commitOf: (message) => this.#commitOrNull(message),
+      keyOf: (message) => keyIn(message, subjects),
+      distrust: () => {},
       closed: () => false,
     };
-    return followLog(log, options);
+    return followLog(tail.join(log), options);
   }
 
   async info(): Promise<LogInfo> {
@@ -164,6 +163,17 @@ export class InMemoryEventLog implements EventLog {
   /** Removes a key's messages before a sequence, as the broker's purge does. Their sequences are not reused. */
   purge(key: SessionKey, before: number): number {
     return this.kept.purge(key, before);
+  }
+
+  #wakeUps(wake: () => void, found: (message: KeptMessage) => boolean): WakeUps {
+    let latest = 0;
+    const watcher = (message: KeptMessage): void => {
+      if (!found(message)) return;
+      latest = message.seq;
+      wake();
+    };
+    this.#watchers.add(watcher);
+    return { latest: () => latest, stop: () => this.#watchers.delete(watcher) };
   }
 
   /** Checks in the broker's order: only a replicated stream checks the id before the expected sequence. */

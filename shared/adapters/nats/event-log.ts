@@ -13,6 +13,7 @@ import { digestOf, encodeCommit } from '../../wire/codec.ts';
 import type { Subjects } from '../../wire/subjects.ts';
 import { streamNames } from '../../wire/topology.ts';
 import { followLog } from '../streams/follow.ts';
+import type { LogTail } from '../streams/log-tail.ts';
 import {
   commitOf,
   commitOrNull,
@@ -36,6 +37,8 @@ export interface NatsEventLogOptions {
   readonly onBad?: OnBad;
   /** Called with how each append ended; `null`: it was stored. */
   readonly wrote?: (failure: BrokerFailure | null) => void;
+  /** What the followers of this process read together. */
+  readonly tail: LogTail;
 }
 
 /** The event log in a JetStream stream: one message is one commit, fenced by the last sequence of its key (F3). */
@@ -143,19 +146,16 @@ export class NatsEventLog implements EventLog {
   }
 
   follow(options: FollowOptions): AsyncIterable<RecordedCommit> {
-    const { connection, clock } = this.#options;
+    const { connection, clock, tail } = this.#options;
     const source = followedStream(
       {
-        connection,
-        clock,
-        subjects: this.#subjects,
-        onBad: this.#onBad,
+        ...{ connection, clock, subjects: this.#subjects, onBad: this.#onBad },
         view: (seq) => this.view(seq),
         batch: (after, subject) => this.#batch(after, limits.readCommits, subject),
       },
       options,
     );
-    return followLog(source, options);
+    return followLog(tail.join(source), options);
   }
 
   async info(): Promise<LogInfo> {

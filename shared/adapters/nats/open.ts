@@ -20,6 +20,7 @@ import { createTokens } from '../kv/tokens.ts';
 import { createWritersWitness } from '../kv/writers-witness.ts';
 import { createAnswers } from '../streams/answers.ts';
 import { createLive } from '../streams/live.ts';
+import { LogTail } from '../streams/log-tail.ts';
 import { createResumeRequests } from '../streams/resume-requests.ts';
 import { tracedQueue } from '../streams/traced-queue.ts';
 import { openAuditLog } from './audit-log.ts';
@@ -41,6 +42,8 @@ export interface OpenOptions extends Omit<ConnectionSettings, 'requestTimeoutMs'
   readonly log?: Logger;
   /** That of this process, if it has one already. Default: one of its own. */
   readonly store?: StoreWatch;
+  /** That of this process, if it opens ports more than once for the same log. Default: one of its own. */
+  readonly tail?: LogTail;
 }
 
 /** Watches the store over this connection, until it is stopped. */
@@ -59,7 +62,7 @@ export const watchStore = async (
  * fail as `unavailable`, and everything works once the broker is back.
  */
 export const openNats = async (config: Config, options: OpenOptions): Promise<Ports> => {
-  const { clock, log } = options;
+  const { clock, log, tail = new LogTail() } = options;
   const { requestTimeoutMs, replicas, partitions } = config.nats;
   const subjects = subjectsUnder(config.prefix);
   const topology = topologyOf(subjects, { replicas, partitions });
@@ -85,10 +88,9 @@ export const openNats = async (config: Config, options: OpenOptions): Promise<Po
   const pairings = await bucket(buckets.pairings);
   const memory = await bucket(buckets.memory);
   const cursors = createCursors(index);
-  const guard = new LogGuard({
-    ...{ events: new NatsEventLog({ ...inCommits, clock, onBad, wrote }), clock, cursors },
-    witness: createWritersWitness(await bucket(buckets.witness)),
-  });
+  const events = new NatsEventLog({ ...inCommits, clock, onBad, wrote, tail });
+  const witness = createWritersWitness(await bucket(buckets.witness));
+  const guard = new LogGuard({ events, clock, cursors, witness });
 
   const queue = { connection: consumers, subjects, topology, deadLetters, clock, requestTimeoutMs };
   const ephemera = createEphemera(consumers);
