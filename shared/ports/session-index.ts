@@ -10,7 +10,8 @@ export interface SessionIndex {
   /** Sequence of the log up to which the index is current; 0 if it is empty. */
   position(): Promise<number>;
   /**
-   * Keeps a copy of all rows in memory until closed; it lags by at most a second, or three with a thousand changes per second.
+   * Keeps a copy of all rows in memory until closed; it lags by at most two seconds, or six with hundreds of changes
+   * per second, unless its owner folds commits in.
    */
   watch(marks?: Partial<RowMarks>): Promise<IndexView>;
 }
