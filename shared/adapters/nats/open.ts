@@ -18,6 +18,7 @@ import { createSnapshots } from '../kv/snapshots.ts';
 import { createTokens } from '../kv/tokens.ts';
 import { createAnswers } from '../streams/answers.ts';
 import { createLive } from '../streams/live.ts';
+import { LogTail } from '../streams/log-tail.ts';
 import { createResumeRequests } from '../streams/resume-requests.ts';
 import { tracedQueue } from '../streams/traced-queue.ts';
 import { openAuditLog } from './audit-log.ts';
@@ -40,6 +41,8 @@ export interface OpenOptions extends Omit<ConnectionSettings, 'requestTimeoutMs'
   readonly log?: Logger;
   /** That of this process, if it has one already. Default: one of its own. */
   readonly store?: StoreWatch;
+  /** That of this process, if it opens ports more than once for the same log. Default: one of its own. */
+  readonly tail?: LogTail;
 }
 
 /** Watches the store over this connection, until it is stopped. */
@@ -68,7 +71,7 @@ const tellingStore =
  * fail as `unavailable`, and everything works once the broker is back.
  */
 export const openNats = async (config: Config, options: OpenOptions): Promise<Ports> => {
-  const { clock, log } = options;
+  const { clock, log, tail = new LogTail() } = options;
   const { requestTimeoutMs, replicas, partitions } = config.nats;
   const subjects = subjectsUnder(config.prefix);
   const topology = topologyOf(subjects, { replicas, partitions });
@@ -89,12 +92,10 @@ export const openNats = async (config: Config, options: OpenOptions): Promise<Po
   const [tokens, pairings] = [await bucket(buckets.tokens), await bucket(buckets.pairings)];
   const memory = await bucket(buckets.memory);
   const cursors = createCursors(index);
+  const events = new NatsEventLog({ ...inCommits, clock, onBad, wrote, tail, grouping: groupingOf(replicas) });
   const guards = await startGuards({
     ...{ commits, consumers, prefix: config.prefix, requestTimeoutMs, clock, cursors },
-    ...{
-      events: new NatsEventLog({ ...inCommits, clock, onBad, wrote, grouping: groupingOf(replicas) }),
-      witnesses: await bucket(buckets.witness),
-    },
+    ...{ events, witnesses: await bucket(buckets.witness) },
     ...(log && { log }),
   });
 

@@ -6,6 +6,7 @@ import { openConnection } from '../../../shared/adapters/nats/connection.ts';
 import { NatsEventLog } from '../../../shared/adapters/nats/event-log.ts';
 import { openKvStore } from '../../../shared/adapters/nats/kv-store.ts';
 import { openNats } from '../../../shared/adapters/nats/open.ts';
+import { LogTail } from '../../../shared/adapters/streams/log-tail.ts';
 import { configSchema } from '../../../shared/domain/config/schema.ts';
 import { nothingSeen } from '../../../shared/domain/session/log-witness.ts';
 import { systemClock } from '../../../shared/kit/clock.ts';
@@ -43,7 +44,7 @@ const openUnguarded = async (): Promise<{ events: EventLog; witness: WritersWitn
   const bucket = await openKvStore({ connection, bucket: 'natter_witness', requestTimeoutMs: 1_000 });
   const manager = await jetstreamManager(connection);
   return {
-    events: new NatsEventLog({ connection, subjects, clock: systemClock, requestTimeoutMs: 1_000 }),
+    events: new NatsEventLog({ connection, subjects, clock: systemClock, requestTimeoutMs: 1_000, tail: new LogTail() }),
     witness: createWritersWitness(bucket),
     remove: (seq) => manager.streams.deleteMessage('NATTER_EVENTS', seq),
   };

@@ -10,6 +10,7 @@ import { createMemoryStore } from '../../../shared/adapters/kv/memory/memory-sto
 import { createSessionIndex } from '../../../shared/adapters/kv/session-index.ts';
 import { createSnapshots } from '../../../shared/adapters/kv/snapshots.ts';
 import type { Grouping } from '../../../shared/adapters/streams/group-commit.ts';
+import { LogTail } from '../../../shared/adapters/streams/log-tail.ts';
 import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
 import type { CommandEnvelope, Commit, RecordedCommit } from '../../../shared/domain/session/envelope.ts';
 import type { PlainState } from '../../../shared/domain/session/evolve.ts';
@@ -161,6 +162,7 @@ const gatedLog = (
   { spy, grouping }: { readonly spy: Spy; readonly grouping: Grouping },
 ): EventLog => {
   const append = log.writer(grouping);
+  const tail = new LogTail();
   /** A process that stands still while the connection breaks has not sent its request yet: it is lost. */
   const reach = <T>(call: () => Promise<T>): Promise<T> => {
     const { breaks } = log;
@@ -184,7 +186,7 @@ const gatedLog = (
     raw: (options) => reach(() => log.raw(options)),
     follow: (options) => {
       const signal = AbortSignal.any([options.signal, process.died.signal]);
-      return watchedReads(gatedItems(process, log.follow({ ...options, signal })), options.after, spy);
+      return watchedReads(gatedItems(process, log.follow({ ...options, signal }, tail)), options.after, spy);
     },
     info: () => reach(() => log.info()),
     view: (seq) => reach(() => log.view(seq)),
