@@ -6,9 +6,11 @@ import type { Entry, KeyValue } from './key-value.ts';
 const readEntries = 10_000;
 /** Entries taken without a pause, about 10 ms of rows. */
 const takenEntries = 1_000;
-/** Longest wait between two reads, and the shortest, which collects many changes into one read. */
+/** Longest wait for a replica that a hint was ahead of, and the shortest, which collects many changes into one read. */
 const checkMs = 750;
 const gatherMs = 50;
+/** Longest wait between two reads of a bucket that nobody writes to: what may be without a hint is only what was lost with a connection. */
+const restMs = 6_000;
 
 export interface CopyOptions<C> {
   /** Copies all keys `<part>.…`. */
@@ -33,8 +35,8 @@ interface Copy<C> {
 }
 
 /**
- * A copy of a part of a bucket. It loads everything, then reads on from its revision on every hint, and at least every 750 ms. It
- * creates no consumer, because services must not have that right (ADR 2). While the broker is away it keeps what it has. Rejects
+ * A copy of a part of a bucket. It loads everything, then reads on from its revision on every hint, again 750 ms later, and ever more
+ * rarely while no other comes. It creates no consumer, because services must not have that right (ADR 2). While the broker is away it keeps what it has. Rejects
  * with `unavailable` when the first load fails.
  */
 export const openBucketCopy = async <C>(
@@ -83,8 +85,9 @@ export const openBucketCopy = async <C>(
   const changed = new Signal();
   const endHints = bucket.hint(`${part}.>`, changed.notify);
   const keepCurrent = async (): Promise<void> => {
-    while (!closed) {
-      await changed.waitAtMost(checkMs, clock);
+    for (let idleMs = checkMs; !closed; ) {
+      const hinted = await changed.waitAtMost(idleMs, clock);
+      idleMs = hinted ? checkMs : Math.min(restMs, 2 * idleMs);
       await clock.sleep(gatherMs);
       // The broker is away: the copy stays as it is until it is back. `Ports.problems` tells.
       if (!closed) await refresh().catch(() => {});

@@ -57,6 +57,16 @@ export const openConnection = async (settings: ConnectionSettings): Promise<Nats
   return connection;
 };
 
+/** Calls `wake` whenever the connection is back: what was published meanwhile has not reached us. Returns what ends it. */
+export const onReconnect = (connection: NatsConnection, wake: () => void): (() => void) => {
+  const events = connection.status();
+  const listen = async (): Promise<void> => {
+    for await (const { type } of events) if (type === 'reconnect') wake();
+  };
+  void listen();
+  return () => Reflect.get(events, 'stop')?.call(events);
+};
+
 /** The client's transport, which would check the certificate of a broker that is named by its IP address as that of `localhost`. */
 class Transport extends NodeTransport {
   #host = '';

@@ -7,7 +7,7 @@ import type { LogGuard } from '../../kv/log-guard.ts';
 import { failureOf } from '../broker-errors.ts';
 import { connectionProblems } from '../connection.ts';
 
-/** Checks once a second whether the log has regressed. */
+/** Checks every two seconds whether the log has regressed. */
 export interface BrokerWatch {
   problems(): readonly HealthProblem[];
   stop(): void;
@@ -19,7 +19,7 @@ export interface BrokerWatchOptions {
   readonly log?: Logger;
 }
 
-const lookMs = 1_000;
+const lookMs = 2_000;
 
 /** Resolves after the first check. */
 export const watchBroker = async (options: BrokerWatchOptions): Promise<BrokerWatch> => {
