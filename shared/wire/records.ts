@@ -49,6 +49,7 @@ export const indexRow = z.object({
   failedTurns: count,
   refusedMessages: count,
   queuedTurns: count,
+  strangersQueued: z.array(z.string()).max(limits.queuedTurns).optional(),
   activeTurnId: z.string().nullable(),
   approval: approvalRequest.extend({ requestedAt: z.number() }).nullable().default(null),
   costUsd: z.number().min(0).default(0),
@@ -75,6 +76,7 @@ export const indexRow = z.object({
   lastRoute: deliveryTarget.nullable(),
   deleted: z.boolean(),
   deletedSeq: count.default(0),
+  logBytes: count.optional(),
 }) satisfies z.ZodType<IndexRow, unknown>;
 export const indexRowCodec = codecOf<IndexRow>(indexRow);
 

@@ -29,6 +29,7 @@ import { openDeadLetters } from './dead-letters.ts';
 import { createEphemera } from './ephemera.ts';
 import { NatsEventLog } from './event-log.ts';
 import { openKvStore } from './kv-store.ts';
+import { groupingOf } from './publish/atomic-publisher.ts';
 import { checkpointQueue, commandQueue, inboundQueue } from './queue/work-queue.ts';
 import { watchBroker } from './watch/broker-watch.ts';
 import { StoreWatch, type StoreWatchOptions } from './watch/store-watch.ts';
@@ -86,7 +87,7 @@ export const openNats = async (config: Config, options: OpenOptions): Promise<Po
   const memory = await bucket(buckets.memory);
   const cursors = createCursors(index);
   const guard = new LogGuard({
-    ...{ events: new NatsEventLog({ ...inCommits, clock, onBad, wrote }), clock, cursors },
+    ...{ events: new NatsEventLog({ ...inCommits, clock, onBad, wrote, grouping: groupingOf(replicas) }), clock, cursors },
     witness: createWritersWitness(await bucket(buckets.witness)),
   });
 

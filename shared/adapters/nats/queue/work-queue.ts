@@ -10,9 +10,11 @@ import type { DeadLetters } from '../../../ports/dead-letters.ts';
 import type { ConsumeOptions, Consumption, WorkQueue } from '../../../ports/work-queue.ts';
 import { traceHeader } from '../../../wire/cloudevents.ts';
 import type { Subjects } from '../../../wire/subjects.ts';
-import { bucketNames, type Topology } from '../../../wire/topology.ts';
+import { bucketNames, type StreamSpec, type Topology } from '../../../wire/topology.ts';
+import { ungrouped } from '../../streams/group-commit.ts';
 import { checkpointBinding, commandBinding, inboundBinding, type QueueBinding } from '../../streams/queue-binding.ts';
 import { failureOf, toNatterError } from '../broker-errors.ts';
+import { AtomicPublisher, groupingOf } from '../publish/atomic-publisher.ts';
 import { ReplyInbox, type Stored } from '../reply-inbox.ts';
 import { forwardDueTimers } from './due-timers.ts';
 import { PartitionedConsumer } from './partitioned-consumer.ts';
@@ -56,12 +58,16 @@ class NatsWorkQueue<T extends { readonly traceparent?: string | undefined }> imp
   readonly #binding: QueueBinding<T>;
   readonly #settings: WorkQueueSettings;
   readonly #inbox: ReplyInbox;
+  readonly #publisher: AtomicPublisher;
   readonly #manager: Promise<JetStreamManager>;
 
   constructor(binding: QueueBinding<T>, settings: WorkQueueSettings) {
     this.#binding = binding;
     this.#settings = settings;
-    this.#inbox = new ReplyInbox(settings.connection, { gathers: true });
+    this.#inbox = new ReplyInbox(settings.connection);
+    const { clock, requestTimeoutMs: timeoutMs } = settings;
+    const grouping = this.#stream?.batches ? groupingOf(this.#stream.replicas) : ungrouped;
+    this.#publisher = new AtomicPublisher({ inbox: this.#inbox, clock, timeoutMs, grouping });
     this.#manager = jetstreamManager(settings.connection, { checkAPI: false, timeout: settings.requestTimeoutMs });
   }
 
@@ -71,16 +77,20 @@ class NatsWorkQueue<T extends { readonly traceparent?: string | undefined }> imp
 
   async publish(message: T): Promise<{ seq: number; duplicate: boolean }> {
     const { subjectOf, keyOf, idOf, encode } = this.#binding;
-    // An id may contain any character, a header may not.
-    const headers = { 'Nats-Msg-Id': escapeText(idOf(message)), ...traceHeader(message) };
-    const { seq, duplicate = false } = await this.#send(subjectOf(keyOf(message)), encode(message), headers);
-    return { seq, duplicate };
+    return this.#publish(subjectOf(keyOf(message)), encode(message), idOf(message), traceHeader(message));
   }
 
   async resend(bytes: Uint8Array, id: string): Promise<{ seq: number; duplicate: boolean }> {
     const { subjectOf, keyOf, decode } = this.#binding;
     const subject = subjectOf(keyOf(decode(bytes)));
-    const { seq, duplicate = false } = await this.#send(subject, bytes, { 'Nats-Msg-Id': escapeText(id) });
+    return this.#publish(subject, bytes, id);
+  }
+
+  /** An id may contain any character, a header may not. The same id is never twice in a batch. */
+  async #publish(subject: string, payload: Uint8Array, id: string, more: Record<string, string> = {}) {
+    const key = escapeText(id);
+    const message = { key, bytes: payload.length, subject, payload, headers: { 'Nats-Msg-Id': key, ...more } };
+    const { seq, duplicate = false } = await this.#persistently(() => this.#publisher.publish(message));
     return { seq, duplicate };
   }
 
@@ -139,7 +149,11 @@ class NatsWorkQueue<T extends { readonly traceparent?: string | undefined }> imp
 
   /** True if the stream keeps acknowledged messages until they are removed (ADR 9). */
   get #keepsDone(): boolean {
-    return this.#settings.topology.streams.find(({ name }) => name === this.#binding.stream)?.retention === 'limits';
+    return this.#stream?.retention === 'limits';
+  }
+
+  get #stream(): StreamSpec | undefined {
+    return this.#settings.topology.streams.find(({ name }) => name === this.#binding.stream);
   }
 
   /** Messages not acknowledged yet. If the consumer of a partition is missing, all stored messages count. */
@@ -153,13 +167,18 @@ class NatsWorkQueue<T extends { readonly traceparent?: string | undefined }> imp
     return partitions < this.#settings.topology.partitions ? stored : messages;
   }
 
-  /** Publishes with the same id until it is stored, for a bounded time. */
-  async #send(subject: string, bytes: Uint8Array, headers: Record<string, string>): Promise<Stored> {
-    const { clock, requestTimeoutMs } = this.#settings;
+  #send(subject: string, bytes: Uint8Array, headers: Record<string, string>): Promise<Stored> {
+    const options = { timeoutMs: this.#settings.requestTimeoutMs, headers };
+    return this.#persistently(() => this.#inbox.ask(subject, bytes, options));
+  }
+
+  /** Publishes the same message until it is stored, for a bounded time. */
+  async #persistently(publish: () => Promise<Stored>): Promise<Stored> {
+    const { clock } = this.#settings;
     const deadline = clock.monotonic() + publishBudgetMs;
     for (let attempt = 0; ; attempt += 1) {
       try {
-        return await this.#inbox.ask(subject, bytes, { timeoutMs: requestTimeoutMs, headers });
+        return await publish();
       } catch (error) {
         const mayPass = ['unknown', 'unavailable'].includes(failureOf(error));
         if (!mayPass || clock.monotonic() >= deadline) throw toNatterError(error, `store a message of ${this.#binding.name}`);
