@@ -12,12 +12,16 @@ export interface StreamSpec {
   /** A recreated stream continues with higher sequences, so that a reference to an old message never means a new one. */
   readonly sequencesRise: boolean;
   readonly replicas: number;
+  /** One of the subjects: where the anchors are that keep a replicated stream from being emptied (ADR 25). */
+  readonly anchor?: string;
   readonly maxMessageBytes: number;
   readonly duplicateWindowMs: number;
   readonly transform?: { readonly from: string; readonly to: string };
   /** Scheduled messages. They slow the whole stream down by about a fifth, so only the timer stream has them (ADR 7). */
   readonly schedules: boolean;
   readonly messageTtl: boolean;
+  /** Messages may be stored together, all of them or none (ADR 23). */
+  readonly batches: boolean;
   readonly directReads: boolean;
   /** Keep only the newest message of each subject (a key-value bucket). */
   readonly lastPerSubject: boolean;
@@ -88,6 +92,7 @@ const stream = (name: string, subjects: readonly string[], replicas: number, cha
   duplicateWindowMs: 120_000,
   schedules: false,
   messageTtl: false,
+  batches: false,
   directReads: true,
   lastPerSubject: false,
   cache: false,
@@ -117,12 +122,17 @@ export const auditBounds = { maxAgeMs: 400 * 86_400_000, maxBytes: 256 * 1024 **
 export const deadBounds = { maxAgeMs: 90 * 86_400_000, maxBytes: 256 * 1024 ** 2, maxMessagesPerSubject: 500 } as const;
 
 /** The whole topology under a prefix. */
-export const topologyOf = ({ prefix, due, probe, deadLetters }: Subjects, options: TopologyOptions): Topology => {
+export const topologyOf = ({ prefix, due, probe, deadLetters, anchor }: Subjects, options: TopologyOptions): Topology => {
   const { replicas, partitions, memoryConsumers = replicas > 1 } = options;
   const names = streamNames(prefix);
   const buckets = bucketNames(prefix);
   const bucket = (name: string, change: Partial<StreamSpec>): StreamSpec =>
     stream(`KV_${name}`, [`$KV.${name}.>`], replicas, { lastPerSubject: true, ...change });
+  /** A stream whose messages are removed when they are done. On one server each of its writes is synced by itself. */
+  const work = (queue: QueueName | 'timers', subjects: readonly string[], change: Partial<StreamSpec>): StreamSpec =>
+    replicas > 1
+      ? stream(names[queue], [...subjects, anchor(queue)], replicas, { ...change, anchor: anchor(queue) })
+      : stream(names[queue], subjects, replicas, change);
   const all = [...Array(partitions).keys()];
   const consumer = (streamName: string, filter: string, partition: number): ConsumerSpec => ({
     stream: streamName,
@@ -143,26 +153,26 @@ export const topologyOf = ({ prefix, due, probe, deadLetters }: Subjects, option
   return {
     partitions,
     streams: [
-      stream(names.inbound, [`${prefix}.inbound.*.*`], replicas, {
-        retention: 'workqueue',
+      work('inbound', [`${prefix}.inbound.*.*`], {
+        ...{ retention: 'workqueue', batches: true },
         transform: {
           from: `${prefix}.inbound.*.*`,
           to: `${prefix}.inbound.{{partition(${partitions},1,2)}}.{{wildcard(1)}}.{{wildcard(2)}}`,
         },
       }),
       // Completed commands stay until the owner of their consumer removes them in bulk: saves a sync per command (ADR 9).
-      stream(names.commands, [`${prefix}.command.*`], replicas, {
-        sequencesRise: true,
+      work('commands', [`${prefix}.command.*`], {
+        ...{ sequencesRise: true, batches: true },
         transform: { from: `${prefix}.command.*`, to: `${prefix}.command.{{partition(${partitions},1)}}.{{wildcard(1)}}` },
       }),
-      stream(names.checkpoints, [`${prefix}.checkpoint.*`], replicas, {
+      work('checkpoints', [`${prefix}.checkpoint.*`], {
         retention: 'workqueue',
         transform: { from: `${prefix}.checkpoint.*`, to: `${prefix}.checkpoint.{{partition(${partitions},1)}}.{{wildcard(1)}}` },
       }),
-      stream(names.timers, [`${prefix}.timer.*.*.*`, `${prefix}.due.*`], replicas, {
+      work('timers', [`${prefix}.timer.*.*.*`, `${prefix}.due.*`], {
         ...{ retention: 'workqueue', schedules: true, messageTtl: true },
       }),
-      stream(names.events, [`${prefix}.event.>`], replicas),
+      stream(names.events, [`${prefix}.event.>`], replicas, { batches: true }),
       stream(names.deliveries, [`${prefix}.delivery.>`], replicas),
       stream(names.dead, [deadLetters], replicas, { bounds: deadBounds }),
       stream(names.audit, [`${prefix}.audit.*`], replicas, { maxMessageBytes: 16 * 1024, bounds: auditBounds }),

@@ -13,6 +13,8 @@ const gatherMs = 50;
 export interface CopyOptions<C> {
   /** Copies all keys `<part>.…`. */
   readonly part: string;
+  /** Also reads when the broker hints at a change, which costs a message for each: for what changes rarely. */
+  readonly hinted: boolean;
   /** Creates an empty container for the copy. */
   empty(): C;
   take(held: C, entry: Entry): void;
@@ -33,14 +35,14 @@ interface Copy<C> {
 }
 
 /**
- * A copy of a part of a bucket. It loads everything, then reads on from its revision on every hint, and at least every 750 ms. It
+ * A copy of a part of a bucket. It loads everything, then reads on from its revision at least every 750 ms, or on every hint too. It
  * creates no consumer, because services must not have that right (ADR 2). While the broker is away it keeps what it has. Rejects
  * with `unavailable` when the first load fails.
  */
 export const openBucketCopy = async <C>(
   bucket: KeyValue,
   clock: Clock,
-  { part, empty, take }: CopyOptions<C>,
+  { part, hinted, empty, take }: CopyOptions<C>,
 ): Promise<BucketCopy<C>> => {
   let copy: Copy<C> = { incarnation: Number.NaN, held: empty(), revision: 0 };
   let checkedAt = Number.NEGATIVE_INFINITY;
@@ -81,7 +83,7 @@ export const openBucketCopy = async <C>(
 
   await refresh();
   const changed = new Signal();
-  const endHints = bucket.hint(`${part}.>`, changed.notify);
+  const endHints = hinted ? bucket.hint(`${part}.>`, changed.notify) : () => {};
   const keepCurrent = async (): Promise<void> => {
     while (!closed) {
       await changed.waitAtMost(checkMs, clock);

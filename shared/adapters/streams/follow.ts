@@ -4,6 +4,7 @@ import { backoffMs } from '../../kit/backoff.ts';
 import type { Clock } from '../../kit/clock.ts';
 import { hasCode, NatterError } from '../../kit/errors.ts';
 import type { FollowOptions } from '../../ports/event-log.ts';
+import type { Subjects } from '../../wire/subjects.ts';
 import type { MessageBatch, StoredMessage } from './stored-message.ts';
 
 /** Hints that something was stored. A lost hint costs a second, never a commit. */
@@ -16,6 +17,8 @@ export interface WakeUps {
 /** What following needs of a log, for one selection of keys and headlines. */
 export interface FollowedLog {
   readonly clock: Clock;
+  /** True when a batch has all messages of the log, and this process picks those that it wants. */
+  readonly whole: boolean;
   /**
    * The messages after a sequence, oldest first and without gaps; may lag behind the leader. Rejects when the broker does not
    * answer.
@@ -24,11 +27,27 @@ export interface FollowedLog {
   /** See `EventLog.view`. */
   view(seq: number): Promise<LogView>;
   wakeUps(wake: () => void): WakeUps;
-  /** `null` if the message is not selected or not a commit. */
+  /** False: the message is not selected. */
+  wants(message: StoredMessage): boolean;
+  /** `null` if it is not a commit, which is then reported. */
   commitOf(message: StoredMessage): RecordedCommit | null;
+  /** The key that its subject names. */
+  keyOf(message: StoredMessage): string;
+  /** Called when the log may have been replaced: what was remembered of it does not count any more. */
+  distrust(): void;
   /** True when the log will never answer again, because we closed it. */
   closed(): boolean;
 }
+
+/** True when these followers read the whole log: the broker filters by one key or one headline, and several headlines are picked here. */
+export const readsAll = ({ key, headlines }: Pick<FollowOptions, 'key' | 'headlines'>): boolean =>
+  key === undefined && headlines?.length !== 1;
+
+/** Picks the messages under some headlines by their subject, before anything is decoded. */
+export const under = (subjects: Subjects, headlines: FollowOptions['headlines']): FollowedLog['wants'] => {
+  const wanted = headlines?.map((headline) => subjects.eventsUnder(headline).slice(0, -1));
+  return ({ subject }) => wanted === undefined || wanted.some((start) => subject.startsWith(start));
+};
 
 /** How long to wait after a lost hint, an outage or a doubt about the log. */
 const pollMs = 1_000;
@@ -57,7 +76,7 @@ export async function* followLog(log: FollowedLog, options: FollowOptions): Asyn
       const batch = await readIfIntact(log, witness, position);
       for (const message of batch?.messages ?? []) {
         position = message.seq;
-        const commit = log.commitOf(message);
+        const commit = log.wants(message) ? log.commitOf(message) : null;
         witness.note(position, commit?.digest ?? null);
         if (signal.aborted) return;
         if (commit !== null) yield commit;
@@ -88,6 +107,7 @@ const readIfIntact = async (log: FollowedLog, witness: Witness, position: number
   } catch (cause) {
     if (hasCode(cause, 'log_regressed')) throw cause;
     witness.distrust();
+    log.distrust();
     if (log.closed()) throw new NatterError('unavailable', 'the connection to the broker is closed', { cause });
     return null;
   }
@@ -125,6 +145,7 @@ class Witness {
     if (now < this.#nextLook) return true;
     const view = await this.#log.view(this.#trusted ? 0 : this.#read.seq);
     const problem = regression(this.#read, view);
+    if (problem !== null) this.#log.distrust();
     if (problem !== null && this.#doubt) throw new NatterError('log_regressed', problem);
     this.#doubt = problem !== null;
     if (problem !== null) return false;

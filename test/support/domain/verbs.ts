@@ -256,6 +256,14 @@ export const verbs: Record<string, (...words: string[]) => SessionCommand> = {
     outcome: outcome as ToolOutcome,
     text: `${outcome} of ${callId}`,
   }),
+  /** A step with the results that it used: `reply-after m1/1 2 m1.1.0:ok m1.1.1:error`. */
+  'reply-after': (ref, number, ...results) => ({
+    ...(stepOf(ref, number, 'reply') as CommandOf<'record_step'>),
+    results: results.map((result) => {
+      const [callId = '', outcome = 'ok'] = result.split(':');
+      return { callId, outcome: outcome as ToolOutcome, text: `${outcome} of ${callId}` };
+    }),
+  }),
   /** A result of so many bytes. */
   'long-result': (ref, callId = '', bytes = '0') => ({
     type: 'record_result',
