@@ -36,6 +36,9 @@ export const limits = {
   /** UTF-8 bytes of one page of a tool's output, and of all its pages; longer output is cut with a note. */
   toolPageBytes: 32 * 1024,
   toolOutputBytes: 512 * 1024,
+  /** Bytes and milliseconds for which results that can be got again wait for the step that uses them. */
+  heldResultsBytes: 64 * 1024,
+  heldResultMs: 1_000,
   /** Tools of one session: as many as every provider accepts. */
   offeredTools: 128,
   /** Names in one list of files. */
@@ -81,6 +84,8 @@ export const limits = {
   contextCharacters: 4 * 1024 * 1024,
   /** Characters of conversations that a host caches. */
   cachedContextCharacters: 64 * 1024 * 1024,
+  /** Index rows that a host keeps current for the turns that run in it. */
+  currentRows: 1_000,
   /** UTF-8 bytes of one workspace file in the system prompt, and of all of them. */
   promptFileBytes: 24 * 1024,
   promptFilesBytes: 96 * 1024,
@@ -193,15 +198,14 @@ export const limits = {
   /** Recent commits, and characters of their texts, that a gateway keeps to serve its streams without reading the log. */
   feedCommits: 1_000,
   feedCharacters: 8 * 1024 * 1024,
-  /** Messages of the end of the log, and bytes of them, that a process keeps for all that follow it (ADR 24). */
-  tailCommits: 1_000,
-  tailBytes: 4 * 1024 * 1024,
   /** Outbounds taken from the log that are in hand and not in a final state yet. */
   deliveryWindow: 2_000,
   /** Parts of one message; what is left is not sent, and a mark says so. */
   deliveryParts: 100,
-  /** Characters of a part at most, whatever a platform takes: reading Markdown takes long where it is deeply nested. */
+  /** Characters of a part at most, whatever a platform takes. */
   partCharacters: 40_000,
+  /** Characters of an outgoing message that are read as Markdown: it is cut as plain text behind them. */
+  markdownCharacters: 64_000,
   /** Characters of a platform's id of a message, and of the opening line of a code fence that is opened again in the next part. */
   platformIdCharacters: 256,
   fenceCharacters: 64,

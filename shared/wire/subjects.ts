@@ -45,6 +45,9 @@ export interface Subjects {
   storedCommands(partition: number): string;
   /** The subject filter for a key's stored commands, in any partition. */
   storedCommandsOf(key: string): string;
+  /** Where the places of lost commands are filled, and where the stream stores that: a key's token has no `~`. */
+  readonly givenUpCommands: string;
+  readonly storedGivenUpCommands: string;
   inbound(channel: string, conversation: string): string;
   storedInbound(partition: number): string;
   checkpoint(key: string): string;
@@ -106,6 +109,8 @@ export const subjectsUnder = (prefix: string): Subjects => {
     },
     storedCommands: (partition) => `${prefix}.command.${partition}.*`,
     storedCommandsOf: (key) => `${prefix}.command.*.${escapeText(key)}`,
+    givenUpCommands: `${prefix}.command.~lost`,
+    storedGivenUpCommands: `${prefix}.command.*.~lost`,
     inbound: (channel, conversation) => `${prefix}.inbound.${token(channel)}.${token(conversation)}`,
     storedInbound: (partition) => `${prefix}.inbound.${partition}.*.*`,
     checkpoint: (key) => `${prefix}.checkpoint.${escapeText(key)}`,

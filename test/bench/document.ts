@@ -1,10 +1,10 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { availableParallelism, cpus } from 'node:os';
 import { z } from 'zod';
 import type { Row } from './table.ts';
 
 /** One run of the benchmarks as a document: what `--json FILE` writes and `--against FILE` reads. */
-const documentSchema = z.object({
+export const documentSchema = z.object({
   takenAt: z.string(),
   command: z.string(),
   machine: z.object({ processor: z.string(), cores: z.number(), node: z.string() }),
@@ -16,6 +16,7 @@ const documentSchema = z.object({
       value: z.number().nullable(),
       unit: z.string(),
       ratio: z.number().optional(),
+      goal: z.string().optional(),
     }),
   ),
 });
@@ -23,21 +24,30 @@ export type BenchDocument = z.infer<typeof documentSchema>;
 export type Figure = BenchDocument['figures'][number];
 
 export const figuresOf = (scenario: string, setup: string | undefined, rows: readonly Row[]): Figure[] =>
-  rows.map(({ what, value, unit, ratio }) => ({
+  rows.map(({ what, value, unit, ratio, goal }) => ({
     ...{ scenario, what, value: Number.isFinite(value) ? value : null, unit },
     ...(setup !== undefined && { setup }),
     ...(ratio !== undefined && { ratio }),
+    ...(goal !== undefined && { goal }),
   }));
 
-export const writeDocument = (path: string, figures: readonly Figure[]): void => {
-  const document: BenchDocument = {
-    takenAt: new Date().toISOString(),
-    command: ['npm run bench --', ...process.argv.slice(2)].join(' '),
-    machine: { processor: cpus()[0]?.model ?? 'unknown', cores: availableParallelism(), node: process.versions.node },
-    figures: [...figures],
-  };
-  writeFileSync(path, `${JSON.stringify(document, null, 2)}\n`);
-};
+export const documentOf = (figures: readonly Figure[]): BenchDocument => ({
+  takenAt: new Date().toISOString(),
+  command: ['npm run bench --', ...process.argv.slice(2)].join(' '),
+  machine: { processor: cpus()[0]?.model ?? 'unknown', cores: availableParallelism(), node: process.versions.node },
+  figures: [...figures],
+});
+
+/** The median of each row over several rounds of one scenario; of two, the lower one. Rows that are not in every round keep what they have. */
+export const medianRows = (rounds: readonly (readonly Row[])[]): Row[] =>
+  (rounds[0] ?? []).map((row) => {
+    const each = rounds.flatMap((rows) => rows.find(({ what }) => what === row.what) ?? []);
+    const sorted = each.toSorted((one, other) => one.value - other.value);
+    const ratios = each.flatMap(({ ratio }) => ratio ?? []).toSorted((one, other) => one - other);
+    const middle = Math.floor((each.length - 1) / 2);
+    const ratio = ratios[middle];
+    return { ...(sorted[middle] ?? row), ...(ratio !== undefined && { ratio }) };
+  });
 
 /** Throws an error for a file that is no such document. */
 export const readDocument = (path: string): BenchDocument => documentSchema.parse(JSON.parse(readFileSync(path, 'utf8')));

@@ -1,5 +1,8 @@
+import { writeFileSync } from 'node:fs';
+import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
-import { type Figure, figuresOf, readDocument, worseThan, writeDocument } from './document.ts';
+import { documentOf, type Figure, figuresOf, medianRows, readDocument, worseThan } from './document.ts';
+import { record } from './history.ts';
 import { backup } from './scenarios/backup.ts';
 import { contextOfLongSession } from './scenarios/context.ts';
 import { deliveries } from './scenarios/deliveries.ts';
@@ -21,11 +24,11 @@ import type { SetupName } from './system.ts';
 import { printTable, type Row } from './table.ts';
 
 /**
- * `npm run bench [-- --only through-gateway,turns --setup always,default,cluster --seconds 8 --json FILE --against FILE]`: whole-process
- * measurements against real nats-servers, what a user gets first. `--only` names some of the scenarios below; `routing`, `list`, `skills` and
- * `memory-search` need no broker and run once, and so do `idle` and `backup`, with brokers of their own. `--json` writes one document; `--against` compares with
- * an earlier one and ends with 1 if a ratio is worse by more than a tenth. Figures are of this machine and this run; trust the ratios. Nothing
- * here is a test.
+ * `npm run bench [-- --only through-gateway,turns --setup always,default,cluster --seconds 8 --rounds 3 --json FILE --against FILE --record
+ * NAME]`: whole-process measurements against real nats-servers, what a user gets first. `--only` names some of the scenarios below; `routing`, `list`, `skills` and
+ * `memory-search` need no broker and run once, and so do `idle` and `backup`, with brokers of their own. `--rounds` runs each so many times and shows medians. `--json` writes
+ * one document; `--against` compares with an earlier one and ends with 1 if a ratio is worse by more than a tenth; `--record` keeps the figures
+ * under a name in docs/develop. Figures are of this machine and this run; trust the ratios. Nothing here is a test.
  */
 const { values } = parseArgs({
   options: {
@@ -34,6 +37,8 @@ const { values } = parseArgs({
     seconds: { type: 'string', default: '8' },
     json: { type: 'string' },
     against: { type: 'string' },
+    rounds: { type: 'string', default: '1' },
+    record: { type: 'string' },
   },
 });
 const seconds = Number(values.seconds);
@@ -71,16 +76,21 @@ if (unknown.length > 0) throw new Error(`no scenario "${unknown.join()}"; there 
 const before = values.against === undefined ? undefined : readDocument(values.against);
 
 const figures: Figure[] = [];
-const report = (name: string, setup: SetupName | undefined, rows: readonly Row[]): void => {
+const report = async (name: string, setup: SetupName | undefined, round: () => Promise<Row[]>): Promise<void> => {
+  const rounds: Row[][] = [];
+  for (let number = 0; number < Number(values.rounds); number++) rounds.push(await round());
+  const rows = medianRows(rounds);
   printTable(name, rows);
   figures.push(...figuresOf(name, setup, rows));
 };
 for (const name of names) {
   const [scenario, single] = [scenarios[name], alone[name]];
-  if (single) report(name, undefined, await single(seconds));
-  if (scenario) for (const setup of chosen) report(name, setup, await scenario(setup, seconds));
+  if (single) await report(name, undefined, () => single(seconds));
+  if (scenario) for (const setup of chosen) await report(name, setup, () => scenario(setup, seconds));
 }
-if (values.json !== undefined) writeDocument(values.json, figures);
+const document = documentOf(figures);
+if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify(document, null, 2)}\n`);
+if (values.record !== undefined) record({ name: values.record, ...document }, pathToFileURL(`${process.cwd()}/docs/develop/`));
 const worse = before === undefined ? [] : worseThan(before, figures);
 for (const line of worse) process.stdout.write(`worse by more than a tenth: ${line}\n`);
 process.exit(worse.length === 0 ? 0 : 1);

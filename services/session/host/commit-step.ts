@@ -28,7 +28,11 @@ export const commitStep = async (
 ): Promise<Outcome> => {
   const { state } = session;
   const repeat = await repeatIn(session, envelope, origin, services);
-  if (repeat !== null) return { kind: 'duplicate', repeat };
+  if (repeat !== null) {
+    // The host that recorded the last command may have gone before it set the timer.
+    if (origin?.seq === state.position.command.seq) await services.checkpoints.ensureIdleTimer(session);
+    return { kind: 'duplicate', repeat };
+  }
 
   const decision = decide(await services.completed(envelope, session), state);
   if ('refuse' in decision) {
@@ -44,14 +48,17 @@ export const commitStep = async (
   const checked = check(decision.accept, envelope, state, services);
 
   const commit = commitOf(checked, envelope, origin, state, services);
-  await services.checkpoints.ensureIdleTimer(session, commit);
-  const result = await write(commit, state.position.seq, services);
+  const hasMessage = commit.events.some(({ type }) => type === 'user_message');
+  const [result] = await Promise.all([
+    write(commit, state.position.seq, services),
+    hasMessage && services.checkpoints.ensureIdleTimer(session),
+  ]);
   if (result.kind === 'refused') return { kind: 'refused', code: 'too_large', message: result.message };
   if (result.kind !== 'committed') return closeWith(session, result.kind === 'fenced' ? { kind: 'stale' } : result);
   const { seq, recordedAt, digest } = result;
   const recorded: RecordedCommit = { ...commit, seq, recordedAt, digest };
 
-  services.conversations.note(recorded);
+  services.note(recorded, checked.machine.value === 'running');
   session.apply(recorded);
 
   follow(session, recorded, services);

@@ -1,4 +1,4 @@
-import { stat } from 'node:fs/promises';
+import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { StringDecoder } from 'node:string_decoder';
 import type { Config } from '../../../shared/domain/config/schema.ts';
@@ -83,9 +83,8 @@ export class SystemPrompts {
   /** The stamp tells if the file has changed; the workspace decides if it may be read. */
   async #readFile(workspace: string, name: string): Promise<string> {
     const path = join(workspace, name);
-    const found = await stat(path).catch(() => null);
-    if (found === null) return '';
-    const stamp = `${found.ino} ${found.size} ${found.mtimeMs} ${found.ctimeMs}`;
+    const stamp = stampOf(path);
+    if (stamp === null) return '';
     const known = this.#files.get(path);
     if (known?.stamp === stamp) return known.text;
     const text = await startOf(new Workspace(workspace), name);
@@ -110,6 +109,16 @@ export class SystemPrompts {
     return known;
   }
 }
+
+/** In this thread: it takes some microseconds, while a turn would wait a millisecond for the thread pool. `null`: there is no such file. */
+const stampOf = (path: string): string | null => {
+  try {
+    const found = statSync(path, { throwIfNoEntry: false });
+    return found ? `${found.ino} ${found.size} ${found.mtimeMs} ${found.ctimeMs}` : null;
+  } catch {
+    return null;
+  }
+};
 
 const named = (name: string, text: string): { name: string; text: string }[] => (text === '' ? [] : [{ name, text }]);
 

@@ -21,6 +21,7 @@ export const sessionsListTool = (options: SessionToolsOptions): Tool =>
     description: 'Lists conversations that you may look at, newest first, as JSON.',
     input: sessionsListParameters,
     idempotent: true,
+    readsOnly: true,
     usual: 'allow',
     line: () => 'list sessions',
     act: async (parameters, { scope }) => JSON.stringify(await list(options, scope, parameters)),

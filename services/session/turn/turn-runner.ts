@@ -36,17 +36,15 @@ export class TurnRunner {
   /** Resolves when the turn or its attempt ends; work that ignores the stop signal is not waited for. */
   async #run(attempt: Attempt, session: TurnSession): Promise<void> {
     const { config, live, conversations } = this.#services;
-    const over = new AbortController();
-    const signal = AbortSignal.any([attempt.signal, over.signal]);
     try {
-      const stalled = await Promise.race([tracedTurn(attempt, () => runTurn(attempt)), isStalled(attempt, signal)]);
+      const stalled = await Promise.race([tracedTurn(attempt, () => runTurn(attempt)), isStalled(attempt, attempt.signal)]);
       if (stalled !== true) return;
       attempt.stop();
       await attempt.resume(`no progress for ${config.agent.stallMs} ms`);
     } catch (error) {
       session.turnFailed(error);
     } finally {
-      over.abort();
+      attempt.stop();
       live.ended(attempt.key, attempt.ref);
       // A turn that waits for a person, perhaps for days, keeps nothing in memory (A5/62).
       if (attempt.state.machine.value === 'awaiting_approval') conversations.forget(attempt.key);

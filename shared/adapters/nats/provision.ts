@@ -38,15 +38,9 @@ export interface ProvisionReport {
 }
 
 /** Settings that may be changed while the system runs, without losing or moving any message or position. */
-const updatable = new Set([
-  'num_replicas',
-  'max_msg_size',
-  'duplicate_window',
-  'allow_direct',
-  'deny_delete',
-  'ack_wait',
-  'priority_timeout',
-]);
+const updatable = new Set(
+  'num_replicas max_msg_size duplicate_window allow_atomic allow_direct deny_delete ack_wait priority_timeout'.split(' '),
+);
 
 /** Limits on stored messages. Removing one loses nothing. */
 const keptLimits = ['max_msgs', 'max_bytes', 'max_msgs_per_subject'];

@@ -8,6 +8,7 @@ import { installationIn } from '../../../services/cli/installation.ts';
 import { existingBroker, topologyFor, withBroker } from '../../../services/cli/runtime/broker.ts';
 import { withPorts } from '../../../services/cli/runtime/ports.ts';
 import type { RecordedCommit } from '../../../shared/domain/session/envelope.ts';
+import { errorMessage } from '../../../shared/kit/errors.ts';
 import { type Config, loadConfig } from '../../../shared/runtime/config/load.ts';
 import { checkAll } from '../../sim/checkers/all.ts';
 import { startCluster, type TestCluster } from '../../support/nats.ts';
@@ -71,7 +72,11 @@ const cutPowerOf = async (disks: readonly Disk[], options: CutOptions): Promise<
     const again = await up.ready;
     const lines = [...up.log, ...nodes.flatMap((node) => node.log())];
     const leftOut = lines.filter((line) => /checksums do not match|Missing stream (metafile|checksum)/.test(line)).length;
-    const [before, after] = [textsOf(load), await oneFromEach(again, options.senders)];
+    const after = await oneFromEach(again, options.senders).catch((error: unknown) => {
+      const [own, brokers] = [up.log.slice(-20), nodes.flatMap((node) => node.log().slice(-10))];
+      throw new Error([errorMessage(error), ...own, ...brokers].join('\n      '));
+    });
+    const before = textsOf(load);
     const violations = [
       ...(await violationsIn(installation.config, [...before, ...after])),
       ...(token === null || again.token === token ? [] : ['the access token of the installation has changed']),
@@ -91,11 +96,14 @@ const textsOf = (load: Load | null): string[] => [...(load?.acknowledged.values(
 const oneFromEach = async (again: Ready, senders: number): Promise<string[]> => {
   const load = startLoad(again, senders);
   const giveUpAt = performance.now() + settleMs;
-  const isSilent = (): boolean => [...load.acknowledged.values()].some(({ length }) => length === 0);
-  while (isSilent() && performance.now() < giveUpAt) await delay(100);
-  const silent = isSilent();
+  const silent = (): string[] => [...load.acknowledged].flatMap(([key, { length }]) => (length === 0 ? [key] : []));
+  while (silent().length > 0 && performance.now() < giveUpAt) await delay(100);
+  const left = silent();
   await load.stop();
-  if (silent) throw new Error('it says that it is ready, and does not accept a message from each sender within a minute');
+  if (left.length > 0) {
+    const refusals = left.map((key) => `${key}: ${load.refused.get(key) ?? 'no answer'}`);
+    throw new Error(`it says that it is ready, and does not accept a message within a minute from ${refusals.join('\n      ')}`);
+  }
   return textsOf(load);
 };
 

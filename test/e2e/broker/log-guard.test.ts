@@ -1,7 +1,7 @@
 import { jetstreamManager } from '@nats-io/jetstream';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { LogGuard } from '../../../shared/adapters/kv/log-guard.ts';
-import { createWritersWitness, type WritersWitness } from '../../../shared/adapters/kv/writers-witness.ts';
+import { LogGuard } from '../../../shared/adapters/kv/guards/log-guard.ts';
+import { createWritersWitness, type WritersWitness } from '../../../shared/adapters/kv/guards/writers-witness.ts';
 import { openConnection } from '../../../shared/adapters/nats/connection.ts';
 import { NatsEventLog } from '../../../shared/adapters/nats/event-log.ts';
 import { openKvStore } from '../../../shared/adapters/nats/kv-store.ts';
@@ -149,7 +149,12 @@ describe('the log is not the one that earlier processes have seen', () => {
     await written('two', 'three');
     await whileStopped(() => store.putBack('older'));
     const { events } = await openUnguarded();
-    const forgetful = { read: async () => ({ ...nothingSeen, accepted: 0 }), raise: async () => {}, accept: async () => {} };
+    const forgetful = {
+      read: async () => ({ ...nothingSeen, accepted: 0 }),
+      raise: async () => {},
+      reuse: async () => {},
+      accept: async () => {},
+    };
     const cursors = { all: async () => new Map() };
     const guard = new LogGuard({ events, clock: systemClock, witness: forgetful, cursors });
     expect(await append(guard.guarded())).toBe(2);

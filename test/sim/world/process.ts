@@ -1,14 +1,15 @@
 import type { InMemoryEventLog } from '../../../shared/adapters/in-memory/event-log.ts';
 import type { InMemorySystem } from '../../../shared/adapters/in-memory/open.ts';
 import { createCursors } from '../../../shared/adapters/kv/cursors.ts';
+import { LogGuard } from '../../../shared/adapters/kv/guards/log-guard.ts';
+import { createWritersWitness, type WritersWitness } from '../../../shared/adapters/kv/guards/writers-witness.ts';
 import { openIndexView } from '../../../shared/adapters/kv/index-view.ts';
 import type { KeyValue } from '../../../shared/adapters/kv/key-value.ts';
 import { createLeases } from '../../../shared/adapters/kv/leases.ts';
-import { LogGuard } from '../../../shared/adapters/kv/log-guard.ts';
 import { createMemoryStore } from '../../../shared/adapters/kv/memory/memory-store.ts';
 import { createSessionIndex } from '../../../shared/adapters/kv/session-index.ts';
 import { createSnapshots } from '../../../shared/adapters/kv/snapshots.ts';
-import { createWritersWitness, type WritersWitness } from '../../../shared/adapters/kv/writers-witness.ts';
+import type { Grouping } from '../../../shared/adapters/streams/group-commit.ts';
 import { LogTail } from '../../../shared/adapters/streams/log-tail.ts';
 import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
 import type { CommandEnvelope, Commit, RecordedCommit } from '../../../shared/domain/session/envelope.ts';
@@ -91,7 +92,7 @@ export const portsOf = (
   { system, outside }: { readonly system: InMemorySystem; readonly outside: Ports },
   clock: Clock,
   spy: Spy,
-  { writesIndex, guards }: { readonly writesIndex: boolean; readonly guards: boolean },
+  { writesIndex, guards, grouping }: { readonly writesIndex: boolean; readonly guards: boolean; readonly grouping: Grouping },
 ): Ports => {
   const own: Clock = {
     now: () => clock.now(),
@@ -100,7 +101,7 @@ export const portsOf = (
   };
   const index = gatedBucket(process, system.buckets.index);
   const cursors = createCursors(index);
-  const log = gatedLog(process, system.events, spy);
+  const log = gatedLog(process, system.events, { spy, grouping });
   return {
     clock: own,
     events: guards ? guarded(process, log, { system, clock: own, cursors, spy }) : log,
@@ -155,7 +156,12 @@ const guarded = (
   return guard.guarded();
 };
 
-const gatedLog = (process: Process, log: InMemoryEventLog, spy: Spy): EventLog => {
+const gatedLog = (
+  process: Process,
+  log: InMemoryEventLog,
+  { spy, grouping }: { readonly spy: Spy; readonly grouping: Grouping },
+): EventLog => {
+  const append = log.writer(grouping);
   const tail = new LogTail();
   /** A process that stands still while the connection breaks has not sent its request yet: it is lost. */
   const reach = <T>(call: () => Promise<T>): Promise<T> => {
@@ -167,7 +173,7 @@ const gatedLog = (process: Process, log: InMemoryEventLog, spy: Spy): EventLog =
   return {
     append: async (commit, expectedSeq) => {
       spy.send(commit);
-      const result = await reach(() => log.append(commit, expectedSeq)).catch(
+      const result = await reach(() => append(commit, expectedSeq)).catch(
         (error: unknown): AppendResult => ({ kind: 'unknown', cause: errorMessage(error) }),
       );
       spy.append(result);

@@ -5,6 +5,7 @@ import type { HealthProblem } from '../../../kit/health-problem.ts';
 import type { DeadLetters } from '../../../ports/dead-letters.ts';
 import type { ConsumeOptions, Consumption } from '../../../ports/work-queue.ts';
 import { partitionConsumer, pinGroup } from '../../../wire/topology.ts';
+import type { QueueGuard } from '../../kv/guards/queue-guard.ts';
 import type { QueueBinding } from '../../streams/queue-binding.ts';
 import { placementOf } from '../../streams/rendezvous.ts';
 import { connectionProblems } from '../connection.ts';
@@ -27,6 +28,7 @@ export interface ConsumerSettings<T> {
   readonly keptUnder: ((partition: number) => string) | null;
   readonly deadLetters: DeadLetters;
   readonly clock: Clock;
+  readonly guard: QueueGuard | undefined;
 }
 
 const tickMs = 250;
@@ -56,7 +58,7 @@ export class PartitionedConsumer<T> implements Consumption {
   #auditedAt: number;
 
   private constructor(settings: ConsumerSettings<T>, options: ConsumeOptions<T>) {
-    const { connection, manager, binding, bucket, clock, ackWaitMs, pinMs, keptUnder } = settings;
+    const { connection, manager, binding, bucket, clock, ackWaitMs, pinMs, keptUnder, guard } = settings;
     this.#settings = settings;
     this.#member = options.member;
     this.#auditedAt = clock.monotonic();
@@ -75,7 +77,7 @@ export class PartitionedConsumer<T> implements Consumption {
     this.#done = keptUnder && new DoneMessages({ manager, stream, clock, filterOf: keptUnder, isConnected });
     const host = {
       done: this.#done,
-      ...{ clock, binding, options, deadLetters: settings.deadLetters, ackWaitMs, pinMs },
+      ...{ clock, binding, options, deadLetters: settings.deadLetters, ackWaitMs, pinMs, guard },
       openPull: (partition: number, events: ConstructorParameters<typeof PullStream>[2]) =>
         new PullStream(connection, { stream, name: partitionConsumer(partition), pinMs }, events, () => clock.monotonic()),
       unpin: (partition: number) => this.#unpin(partition),
@@ -139,8 +141,6 @@ export class PartitionedConsumer<T> implements Consumption {
     if (this.#isConnected())
       await Promise.race([this.#settings.connection.flush().catch(() => {}), this.#settings.clock.sleep(1_000)]);
   }
-
-  // ---------------------------------------------------------------------------------------------- placement
 
   /** Opens and hands over partitions according to the membership. */
   #share(): void {

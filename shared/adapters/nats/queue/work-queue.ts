@@ -10,9 +10,12 @@ import type { DeadLetters } from '../../../ports/dead-letters.ts';
 import type { ConsumeOptions, Consumption, WorkQueue } from '../../../ports/work-queue.ts';
 import { traceHeader } from '../../../wire/cloudevents.ts';
 import type { Subjects } from '../../../wire/subjects.ts';
-import { bucketNames, type Topology } from '../../../wire/topology.ts';
+import { bucketNames, type StreamSpec, type Topology } from '../../../wire/topology.ts';
+import type { QueueGuard } from '../../kv/guards/queue-guard.ts';
+import { ungrouped } from '../../streams/group-commit.ts';
 import { checkpointBinding, commandBinding, inboundBinding, type QueueBinding } from '../../streams/queue-binding.ts';
 import { failureOf, toNatterError } from '../broker-errors.ts';
+import { AtomicPublisher, groupingOf } from '../publish/atomic-publisher.ts';
 import { ReplyInbox, type Stored } from '../reply-inbox.ts';
 import { forwardDueTimers } from './due-timers.ts';
 import { PartitionedConsumer } from './partitioned-consumer.ts';
@@ -26,6 +29,8 @@ export interface WorkQueueSettings {
   readonly clock: Clock;
   /** Timeout of one request; publishing makes several. */
   readonly requestTimeoutMs: number;
+  /** That of a stream that may not go back unnoticed. */
+  readonly guardOf?: (stream: string) => QueueGuard | undefined;
 }
 
 export const commandQueue = (settings: WorkQueueSettings): WorkQueue<CommandEnvelope> =>
@@ -56,12 +61,20 @@ class NatsWorkQueue<T extends { readonly traceparent?: string | undefined }> imp
   readonly #binding: QueueBinding<T>;
   readonly #settings: WorkQueueSettings;
   readonly #inbox: ReplyInbox;
+  readonly #publisher: AtomicPublisher;
   readonly #manager: Promise<JetStreamManager>;
+  readonly #guard: QueueGuard | undefined;
+  readonly #timerGuard: QueueGuard | undefined;
 
   constructor(binding: QueueBinding<T>, settings: WorkQueueSettings) {
     this.#binding = binding;
     this.#settings = settings;
-    this.#inbox = new ReplyInbox(settings.connection, { gathers: true });
+    this.#guard = settings.guardOf?.(binding.stream);
+    this.#timerGuard = settings.guardOf?.(binding.timerStream);
+    this.#inbox = new ReplyInbox(settings.connection);
+    const { clock, requestTimeoutMs: timeoutMs } = settings;
+    const grouping = this.#stream?.batches ? groupingOf(this.#stream.replicas) : ungrouped;
+    this.#publisher = new AtomicPublisher({ inbox: this.#inbox, clock, timeoutMs, grouping });
     this.#manager = jetstreamManager(settings.connection, { checkAPI: false, timeout: settings.requestTimeoutMs });
   }
 
@@ -71,28 +84,33 @@ class NatsWorkQueue<T extends { readonly traceparent?: string | undefined }> imp
 
   async publish(message: T): Promise<{ seq: number; duplicate: boolean }> {
     const { subjectOf, keyOf, idOf, encode } = this.#binding;
-    // An id may contain any character, a header may not.
-    const headers = { 'Nats-Msg-Id': escapeText(idOf(message)), ...traceHeader(message) };
-    const { seq, duplicate = false } = await this.#send(subjectOf(keyOf(message)), encode(message), headers);
-    return { seq, duplicate };
+    return this.#publish(subjectOf(keyOf(message)), encode(message), idOf(message), traceHeader(message));
   }
 
   async resend(bytes: Uint8Array, id: string): Promise<{ seq: number; duplicate: boolean }> {
     const { subjectOf, keyOf, decode } = this.#binding;
     const subject = subjectOf(keyOf(decode(bytes)));
-    const { seq, duplicate = false } = await this.#send(subject, bytes, { 'Nats-Msg-Id': escapeText(id) });
+    return this.#publish(subject, bytes, id);
+  }
+
+  /** An id may contain any character, a header may not. The same id is never twice in a batch. */
+  async #publish(subject: string, payload: Uint8Array, id: string, more: Record<string, string> = {}) {
+    const key = escapeText(id);
+    const message = { key, bytes: payload.length, subject, payload, headers: { 'Nats-Msg-Id': key, ...more } };
+    const { seq, duplicate = false } = await this.#persistently(this.#guard, () => this.#publisher.publish(message));
     return { seq, duplicate };
   }
 
   async schedule(name: string, at: number, message: T): Promise<void> {
     const { timerSubjectOf, dueSubject, keyOf, encode } = this.#binding;
-    await this.#send(timerSubjectOf(keyOf(message), name), encode(message), schedule(at, dueSubject));
+    await this.#send(this.#timerGuard, timerSubjectOf(keyOf(message), name), encode(message), schedule(at, dueSubject));
   }
 
   /** Replaces the timer by one that is never due and soon expires: unlike a purge, this needs only the right to publish. */
   async cancel(key: string, name: string): Promise<void> {
     const { timerSubjectOf, dueSubject } = this.#binding;
-    await this.#send(timerSubjectOf(key, name), new Uint8Array(), { ...schedule(never, dueSubject), 'Nats-TTL': cancelledTtl });
+    const headers = { ...schedule(never, dueSubject), 'Nats-TTL': cancelledTtl };
+    await this.#send(this.#timerGuard, timerSubjectOf(key, name), new Uint8Array(), headers);
   }
 
   async consume(options: ConsumeOptions<T>): Promise<Consumption> {
@@ -109,12 +127,13 @@ class NatsWorkQueue<T extends { readonly traceparent?: string | undefined }> imp
         partitions: topology.partitions,
         ackWaitMs: spec.ackWaitMs,
         pinMs: spec.pinMs,
+        guard: this.#guard,
         bucket: bucketNames(subjects.prefix).hosts,
         keptUnder: this.#keepsDone ? (partition) => specs[partition]?.filter ?? '' : null,
       },
       options,
     );
-    const timers = forwardDueTimers({ ...shared, publish: (message) => this.publish(message) });
+    const timers = forwardDueTimers({ ...shared, guard: this.#timerGuard, publish: (message) => this.publish(message) });
     return {
       owned: () => partitions.owned(),
       problems: () => [...partitions.problems(), ...timers.problems()],
@@ -139,7 +158,11 @@ class NatsWorkQueue<T extends { readonly traceparent?: string | undefined }> imp
 
   /** True if the stream keeps acknowledged messages until they are removed (ADR 9). */
   get #keepsDone(): boolean {
-    return this.#settings.topology.streams.find(({ name }) => name === this.#binding.stream)?.retention === 'limits';
+    return this.#stream?.retention === 'limits';
+  }
+
+  get #stream(): StreamSpec | undefined {
+    return this.#settings.topology.streams.find(({ name }) => name === this.#binding.stream);
   }
 
   /** Messages not acknowledged yet. If the consumer of a partition is missing, all stored messages count. */
@@ -153,15 +176,21 @@ class NatsWorkQueue<T extends { readonly traceparent?: string | undefined }> imp
     return partitions < this.#settings.topology.partitions ? stored : messages;
   }
 
-  /** Publishes with the same id until it is stored, for a bounded time. */
-  async #send(subject: string, bytes: Uint8Array, headers: Record<string, string>): Promise<Stored> {
-    const { clock, requestTimeoutMs } = this.#settings;
+  #send(guard: QueueGuard | undefined, subject: string, bytes: Uint8Array, headers: Record<string, string>): Promise<Stored> {
+    const options = { timeoutMs: this.#settings.requestTimeoutMs, headers };
+    return this.#persistently(guard, () => this.#inbox.ask(subject, bytes, options));
+  }
+
+  /** Publishes the same message until it is stored, for a bounded time. */
+  async #persistently(guard: QueueGuard | undefined, publish: () => Promise<Stored>): Promise<Stored> {
+    const { clock } = this.#settings;
     const deadline = clock.monotonic() + publishBudgetMs;
     for (let attempt = 0; ; attempt += 1) {
       try {
-        return await this.#inbox.ask(subject, bytes, { timeoutMs: requestTimeoutMs, headers });
+        return await (guard === undefined ? publish() : guard.store(publish));
       } catch (error) {
-        const mayPass = ['unknown', 'unavailable'].includes(failureOf(error));
+        const mayPass =
+          error instanceof NatterError ? !guard?.problem()?.certain : ['unknown', 'unavailable'].includes(failureOf(error));
         if (!mayPass || clock.monotonic() >= deadline) throw toNatterError(error, `store a message of ${this.#binding.name}`);
         await clock.sleep(backoffMs(publishRetries, attempt));
       }
