@@ -198,9 +198,6 @@ export const limits = {
   /** Recent commits, and characters of their texts, that a gateway keeps to serve its streams without reading the log. */
   feedCommits: 1_000,
   feedCharacters: 8 * 1024 * 1024,
-  /** Messages of the end of the log, and bytes of them, that a process keeps for all that follow it (ADR 24). */
-  tailCommits: 1_000,
-  tailBytes: 4 * 1024 * 1024,
   /** Outbounds taken from the log that are in hand and not in a final state yet. */
   deliveryWindow: 2_000,
   /** Parts of one message; what is left is not sent, and a mark says so. */

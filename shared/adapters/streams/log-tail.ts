@@ -4,8 +4,12 @@ import { limits } from '../../kit/limits.ts';
 import type { FollowedLog, WakeUps } from './follow.ts';
 import type { MessageBatch, StoredMessage } from './stored-message.ts';
 
+/** Messages of the end of the log that a process keeps for its followers, and bytes of them. */
+const tailCommits = 1_000;
+const tailBytes = 4 * 1024 * 1024;
+
 export interface LogTailOptions {
-  /** Messages kept, and bytes of them. */
+  /** Bounds of what is kept: messages, and bytes of them. */
   readonly commits?: number;
   readonly bytes?: number;
   /** Off: every follower reads by itself. For tests. Default: on. */
@@ -46,7 +50,7 @@ export class LogTail {
   /** Who found nothing after the end, and when they asked. */
   #nothing: { readonly by: FollowedLog; readonly at: number } | null = null;
 
-  constructor({ commits = limits.tailCommits, bytes = limits.tailBytes, shares = true }: LogTailOptions = {}) {
+  constructor({ commits = tailCommits, bytes = tailBytes, shares = true }: LogTailOptions = {}) {
     this.#commits = commits;
     this.#bytes = bytes;
     this.#shares = shares;
