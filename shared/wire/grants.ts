@@ -44,16 +44,16 @@ export interface Resource {
 /** What each user may do with each resource, one letter for each right. */
 const grants = {
   inbound: {
-    ...{ provisioner: 'm', session: 'c', router: 'wtc', checkpoint: 'c', delivery: 'c', gateway: 'wc' },
+    ...{ provisioner: 'm', session: 'c', router: 'wtcp', checkpoint: 'c', delivery: 'c', gateway: 'wc' },
     ...{ operator: 'crh', backup: 'crs', restorer: 'mkxcr' },
   },
   'inbound of one channel': { connector: 'w' },
   commands: {
     ...{ provisioner: 'm', session: 'wtcpd', router: 'wc', checkpoint: 'wc', delivery: 'wc', gateway: 'wc' },
-    ...{ operator: 'wcrhd', backup: 'crsh', restorer: 'mkxcrd' },
+    ...{ operator: 'wcrhpd', backup: 'crsh', restorer: 'mkxcrd' },
   },
   checkpoints: {
-    ...{ provisioner: 'm', session: 'c', router: 'c', checkpoint: 'wtc', delivery: 'c', gateway: 'wc' },
+    ...{ provisioner: 'm', session: 'c', router: 'c', checkpoint: 'wtcp', delivery: 'c', gateway: 'wc' },
     ...{ operator: 'cr', backup: 'crs', restorer: 'mkxcr' },
   },
   'timers of inbound': {
@@ -61,7 +61,7 @@ const grants = {
     ...{ operator: 'cr', backup: 'crs', restorer: 'mkxcr' },
   },
   'timers of commands': {
-    ...{ provisioner: 'm', session: 'wtc', router: 'c', checkpoint: 'c', delivery: 'c', gateway: 'wc' },
+    ...{ provisioner: 'm', session: 'wtcp', router: 'c', checkpoint: 'c', delivery: 'c', gateway: 'wc' },
     ...{ operator: 'crp', backup: 'crs', restorer: 'mkxcrp' },
   },
   'timers of checkpoints': {
@@ -89,10 +89,10 @@ const grants = {
   snapshots: { provisioner: 'm', session: 'wr', gateway: 'r', operator: 'wcr', backup: 'crs', restorer: 'mkxcrw' },
   'index rows': {
     provisioner: 'm',
-    session: 'rh',
-    checkpoint: 'wrh',
-    gateway: 'rh',
-    operator: 'wcrh',
+    session: 'r',
+    checkpoint: 'wr',
+    gateway: 'r',
+    operator: 'wcr',
     backup: 'crs',
     restorer: 'mkxcr',
   },
@@ -101,6 +101,9 @@ const grants = {
   witness: {
     ...{ provisioner: 'm', session: 'wr', router: 'r', checkpoint: 'r', delivery: 'r', gateway: 'r' },
     ...{ operator: 'wcr', backup: 'crs', restorer: 'mkxcrw' },
+  },
+  'witness of queues': {
+    ...{ session: 'w', router: 'w', checkpoint: 'w', delivery: 'w', gateway: 'w', operator: 'w', restorer: 'w' },
   },
   memory: {
     provisioner: 'm',
@@ -164,13 +167,13 @@ export const resourcesOf = (subjects: Subjects, channel: string): Record<Resourc
   const timers = (queue: 'inbound' | 'commands' | 'checkpoints'): Resource => ({
     stream: streams.timers,
     consumer: queue,
-    subjects: [`${prefix}.timer.${queue}.*.*`],
+    subjects: [`${prefix}.timer.${queue}.*.*`, subjects.anchor('timers')],
   });
   return {
-    inbound: queue(streams.inbound, `${prefix}.inbound.*.*`),
+    inbound: queue(streams.inbound, `${prefix}.inbound.*.*`, subjects.anchor('inbound')),
     'inbound of one channel': { stream: streams.inbound, subjects: [`${prefix}.inbound.${channel}.*`] },
-    commands: queue(streams.commands, `${prefix}.command.*`),
-    checkpoints: queue(streams.checkpoints, `${prefix}.checkpoint.*`),
+    commands: queue(streams.commands, `${prefix}.command.*`, subjects.anchor('commands')),
+    checkpoints: queue(streams.checkpoints, `${prefix}.checkpoint.*`, subjects.anchor('checkpoints')),
     'timers of inbound': timers('inbound'),
     'timers of commands': timers('commands'),
     'timers of checkpoints': timers('checkpoints'),
@@ -189,6 +192,7 @@ export const resourcesOf = (subjects: Subjects, channel: string): Record<Resourc
     'position of the index': bucket('index', 'position'),
     cursors: bucket('index', 'cursor.*'),
     witness: bucket('witness', 'writers'),
+    'witness of queues': bucket('witness', 'queue.*'),
     memory: bucket('memory', 'memory.>'),
     'health of processes': bucket('hosts', 'health.*'),
     leases: bucket('hosts', 'lease.*'),

@@ -8,10 +8,11 @@ import { NatterError } from '../../kit/errors.ts';
 import { limits } from '../../kit/limits.ts';
 import type { EventLog, FollowOptions, LogInfo, StoredCommit } from '../../ports/event-log.ts';
 import { subjectsUnder } from '../../wire/subjects.ts';
-import { type FollowedLog, followLog } from '../streams/follow.ts';
+import { type FollowedLog, followLog, readsAll, under, type WakeUps } from '../streams/follow.ts';
 import type { Grouping } from '../streams/group-commit.ts';
+import { LogTail } from '../streams/log-tail.ts';
 import type { MessageBatch, OnBad, StoredMessage } from '../streams/stored-message.ts';
-import { commitOf, commitOrNull, storedCommit } from '../streams/stored-message.ts';
+import { commitOf, commitOrNull, keyIn, storedCommit } from '../streams/stored-message.ts';
 import { arrives, type CallOutcome, type Faults, type FaultyCall, noFaults } from './faults.ts';
 import { type KeptMessage, KeptMessages } from './kept-messages.ts';
 import { LogWrites } from './log-writes.ts';
@@ -45,6 +46,7 @@ export class InMemoryEventLog implements EventLog {
   readonly #writes: LogWrites;
   readonly append: EventLog['append'];
   readonly #decoded = new WeakMap<StoredMessage, RecordedCommit>();
+  readonly #tail = new LogTail();
   readonly #watchers = new Set<(message: KeptMessage) => void>();
   /** How often every connection broke: what was on its way then is lost. For tests. */
   breaks = 0;
@@ -117,28 +119,25 @@ export class InMemoryEventLog implements EventLog {
     return { messages: messages.map((message) => storedCommit(message, subjects)), more };
   }
 
-  follow(options: FollowOptions): AsyncIterable<RecordedCommit> {
+  /** `tail`: what the followers of one process read together. */
+  follow(options: FollowOptions, tail: LogTail = this.#tail): AsyncIterable<RecordedCommit> {
     const { key, headlines } = options;
-    const wanted = (message: KeptMessage): boolean =>
-      (key === undefined || message.key === key) && (headlines === undefined || headlines.includes(message.headline));
+    const whole = readsAll(options);
+    const found = (message: KeptMessage): boolean =>
+      whole || ((key ?? message.key) === message.key && (headlines === undefined || headlines.includes(message.headline)));
     const log: FollowedLog = {
       clock: this.#clock,
-      batch: (after) => this.#batch(after, limits.readCommits, wanted),
+      whole,
+      batch: (after) => this.#batch(after, limits.readCommits, found),
       view: (seq) => this.view(seq),
-      wakeUps: (wake) => {
-        let latest = 0;
-        const watcher = (message: KeptMessage): void => {
-          if (!wanted(message)) return;
-          latest = message.seq;
-          wake();
-        };
-        this.#watchers.add(watcher);
-        return { latest: () => latest, stop: () => this.#watchers.delete(watcher) };
-      },
+      wakeUps: (wake) => this.#wakeUps(wake, found),
+      wants: under(subjects, headlines),
       commitOf: (message) => this.#commitOrNull(message),
+      keyOf: (message) => keyIn(message, subjects),
+      distrust: () => {},
       closed: () => false,
     };
-    return followLog(log, options);
+    return followLog(tail.join(log), options);
   }
 
   async info(): Promise<LogInfo> {
@@ -163,6 +162,17 @@ export class InMemoryEventLog implements EventLog {
   /** Removes a key's messages before a sequence, as the broker's purge does. Their sequences are not reused. */
   purge(key: SessionKey, before: number): number {
     return this.kept.purge(key, before);
+  }
+
+  #wakeUps(wake: () => void, found: (message: KeptMessage) => boolean): WakeUps {
+    let latest = 0;
+    const watcher = (message: KeptMessage): void => {
+      if (!found(message)) return;
+      latest = message.seq;
+      wake();
+    };
+    this.#watchers.add(watcher);
+    return { latest: () => latest, stop: () => this.#watchers.delete(watcher) };
   }
 
   /** Decodes each message once: a simulation reads the same commits thousands of times. */

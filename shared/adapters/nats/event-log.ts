@@ -10,6 +10,7 @@ import { digestOf } from '../../wire/codec.ts';
 import type { Subjects } from '../../wire/subjects.ts';
 import { streamNames } from '../../wire/topology.ts';
 import { followLog } from '../streams/follow.ts';
+import type { LogTail } from '../streams/log-tail.ts';
 import {
   commitOf,
   commitOrNull,
@@ -27,6 +28,8 @@ import { ReplyInbox } from './reply-inbox.ts';
 export interface NatsEventLogOptions extends CommitWriterOptions {
   /** Called for each message that `page` and `follow` skip because it is not a commit. */
   readonly onBad?: OnBad;
+  /** What the followers of this process read together. */
+  readonly tail: LogTail;
 }
 
 /** The event log in a JetStream stream: one message is one commit, fenced by the last sequence of its key (F3). */
@@ -118,19 +121,16 @@ export class NatsEventLog implements EventLog {
   }
 
   follow(options: FollowOptions): AsyncIterable<RecordedCommit> {
-    const { connection, clock } = this.#options;
+    const { connection, clock, tail } = this.#options;
     const source = followedStream(
       {
-        connection,
-        clock,
-        subjects: this.#subjects,
-        onBad: this.#onBad,
+        ...{ connection, clock, subjects: this.#subjects, onBad: this.#onBad },
         view: (seq) => this.view(seq),
         batch: (after, subject) => this.#batch(after, limits.readCommits, subject),
       },
       options,
     );
-    return followLog(source, options);
+    return followLog(tail.join(source), options);
   }
 
   async info(): Promise<LogInfo> {

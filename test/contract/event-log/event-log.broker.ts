@@ -5,6 +5,7 @@ import { openConnection } from '../../../shared/adapters/nats/connection.ts';
 import { NatsEventLog, type NatsEventLogOptions } from '../../../shared/adapters/nats/event-log.ts';
 import { provision } from '../../../shared/adapters/nats/provision.ts';
 import { groupingOf } from '../../../shared/adapters/nats/publish/atomic-publisher.ts';
+import { LogTail } from '../../../shared/adapters/streams/log-tail.ts';
 import { systemClock } from '../../../shared/kit/clock.ts';
 import type { EventLog } from '../../../shared/ports/event-log.ts';
 import { subjectsUnder } from '../../../shared/wire/subjects.ts';
@@ -145,6 +146,22 @@ export const eventLogOutageContract = (name: string, create: () => Promise<Break
       await anew.close();
     });
 
+    test('many followers of one process cost the broker one reading, and nothing is missing where they meet', async () => {
+      const received = async (tail: LogTail): Promise<number> => {
+        const own = await openConnection({ servers: broker.servers, name: 'shared', requestTimeoutMs: 500 });
+        const shared = logOn(own, { replicas: broker.replicas, requestTimeoutMs: 500, tail });
+        const { lastSeq } = await shared.info();
+        const headlines = ['user_message', 'session_deleted'] as const;
+        const all = [...Array(8).keys()].map((at) => first(shared, { after: lastSeq, ...(at % 2 === 1 && { headlines }) }, 30));
+        const seqs = await appendMany(fixture.log, freshKey(), 30);
+        for (const seen of await Promise.all(all)) expect(seen.map(({ seq }) => seq)).toEqual(seqs);
+        const { inMsgs } = own.stats();
+        await own.close();
+        return inMsgs;
+      };
+      expect(2 * (await received(new LogTail()))).toBeLessThan(await received(new LogTail({ shares: false })));
+    });
+
     test('a connection that we closed ends appends, reads and followers with an error', async () => {
       const own = await openConnection({ servers: broker.servers, name: 'closed', requestTimeoutMs: 500 });
       const closing = logOn(own, { replicas: broker.replicas, requestTimeoutMs: 500 });
@@ -159,10 +176,13 @@ export const eventLogOutageContract = (name: string, create: () => Promise<Break
   });
 };
 
-const logOn = (
-  connection: NatsConnection,
-  { replicas, ...options }: Pick<NatsEventLogOptions, 'requestTimeoutMs' | 'onBad'> & { readonly replicas: number },
-): NatsEventLog => new NatsEventLog({ connection, subjects, clock: systemClock, grouping: groupingOf(replicas), ...options });
+type LogOptions = Pick<NatsEventLogOptions, 'requestTimeoutMs' | 'onBad'> & {
+  readonly replicas: number;
+  readonly tail?: LogTail;
+};
+
+const logOn = (connection: NatsConnection, { replicas, tail = new LogTail(), ...options }: LogOptions): NatsEventLog =>
+  new NatsEventLog({ connection, subjects, clock: systemClock, grouping: groupingOf(replicas), tail, ...options });
 
 /** Headers of a stranger who would like to lead readers astray: the broker's own names, and a status. */
 const misleadingHeaders = (): MsgHdrs => {

@@ -1,15 +1,16 @@
 import type { InMemoryEventLog } from '../../../shared/adapters/in-memory/event-log.ts';
 import type { InMemorySystem } from '../../../shared/adapters/in-memory/open.ts';
 import { createCursors } from '../../../shared/adapters/kv/cursors.ts';
+import { LogGuard } from '../../../shared/adapters/kv/guards/log-guard.ts';
+import { createWritersWitness, type WritersWitness } from '../../../shared/adapters/kv/guards/writers-witness.ts';
 import { openIndexView } from '../../../shared/adapters/kv/index-view.ts';
 import type { KeyValue } from '../../../shared/adapters/kv/key-value.ts';
 import { createLeases } from '../../../shared/adapters/kv/leases.ts';
-import { LogGuard } from '../../../shared/adapters/kv/log-guard.ts';
 import { createMemoryStore } from '../../../shared/adapters/kv/memory/memory-store.ts';
 import { createSessionIndex } from '../../../shared/adapters/kv/session-index.ts';
 import { createSnapshots } from '../../../shared/adapters/kv/snapshots.ts';
-import { createWritersWitness, type WritersWitness } from '../../../shared/adapters/kv/writers-witness.ts';
 import type { Grouping } from '../../../shared/adapters/streams/group-commit.ts';
+import { LogTail } from '../../../shared/adapters/streams/log-tail.ts';
 import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
 import type { CommandEnvelope, Commit, RecordedCommit } from '../../../shared/domain/session/envelope.ts';
 import type { PlainState } from '../../../shared/domain/session/evolve.ts';
@@ -164,6 +165,7 @@ const gatedLog = (
   { spy, grouping }: { readonly spy: Spy; readonly grouping: Grouping },
 ): EventLog => {
   const append = log.writer(grouping, turnMs);
+  const tail = new LogTail();
   /** A process that stands still while the connection breaks has not sent its request yet: it is lost. */
   const reach = <T>(call: () => Promise<T>): Promise<T> => {
     const { breaks } = log;
@@ -187,7 +189,7 @@ const gatedLog = (
     raw: (options) => reach(() => log.raw(options)),
     follow: (options) => {
       const signal = AbortSignal.any([options.signal, process.died.signal]);
-      return watchedReads(gatedItems(process, log.follow({ ...options, signal })), options.after, spy);
+      return watchedReads(gatedItems(process, log.follow({ ...options, signal }, tail)), options.after, spy);
     },
     info: () => reach(() => log.info()),
     view: (seq) => reach(() => log.view(seq)),

@@ -11,6 +11,7 @@ import { systemClock } from '../../../shared/kit/clock.ts';
 import { createLog } from '../../../shared/kit/log.ts';
 import type { Ports } from '../../../shared/ports/index.ts';
 import type { Service } from '../../../shared/runtime/service.ts';
+import { VirtualClock } from '../../sim/world/virtual-clock.ts';
 import { assistantMessage, commitTo, keyOf, seenAt, turnStarted, userMessage } from '../../support/domain/commits.ts';
 
 /** Time that runs 20 times as fast: leases and pauses of seconds are tests of milliseconds. */
@@ -23,8 +24,8 @@ const clock: Clock = {
 const services: Service[] = [];
 afterEach(() => Promise.all(services.splice(0).map((service) => service.stop(1_000))));
 
-const open = () => {
-  const system = openInMemory({ clock });
+const open = (time = clock) => {
+  const system = openInMemory({ clock: time });
   const ports = system.portsFor('test');
   const ends = new Map<SessionKey, { seq: number; rev: number }>();
   return {
@@ -92,6 +93,26 @@ describe('the session index', () => {
     await vi.waitFor(async () => expect(await ports.index.position()).toBe(seq), { interval: 1 });
     expect(clock.monotonic() - startedAt).toBeLessThan(5_000);
     expect(service.metrics()).toMatchObject({ commits_total: 1, rows_written_total: 1, position: seq, lag: 0 });
+  });
+
+  test('has a row of a busy session at most every 250 ms, and the last one always', async () => {
+    const time = new VirtualClock(0);
+    const { ports, start, commit, folded, indexed } = open(time);
+    const service = await start('one');
+    await time.pass(1_000);
+    let last = 0;
+    for (let turn = 0; turn < 100; turn++) {
+      last = await commit('busy', turn % 3);
+      await time.pass(10);
+    }
+    expect(service.metrics().rows_written_total).toBeGreaterThan(2);
+    expect(service.metrics().rows_written_total).toBeLessThanOrEqual(5);
+    await time.pass(1_000);
+    expect(await ports.index.position()).toBe(last);
+    const rows = await folded();
+    expect(await indexed(rows)).toEqual(rows);
+    void service.stop(1_000);
+    await time.pass(2_000);
   });
 
   test('is written by one of two, and the other takes over', async () => {

@@ -11,11 +11,13 @@ import type { ConsumeOptions, Consumption, WorkQueue } from '../../../ports/work
 import { traceHeader } from '../../../wire/cloudevents.ts';
 import type { Subjects } from '../../../wire/subjects.ts';
 import { bucketNames, type StreamSpec, type Topology } from '../../../wire/topology.ts';
+import type { QueueGuard } from '../../kv/guards/queue-guard.ts';
 import { ungrouped } from '../../streams/group-commit.ts';
 import { checkpointBinding, commandBinding, inboundBinding, type QueueBinding } from '../../streams/queue-binding.ts';
 import { failureOf, toNatterError } from '../broker-errors.ts';
 import { AtomicPublisher, groupingOf } from '../publish/atomic-publisher.ts';
 import { ReplyInbox, type Stored } from '../reply-inbox.ts';
+import { Anchors } from './anchors.ts';
 import { forwardDueTimers } from './due-timers.ts';
 import { PartitionedConsumer } from './partitioned-consumer.ts';
 
@@ -28,6 +30,8 @@ export interface WorkQueueSettings {
   readonly clock: Clock;
   /** Timeout of one request; publishing makes several. */
   readonly requestTimeoutMs: number;
+  /** That of a stream that may not go back unnoticed. */
+  readonly guardOf?: (stream: string) => QueueGuard | undefined;
 }
 
 export const commandQueue = (settings: WorkQueueSettings): WorkQueue<CommandEnvelope> =>
@@ -60,15 +64,27 @@ class NatsWorkQueue<T extends { readonly traceparent?: string | undefined }> imp
   readonly #inbox: ReplyInbox;
   readonly #publisher: AtomicPublisher;
   readonly #manager: Promise<JetStreamManager>;
+  readonly #guard: QueueGuard | undefined;
+  readonly #timerGuard: QueueGuard | undefined;
+  readonly #anchors: Anchors;
+  readonly #timerAnchors: Anchors;
 
   constructor(binding: QueueBinding<T>, settings: WorkQueueSettings) {
     this.#binding = binding;
     this.#settings = settings;
+    this.#guard = settings.guardOf?.(binding.stream);
+    this.#timerGuard = settings.guardOf?.(binding.timerStream);
     this.#inbox = new ReplyInbox(settings.connection);
     const { clock, requestTimeoutMs: timeoutMs } = settings;
     const grouping = this.#stream?.batches ? groupingOf(this.#stream.replicas) : ungrouped;
     this.#publisher = new AtomicPublisher({ inbox: this.#inbox, clock, timeoutMs, grouping });
     this.#manager = jetstreamManager(settings.connection, { checkAPI: false, timeout: settings.requestTimeoutMs });
+    const anchorsOf = (stream: string): Anchors => {
+      const subject = settings.topology.streams.find(({ name }) => name === stream)?.anchor;
+      return new Anchors({ ...settings, inbox: this.#inbox, manager: this.#manager, stream, subject });
+    };
+    this.#anchors = anchorsOf(binding.stream);
+    this.#timerAnchors = anchorsOf(binding.timerStream);
   }
 
   partitionOf(key: string): number {
@@ -90,19 +106,21 @@ class NatsWorkQueue<T extends { readonly traceparent?: string | undefined }> imp
   async #publish(subject: string, payload: Uint8Array, id: string, more: Record<string, string> = {}) {
     const key = escapeText(id);
     const message = { key, bytes: payload.length, subject, payload, headers: { 'Nats-Msg-Id': key, ...more } };
-    const { seq, duplicate = false } = await this.#persistently(() => this.#publisher.publish(message));
+    const { seq, duplicate = false } = await this.#persistently(this.#guard, () => this.#publisher.publish(message));
+    this.#anchors.note(payload.length);
     return { seq, duplicate };
   }
 
   async schedule(name: string, at: number, message: T): Promise<void> {
     const { timerSubjectOf, dueSubject, keyOf, encode } = this.#binding;
-    await this.#send(timerSubjectOf(keyOf(message), name), encode(message), schedule(at, dueSubject));
+    await this.#setTimer(timerSubjectOf(keyOf(message), name), encode(message), schedule(at, dueSubject));
   }
 
   /** Replaces the timer by one that is never due and soon expires: unlike a purge, this needs only the right to publish. */
   async cancel(key: string, name: string): Promise<void> {
     const { timerSubjectOf, dueSubject } = this.#binding;
-    await this.#send(timerSubjectOf(key, name), new Uint8Array(), { ...schedule(never, dueSubject), 'Nats-TTL': cancelledTtl });
+    const headers = { ...schedule(never, dueSubject), 'Nats-TTL': cancelledTtl };
+    await this.#setTimer(timerSubjectOf(key, name), new Uint8Array(), headers);
   }
 
   async consume(options: ConsumeOptions<T>): Promise<Consumption> {
@@ -112,36 +130,49 @@ class NatsWorkQueue<T extends { readonly traceparent?: string | undefined }> imp
     if (spec?.pinMs === undefined)
       throw new NatterError('unsupported', `the topology has no consumers of ${this.#binding.stream}`);
     const manager = await this.#manager;
-    const shared = { connection, clock, deadLetters, binding: this.#binding, manager };
+    // What is taken counts as well: a connector publishes by itself.
+    const decode = (bytes: Uint8Array): T => {
+      this.#anchors.note(bytes.length);
+      return this.#binding.decode(bytes);
+    };
+    const shared = { connection, clock, deadLetters, binding: { ...this.#binding, decode }, manager };
     const partitions = await PartitionedConsumer.start(
       {
         ...shared,
         partitions: topology.partitions,
         ackWaitMs: spec.ackWaitMs,
         pinMs: spec.pinMs,
+        guard: this.#guard,
         bucket: bucketNames(subjects.prefix).hosts,
         keptUnder: this.#keepsDone ? (partition) => specs[partition]?.filter ?? '' : null,
       },
       options,
     );
-    const timers = forwardDueTimers({ ...shared, publish: (message) => this.publish(message) });
+    const stopped = new AbortController();
+    void this.#anchors.keepTrimming(clock, stopped.signal);
+    // Only commands are ever scheduled.
+    if (this.#binding.name === 'commands') void this.#timerAnchors.keepTrimming(clock, stopped.signal);
+    const timers = forwardDueTimers({ ...shared, guard: this.#timerGuard, publish: (message) => this.publish(message) });
     return {
       owned: () => partitions.owned(),
       problems: () => [...partitions.problems(), ...timers.problems()],
       warnings: () => partitions.warnings(),
-      close: async (drainMs) => void (await Promise.all([timers.close(), partitions.close(drainMs)])),
+      close: async (drainMs) => {
+        stopped.abort();
+        await Promise.all([timers.close(), partitions.close(drainMs)]);
+      },
     };
   }
 
   /** As counted by the consumers; a scheduled message counts once it is due. */
   async lag(): Promise<number> {
-    const { consumers, streams } = await this.#manager;
+    const { consumers } = await this.#manager;
     const { name, stream, timerStream } = this.#binding;
     try {
       // Due messages are stored in the queue before they leave the timer stream: in this order none is missed on its way.
       const due = await consumers.info(timerStream, name);
-      const { state } = await streams.info(stream);
-      return due.num_pending + due.num_ack_pending + (this.#keepsDone ? await this.#notDone(state.messages) : state.messages);
+      const stored = await this.#anchors.others();
+      return due.num_pending + due.num_ack_pending + (this.#keepsDone ? await this.#notDone(stored) : stored);
     } catch (error) {
       throw toNatterError(error, `count the messages of ${stream}`);
     }
@@ -167,20 +198,22 @@ class NatsWorkQueue<T extends { readonly traceparent?: string | undefined }> imp
     return partitions < this.#settings.topology.partitions ? stored : messages;
   }
 
-  #send(subject: string, bytes: Uint8Array, headers: Record<string, string>): Promise<Stored> {
+  async #setTimer(subject: string, bytes: Uint8Array, headers: Record<string, string>): Promise<void> {
     const options = { timeoutMs: this.#settings.requestTimeoutMs, headers };
-    return this.#persistently(() => this.#inbox.ask(subject, bytes, options));
+    await this.#persistently(this.#timerGuard, () => this.#inbox.ask(subject, bytes, options));
+    this.#timerAnchors.note(bytes.length);
   }
 
   /** Publishes the same message until it is stored, for a bounded time. */
-  async #persistently(publish: () => Promise<Stored>): Promise<Stored> {
+  async #persistently(guard: QueueGuard | undefined, publish: () => Promise<Stored>): Promise<Stored> {
     const { clock } = this.#settings;
     const deadline = clock.monotonic() + publishBudgetMs;
     for (let attempt = 0; ; attempt += 1) {
       try {
-        return await publish();
+        return await (guard === undefined ? publish() : guard.store(publish));
       } catch (error) {
-        const mayPass = ['unknown', 'unavailable'].includes(failureOf(error));
+        const mayPass =
+          error instanceof NatterError ? !guard?.problem()?.certain : ['unknown', 'unavailable'].includes(failureOf(error));
         if (!mayPass || clock.monotonic() >= deadline) throw toNatterError(error, `store a message of ${this.#binding.name}`);
         await clock.sleep(backoffMs(publishRetries, attempt));
       }

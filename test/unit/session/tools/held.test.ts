@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { HeldResults } from '../../../../services/session/turn/held-results.ts';
 import type { ModelRequest } from '../../../../shared/domain/prompt/model-request.ts';
-import type { StepOutcome } from '../../../../shared/domain/values/types.ts';
 import { limits } from '../../../../shared/kit/limits.ts';
 import type { Model } from '../../../../shared/ports/model.ts';
 import { command } from '../../../support/domain/given.ts';
