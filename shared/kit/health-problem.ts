@@ -14,6 +14,10 @@ const table = {
     'all',
     'bring the old store back, or run "natter nats provision" if there was none; the log must not start anew unnoticed',
   ],
+  leaders_missing: [
+    'changes',
+    'start the servers of the broker that are away; if all run, see "A stream without a leader" in docs/operate/operations.md',
+  ],
   consumers_missing: ['changes', '"natter up" makes them again by itself; without it run "natter nats provision"'],
   stream_changed: ['changes', 'run "natter nats provision", which sets what can be set safely and names the rest'],
   log_went_back: [

@@ -44,7 +44,7 @@ export interface Resource {
 /** What each user may do with each resource, one letter for each right. */
 const grants = {
   inbound: {
-    ...{ provisioner: 'm', session: 'c', router: 'wtc', checkpoint: 'c', delivery: 'c', gateway: 'wc' },
+    ...{ provisioner: 'm', session: 'c', router: 'wtcp', checkpoint: 'c', delivery: 'c', gateway: 'wc' },
     ...{ operator: 'crh', backup: 'crs', restorer: 'mkxcr' },
   },
   'inbound of one channel': { connector: 'w' },
@@ -53,7 +53,7 @@ const grants = {
     ...{ operator: 'wcrhpd', backup: 'crsh', restorer: 'mkxcrd' },
   },
   checkpoints: {
-    ...{ provisioner: 'm', session: 'c', router: 'c', checkpoint: 'wtc', delivery: 'c', gateway: 'wc' },
+    ...{ provisioner: 'm', session: 'c', router: 'c', checkpoint: 'wtcp', delivery: 'c', gateway: 'wc' },
     ...{ operator: 'cr', backup: 'crs', restorer: 'mkxcr' },
   },
   'timers of inbound': {
@@ -61,7 +61,7 @@ const grants = {
     ...{ operator: 'cr', backup: 'crs', restorer: 'mkxcr' },
   },
   'timers of commands': {
-    ...{ provisioner: 'm', session: 'wtc', router: 'c', checkpoint: 'c', delivery: 'c', gateway: 'wc' },
+    ...{ provisioner: 'm', session: 'wtcp', router: 'c', checkpoint: 'c', delivery: 'c', gateway: 'wc' },
     ...{ operator: 'crp', backup: 'crs', restorer: 'mkxcrp' },
   },
   'timers of checkpoints': {
@@ -167,13 +167,13 @@ export const resourcesOf = (subjects: Subjects, channel: string): Record<Resourc
   const timers = (queue: 'inbound' | 'commands' | 'checkpoints'): Resource => ({
     stream: streams.timers,
     consumer: queue,
-    subjects: [`${prefix}.timer.${queue}.*.*`],
+    subjects: [`${prefix}.timer.${queue}.*.*`, subjects.anchor('timers')],
   });
   return {
-    inbound: queue(streams.inbound, `${prefix}.inbound.*.*`),
+    inbound: queue(streams.inbound, `${prefix}.inbound.*.*`, subjects.anchor('inbound')),
     'inbound of one channel': { stream: streams.inbound, subjects: [`${prefix}.inbound.${channel}.*`] },
-    commands: queue(streams.commands, `${prefix}.command.*`),
-    checkpoints: queue(streams.checkpoints, `${prefix}.checkpoint.*`),
+    commands: queue(streams.commands, `${prefix}.command.*`, subjects.anchor('commands')),
+    checkpoints: queue(streams.checkpoints, `${prefix}.checkpoint.*`, subjects.anchor('checkpoints')),
     'timers of inbound': timers('inbound'),
     'timers of commands': timers('commands'),
     'timers of checkpoints': timers('checkpoints'),

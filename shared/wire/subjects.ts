@@ -83,6 +83,8 @@ export interface Subjects {
   queueOf(subject: string): { readonly queue: QueueName; readonly timed: boolean } | null;
   /** Where each process proves that the broker can store. */
   readonly probe: string;
+  /** Where a stream of work keeps its anchors (ADR 25). */
+  anchor(stream: QueueName | 'timers'): string;
   /** The key of an event subject. */
   keyOfEvent(subject: string): string;
 }
@@ -139,6 +141,7 @@ export const subjectsUnder = (prefix: string): Subjects => {
       return waitsIn === undefined ? null : { queue: waitsIn, timed: false };
     },
     probe: `${prefix}.probe`,
+    anchor: (stream) => `${prefix}.anchor.${stream}`,
     keyOfEvent: (subject) =>
       unescapeText(
         subject

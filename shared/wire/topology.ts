@@ -12,6 +12,8 @@ export interface StreamSpec {
   /** A recreated stream continues with higher sequences, so that a reference to an old message never means a new one. */
   readonly sequencesRise: boolean;
   readonly replicas: number;
+  /** One of the subjects: where the anchors are that keep a replicated stream from being emptied (ADR 25). */
+  readonly anchor?: string;
   readonly maxMessageBytes: number;
   readonly duplicateWindowMs: number;
   readonly transform?: { readonly from: string; readonly to: string };
@@ -120,12 +122,17 @@ export const auditBounds = { maxAgeMs: 400 * 86_400_000, maxBytes: 256 * 1024 **
 export const deadBounds = { maxAgeMs: 90 * 86_400_000, maxBytes: 256 * 1024 ** 2, maxMessagesPerSubject: 500 } as const;
 
 /** The whole topology under a prefix. */
-export const topologyOf = ({ prefix, due, probe, deadLetters }: Subjects, options: TopologyOptions): Topology => {
+export const topologyOf = ({ prefix, due, probe, deadLetters, anchor }: Subjects, options: TopologyOptions): Topology => {
   const { replicas, partitions, memoryConsumers = replicas > 1 } = options;
   const names = streamNames(prefix);
   const buckets = bucketNames(prefix);
   const bucket = (name: string, change: Partial<StreamSpec>): StreamSpec =>
     stream(`KV_${name}`, [`$KV.${name}.>`], replicas, { lastPerSubject: true, ...change });
+  /** A stream whose messages are removed when they are done. On one server each of its writes is synced by itself. */
+  const work = (queue: QueueName | 'timers', subjects: readonly string[], change: Partial<StreamSpec>): StreamSpec =>
+    replicas > 1
+      ? stream(names[queue], [...subjects, anchor(queue)], replicas, { ...change, anchor: anchor(queue) })
+      : stream(names[queue], subjects, replicas, change);
   const all = [...Array(partitions).keys()];
   const consumer = (streamName: string, filter: string, partition: number): ConsumerSpec => ({
     stream: streamName,
@@ -146,7 +153,7 @@ export const topologyOf = ({ prefix, due, probe, deadLetters }: Subjects, option
   return {
     partitions,
     streams: [
-      stream(names.inbound, [`${prefix}.inbound.*.*`], replicas, {
+      work('inbound', [`${prefix}.inbound.*.*`], {
         ...{ retention: 'workqueue', batches: true },
         transform: {
           from: `${prefix}.inbound.*.*`,
@@ -154,15 +161,15 @@ export const topologyOf = ({ prefix, due, probe, deadLetters }: Subjects, option
         },
       }),
       // Completed commands stay until the owner of their consumer removes them in bulk: saves a sync per command (ADR 9).
-      stream(names.commands, [`${prefix}.command.*`], replicas, {
+      work('commands', [`${prefix}.command.*`], {
         ...{ sequencesRise: true, batches: true },
         transform: { from: `${prefix}.command.*`, to: `${prefix}.command.{{partition(${partitions},1)}}.{{wildcard(1)}}` },
       }),
-      stream(names.checkpoints, [`${prefix}.checkpoint.*`], replicas, {
+      work('checkpoints', [`${prefix}.checkpoint.*`], {
         retention: 'workqueue',
         transform: { from: `${prefix}.checkpoint.*`, to: `${prefix}.checkpoint.{{partition(${partitions},1)}}.{{wildcard(1)}}` },
       }),
-      stream(names.timers, [`${prefix}.timer.*.*.*`, `${prefix}.due.*`], replicas, {
+      work('timers', [`${prefix}.timer.*.*.*`, `${prefix}.due.*`], {
         ...{ retention: 'workqueue', schedules: true, messageTtl: true },
       }),
       stream(names.events, [`${prefix}.event.>`], replicas, { batches: true }),

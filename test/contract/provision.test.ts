@@ -2,11 +2,17 @@ import { type JetStreamManager, jetstream, jetstreamManager } from '@nats-io/jet
 import { Kvm } from '@nats-io/kv';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { createInMemoryDeadLetters } from '../../shared/adapters/in-memory/dead-letters.ts';
 import { openConnection } from '../../shared/adapters/nats/connection.ts';
 import { missingStreams, provision } from '../../shared/adapters/nats/provision.ts';
+import { Anchors, anchorsKept } from '../../shared/adapters/nats/queue/anchors.ts';
+import { commandQueue } from '../../shared/adapters/nats/queue/work-queue.ts';
+import { ReplyInbox } from '../../shared/adapters/nats/reply-inbox.ts';
+import { systemClock } from '../../shared/kit/clock.ts';
 import { subjectsUnder } from '../../shared/wire/subjects.ts';
 import { pinGroup, type Topology, topologyOf } from '../../shared/wire/topology.ts';
 import { startCluster, startServer, type TestCluster, type TestServer } from '../support/nats.ts';
+import { commandTo } from './work-queue/work-queue.contract.ts';
 
 /** One server or three, with the same handful of operations. */
 interface Broker {
@@ -131,6 +137,23 @@ describe.each([
     expect((await manager.streams.getMessage('NATTER_EVENTS', { seq }))?.string()).toBe('of the old version');
   });
 
+  test('ADR 25: replicated queues from the time before the anchors get a place for them, only when asked; a foreign subject is drift', async () => {
+    if (replicas === 1) return;
+    const streams = topology.streams.map((spec) => {
+      const { anchor, ...old } = spec;
+      return { ...old, subjects: spec.subjects.filter((subject) => subject !== anchor) };
+    });
+    await provision(connection, { ...topology, streams });
+    const named = (drift: readonly { resource: string; field: string }[]) =>
+      drift.map(({ resource, field }) => `${resource} ${field}`);
+    const queues = ['NATTER_INBOUND', commands, 'NATTER_CHECKPOINTS', 'NATTER_TIMERS'];
+    expect(named((await provision(connection, topology)).drift)).toEqual(queues.map((queue) => `${queue} subjects`));
+    expect(await provision(connection, topology, { update: true })).toEqual({ created: [], updated: queues, drift: [] });
+    const foreign = [...(topology.streams.find(({ name }) => name === commands)?.subjects ?? []), 'elsewhere'];
+    await manager.streams.update(commands, { subjects: foreign });
+    expect(named((await provision(connection, topology, { update: true })).drift)).toEqual([`${commands} subjects`]);
+  });
+
   test('a consumer of a partition that is no longer there is reported', async () => {
     await provision(connection, topology);
     const fewer = { ...topology, consumers: topology.consumers.filter(({ name }) => name !== 'partition-3') };
@@ -246,6 +269,56 @@ describe.each([
         const { config } = await manager.streams.info(queue);
         expect([config.discard, config.allow_msg_schedules ?? false, config.allow_msg_ttl]).toEqual(['new', false, false]);
       }
+    });
+
+    test('a replicated queue keeps anchors that nobody is given and nobody counts; on one server there are none (ADR 25)', async () => {
+      const subjects = subjectsUnder('natter');
+      const deadLetters = createInMemoryDeadLetters({ clock: systemClock });
+      const settings = { connection, subjects, topology, deadLetters, clock: systemClock, requestTimeoutMs: 5_000 };
+      const queue = commandQueue(settings);
+      const anchorsIn = async (stream: string): Promise<number> => {
+        const { state } = await manager.streams.info(stream, { subjects_filter: 'natter.anchor.>' });
+        return Object.values(state.subjects ?? {}).reduce((sum, count) => sum + count, 0);
+      };
+      const expected = replicas > 1 ? 1 : 0;
+      const keys = ['agent:main:a', 'agent:main:b', 'agent:main:c'];
+      for (const key of keys) await queue.publish(commandTo(key));
+      await queue.schedule('wake', Date.now() + 3_600_000, commandTo('agent:main:a'));
+      await vi.waitFor(async () =>
+        expect([await anchorsIn(commands), await anchorsIn('NATTER_TIMERS')]).toEqual([expected, expected]),
+      );
+      expect(await queue.lag()).toBe(keys.length);
+      const handled: string[] = [];
+      const consumption = await queue.consume({
+        member: 'one',
+        handle: async ({ message }) => {
+          handled.push(message.key);
+          return { kind: 'recorded' };
+        },
+      });
+      await vi.waitFor(() => expect(handled.toSorted()).toEqual(keys));
+      await vi.waitFor(async () => expect((await manager.streams.info(commands)).state.messages).toBe(await anchorsIn(commands)));
+      expect([await queue.lag(), await deadLetters.count()]).toEqual([0, 0]);
+      await consumption.close();
+      expect((await provision(connection, topology)).drift).toEqual([]);
+    });
+
+    test('more anchors than are needed are removed, the oldest, and nothing else', async () => {
+      if (replicas === 1) return;
+      const bus = jetstream(connection, { timeout: 5_000 });
+      const { seq: waiting } = await bus.publish('natter.command.agent:main', 'waits');
+      const sent = await Promise.all([...Array(2 * anchorsKept + 1)].map(() => bus.publish('natter.anchor.commands', '')));
+      const inbox = new ReplyInbox(connection);
+      const stream = { stream: commands, subject: 'natter.anchor.commands', requestTimeoutMs: 5_000 };
+      const anchors = new Anchors({ inbox, manager: Promise.resolve(manager), ...stream });
+      expect(await anchors.others()).toBe(1);
+      await anchors.trim();
+      const { state } = await manager.streams.info(commands, { subjects_filter: '>' });
+      expect([state.messages, state.subjects?.['natter.anchor.commands']]).toEqual([anchorsKept + 1, anchorsKept]);
+      expect(state.first_seq).toBe(waiting);
+      expect(await manager.streams.getMessage(commands, { last_by_subj: 'natter.anchor.commands' })).toMatchObject({
+        seq: Math.max(...sent.map(({ seq }) => seq)),
+      });
     });
 
     test('has buckets as the key-value client wants them; a row of the host bucket can expire', async () => {

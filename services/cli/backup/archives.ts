@@ -22,7 +22,7 @@ export const archivesOf = (
   folder: string,
   { manifest, waiting }: CheckedBackup,
 ): ((entry: StreamEntry) => Promise<RestoreArchive>) => {
-  const { commands, events, inbound, timers } = streamNames(manifest.prefix);
+  const { checkpoints, commands, events, inbound, timers } = streamNames(manifest.prefix);
   const subjects = subjectsUnder(manifest.prefix);
   const waits = waiting.waiting();
 
@@ -33,7 +33,7 @@ export const archivesOf = (
     for await (const batch of messagesIn(folder, manifest.published))
       for (const message of batch) if (subjects.queueOf(message.name)?.timed === timed) yield message;
   }
-  async function* waitingInbound(entry: StreamEntry): AsyncGenerator<Entry> {
+  async function* waitingMessages(entry: StreamEntry): AsyncGenerator<Entry> {
     for await (const message of all(entry)) if (waits(message)) yield message;
   }
   async function* waitingCommands(entry: StreamEntry): AsyncGenerator<Entry> {
@@ -58,7 +58,8 @@ export const archivesOf = (
     for (const message of newest.values()) if (message.payload.length > 0 && waits(message)) yield { ...message, seq: ++seq };
   }
   const special = new Map([
-    [inbound, waitingInbound],
+    [inbound, waitingMessages],
+    [checkpoints, waitingMessages],
     [commands, waitingCommands],
     [timers, waitingTimers],
   ]);

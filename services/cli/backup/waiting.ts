@@ -64,6 +64,8 @@ export class WaitingMessages {
   waiting(): (entry: Entry, storedSeq?: number) => boolean {
     const erased = new Set(this.missingErasures().map(({ key }) => key));
     return (entry, storedSeq) => {
+      // An anchor: it serves the broker that it was on.
+      if (this.#subjects.queueOf(entry.name) === null) return false;
       const command = this.#commandIn(entry);
       if (command === null) return true;
       const { id, key } = command;

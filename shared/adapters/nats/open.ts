@@ -51,7 +51,9 @@ export const watchStore = async (
   options: Pick<StoreWatchOptions, 'connection' | 'clock' | 'supervised'>,
 ): Promise<StoreWatch> => {
   const subjects = subjectsUnder(prefix);
-  const manager = await jetstreamManager(options.connection, { checkAPI: false, timeout: requestTimeoutMs });
+  // A cluster waits four seconds for the streams that do not answer before it lists the others.
+  const timeout = replicas > 1 ? Math.max(requestTimeoutMs, 6_000) : requestTimeoutMs;
+  const manager = await jetstreamManager(options.connection, { checkAPI: false, timeout });
   const topology = topologyOf(subjects, { replicas, partitions });
   return StoreWatch.start({ ...options, manager, topology, requestTimeoutMs, probe: subjects.probe });
 };
@@ -90,12 +92,10 @@ export const openNats = async (config: Config, options: OpenOptions): Promise<Po
   const [tokens, pairings] = [await bucket(buckets.tokens), await bucket(buckets.pairings)];
   const memory = await bucket(buckets.memory);
   const cursors = createCursors(index);
+  const events = new NatsEventLog({ ...inCommits, clock, onBad, wrote, tail, grouping: groupingOf(replicas) });
   const guards = await startGuards({
     ...{ commits, consumers, prefix: config.prefix, requestTimeoutMs, clock, cursors },
-    ...{
-      events: new NatsEventLog({ ...inCommits, clock, onBad, wrote, tail, grouping: groupingOf(replicas) }),
-      witnesses: await bucket(buckets.witness),
-    },
+    ...{ events, witnesses: await bucket(buckets.witness) },
     ...(log && { log }),
   });
 

@@ -54,6 +54,10 @@ const isUpdatable = ({ field, wanted }: Drift): boolean =>
 const isMissingBound = ({ field, found }: Drift): boolean =>
   field === 'discard' ? found === '"new"' : ['max_age', 'max_bytes', 'max_msgs_per_subject'].includes(field) && found === 'unset';
 
+/** Of a stream that an older version made: it has no place for anchors yet (ADR 25). */
+const isMissingAnchor = ({ field, found }: Drift, { subjects, anchor }: StreamSpec): boolean =>
+  field === 'subjects' && anchor !== undefined && found === canonical(subjects.filter((subject) => subject !== anchor));
+
 /** Settings that a stream cannot change: the first two cannot be turned off, the retention not changed at all. */
 const isIrrevocable = ({ field, wanted }: Drift): boolean =>
   field === 'retention' || (['allow_msg_schedules', 'allow_msg_ttl'].includes(field) && wanted === 'unset');
@@ -129,7 +133,8 @@ const ensureStream = async (work: Work, spec: StreamSpec): Promise<void> => {
   const info = found ?? (await persistently(`create the stream ${spec.name}`, () => orExisting(streams, created)));
   if (found === null) work.created.push(spec.name);
   work.drift.push(...unfinishedRestore(info.config));
-  const isSafe = (drift: Drift): boolean => isUpdatable(drift) || (spec.bounds !== undefined && isMissingBound(drift));
+  const isSafe = (drift: Drift): boolean =>
+    isUpdatable(drift) || isMissingAnchor(drift, spec) || (spec.bounds !== undefined && isMissingBound(drift));
   await settle(work, spec.name, wanted, info.config, (config) => streams.update(spec.name, config), isSafe);
 };
 
@@ -159,8 +164,8 @@ const ensureConsumers = async (work: Work, topology: Topology, { name: stream }:
   });
 };
 
-/** A standalone server elects no leaders and reports no cluster. */
-const hasLeader = (info: ConsumerInfo | undefined): boolean =>
+/** Of a stream or a consumer. A standalone server elects no leaders and reports no cluster. */
+export const hasLeader = (info: Pick<ConsumerInfo | StreamInfo, 'cluster'> | undefined): boolean =>
   info !== undefined && (info.cluster === undefined || Boolean(info.cluster.leader));
 
 const consumersByName = async (manager: JetStreamManager, stream: string): Promise<Map<string, ConsumerInfo>> => {

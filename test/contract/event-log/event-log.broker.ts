@@ -176,14 +176,13 @@ export const eventLogOutageContract = (name: string, create: () => Promise<Break
   });
 };
 
-const logOn = (
-  connection: NatsConnection,
-  {
-    replicas,
-    ...options
-  }: Pick<NatsEventLogOptions, 'requestTimeoutMs' | 'onBad'> & { readonly replicas: number; readonly tail?: LogTail },
-): NatsEventLog =>
-  new NatsEventLog({ connection, subjects, clock: systemClock, tail: new LogTail(), grouping: groupingOf(replicas), ...options });
+type LogOptions = Pick<NatsEventLogOptions, 'requestTimeoutMs' | 'onBad'> & {
+  readonly replicas: number;
+  readonly tail?: LogTail;
+};
+
+const logOn = (connection: NatsConnection, { replicas, tail = new LogTail(), ...options }: LogOptions): NatsEventLog =>
+  new NatsEventLog({ connection, subjects, clock: systemClock, grouping: groupingOf(replicas), tail, ...options });
 
 /** Headers of a stranger who would like to lead readers astray: the broker's own names, and a status. */
 const misleadingHeaders = (): MsgHdrs => {

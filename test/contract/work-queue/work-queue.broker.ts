@@ -80,7 +80,10 @@ export const natsWorkQueue = async (servers: string, replicas: 1 | 3): Promise<Q
       );
       await provision(connection, topology);
     },
-    stored: async () => (await manager.streams.info(stream)).state.messages,
+    stored: async () => {
+      const { state } = await manager.streams.info(stream, { subjects_filter: `${subjects.prefix}.command.>` });
+      return Object.values(state.subjects ?? {}).reduce((sum, count) => sum + count, 0);
+    },
     recreate: async () => {
       await manager.streams.delete(stream);
       await provision(connection, topology);

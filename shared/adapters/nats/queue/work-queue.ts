@@ -17,6 +17,7 @@ import { checkpointBinding, commandBinding, inboundBinding, type QueueBinding } 
 import { failureOf, toNatterError } from '../broker-errors.ts';
 import { AtomicPublisher, groupingOf } from '../publish/atomic-publisher.ts';
 import { ReplyInbox, type Stored } from '../reply-inbox.ts';
+import { Anchors } from './anchors.ts';
 import { forwardDueTimers } from './due-timers.ts';
 import { PartitionedConsumer } from './partitioned-consumer.ts';
 
@@ -65,6 +66,8 @@ class NatsWorkQueue<T extends { readonly traceparent?: string | undefined }> imp
   readonly #manager: Promise<JetStreamManager>;
   readonly #guard: QueueGuard | undefined;
   readonly #timerGuard: QueueGuard | undefined;
+  readonly #anchors: Anchors;
+  readonly #timerAnchors: Anchors;
 
   constructor(binding: QueueBinding<T>, settings: WorkQueueSettings) {
     this.#binding = binding;
@@ -76,6 +79,12 @@ class NatsWorkQueue<T extends { readonly traceparent?: string | undefined }> imp
     const grouping = this.#stream?.batches ? groupingOf(this.#stream.replicas) : ungrouped;
     this.#publisher = new AtomicPublisher({ inbox: this.#inbox, clock, timeoutMs, grouping });
     this.#manager = jetstreamManager(settings.connection, { checkAPI: false, timeout: settings.requestTimeoutMs });
+    const anchorsOf = (stream: string): Anchors => {
+      const subject = settings.topology.streams.find(({ name }) => name === stream)?.anchor;
+      return new Anchors({ ...settings, inbox: this.#inbox, manager: this.#manager, stream, subject });
+    };
+    this.#anchors = anchorsOf(binding.stream);
+    this.#timerAnchors = anchorsOf(binding.timerStream);
   }
 
   partitionOf(key: string): number {
@@ -98,19 +107,20 @@ class NatsWorkQueue<T extends { readonly traceparent?: string | undefined }> imp
     const key = escapeText(id);
     const message = { key, bytes: payload.length, subject, payload, headers: { 'Nats-Msg-Id': key, ...more } };
     const { seq, duplicate = false } = await this.#persistently(this.#guard, () => this.#publisher.publish(message));
+    this.#anchors.note(payload.length);
     return { seq, duplicate };
   }
 
   async schedule(name: string, at: number, message: T): Promise<void> {
     const { timerSubjectOf, dueSubject, keyOf, encode } = this.#binding;
-    await this.#send(this.#timerGuard, timerSubjectOf(keyOf(message), name), encode(message), schedule(at, dueSubject));
+    await this.#setTimer(timerSubjectOf(keyOf(message), name), encode(message), schedule(at, dueSubject));
   }
 
   /** Replaces the timer by one that is never due and soon expires: unlike a purge, this needs only the right to publish. */
   async cancel(key: string, name: string): Promise<void> {
     const { timerSubjectOf, dueSubject } = this.#binding;
     const headers = { ...schedule(never, dueSubject), 'Nats-TTL': cancelledTtl };
-    await this.#send(this.#timerGuard, timerSubjectOf(key, name), new Uint8Array(), headers);
+    await this.#setTimer(timerSubjectOf(key, name), new Uint8Array(), headers);
   }
 
   async consume(options: ConsumeOptions<T>): Promise<Consumption> {
@@ -120,7 +130,12 @@ class NatsWorkQueue<T extends { readonly traceparent?: string | undefined }> imp
     if (spec?.pinMs === undefined)
       throw new NatterError('unsupported', `the topology has no consumers of ${this.#binding.stream}`);
     const manager = await this.#manager;
-    const shared = { connection, clock, deadLetters, binding: this.#binding, manager };
+    // What is taken counts as well: a connector publishes by itself.
+    const decode = (bytes: Uint8Array): T => {
+      this.#anchors.note(bytes.length);
+      return this.#binding.decode(bytes);
+    };
+    const shared = { connection, clock, deadLetters, binding: { ...this.#binding, decode }, manager };
     const partitions = await PartitionedConsumer.start(
       {
         ...shared,
@@ -133,24 +148,31 @@ class NatsWorkQueue<T extends { readonly traceparent?: string | undefined }> imp
       },
       options,
     );
+    const stopped = new AbortController();
+    void this.#anchors.keepTrimming(clock, stopped.signal);
+    // Only commands are ever scheduled.
+    if (this.#binding.name === 'commands') void this.#timerAnchors.keepTrimming(clock, stopped.signal);
     const timers = forwardDueTimers({ ...shared, guard: this.#timerGuard, publish: (message) => this.publish(message) });
     return {
       owned: () => partitions.owned(),
       problems: () => [...partitions.problems(), ...timers.problems()],
       warnings: () => partitions.warnings(),
-      close: async (drainMs) => void (await Promise.all([timers.close(), partitions.close(drainMs)])),
+      close: async (drainMs) => {
+        stopped.abort();
+        await Promise.all([timers.close(), partitions.close(drainMs)]);
+      },
     };
   }
 
   /** As counted by the consumers; a scheduled message counts once it is due. */
   async lag(): Promise<number> {
-    const { consumers, streams } = await this.#manager;
+    const { consumers } = await this.#manager;
     const { name, stream, timerStream } = this.#binding;
     try {
       // Due messages are stored in the queue before they leave the timer stream: in this order none is missed on its way.
       const due = await consumers.info(timerStream, name);
-      const { state } = await streams.info(stream);
-      return due.num_pending + due.num_ack_pending + (this.#keepsDone ? await this.#notDone(state.messages) : state.messages);
+      const stored = await this.#anchors.others();
+      return due.num_pending + due.num_ack_pending + (this.#keepsDone ? await this.#notDone(stored) : stored);
     } catch (error) {
       throw toNatterError(error, `count the messages of ${stream}`);
     }
@@ -176,9 +198,10 @@ class NatsWorkQueue<T extends { readonly traceparent?: string | undefined }> imp
     return partitions < this.#settings.topology.partitions ? stored : messages;
   }
 
-  #send(guard: QueueGuard | undefined, subject: string, bytes: Uint8Array, headers: Record<string, string>): Promise<Stored> {
+  async #setTimer(subject: string, bytes: Uint8Array, headers: Record<string, string>): Promise<void> {
     const options = { timeoutMs: this.#settings.requestTimeoutMs, headers };
-    return this.#persistently(guard, () => this.#inbox.ask(subject, bytes, options));
+    await this.#persistently(this.#timerGuard, () => this.#inbox.ask(subject, bytes, options));
+    this.#timerAnchors.note(bytes.length);
   }
 
   /** Publishes the same message until it is stored, for a bounded time. */

@@ -2,11 +2,11 @@ import type { JetStreamManager, StreamInfo } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
 import type { Clock } from '../../../kit/clock.ts';
 import { errorMessage } from '../../../kit/errors.ts';
-import { HealthProblem } from '../../../kit/health-problem.ts';
+import { type HealthCode, HealthProblem } from '../../../kit/health-problem.ts';
 import type { Topology } from '../../../wire/topology.ts';
 import { type BrokerFailure, failureOf, toNatterError } from '../broker-errors.ts';
 import { connectionProblems } from '../connection.ts';
-import { driftText, missingConsumers, missingStreams, streamDrift } from '../provision.ts';
+import { driftText, hasLeader, missingConsumers, missingStreams, streamDrift } from '../provision.ts';
 import { ReplyInbox } from '../reply-inbox.ts';
 
 export interface StoreWatchOptions {
@@ -30,8 +30,10 @@ const unstoredMs = 4_000;
 const probeMs = 2_000;
 /** After so long without another failure it is unknown how writes end. */
 const staleMs = 10_000;
-/** While a cluster elects a leader, lists are incomplete and writes fail. */
+/** While a cluster elects a leader, lists are incomplete and writes fail. Elections end before. */
 const electionMs = 10_000;
+/** What needs no second reason why nothing is stored. */
+const explaining: ReadonlySet<HealthCode> = new Set(['storage_full', 'streams_missing', 'leaders_missing']);
 /** One page of a disk: a smaller message may find room in the last page of a full one. */
 const probeBytes = 4_096;
 
@@ -61,6 +63,8 @@ export class StoreWatch {
   readonly #unstored = new Map<'probe' | 'append', Unstored>();
   #connectedAt = Number.NEGATIVE_INFINITY;
   #unlistedSince: number | null = null;
+  /** Streams without a leader, and when that was first seen; what is so from the beginning is told at once. */
+  #leaderless: ReadonlyMap<string, number> | null = null;
   #found: readonly HealthProblem[] = [new HealthProblem('starting', 'the broker has not been checked yet')];
 
   private constructor(options: StoreWatchOptions) {
@@ -82,7 +86,7 @@ export class StoreWatch {
 
   problems(): readonly HealthProblem[] {
     const supervised = this.#options.supervised?.() ?? [];
-    const isExplained = [...supervised, ...this.#found].some(({ code }) => code === 'storage_full' || code === 'streams_missing');
+    const isExplained = [...supervised, ...this.#found].some(({ code }) => explaining.has(code));
     return [...supervised, ...this.#found, ...(isExplained ? [] : this.#writeProblems())];
   }
 
@@ -148,12 +152,13 @@ export class StoreWatch {
     const listed = new Map<string, StreamInfo>();
     for await (const info of manager.streams.list()) listed.set(info.config.name, info);
     const found: HealthProblem[] = [];
-    // A stream without a leader is not in the list, but it exists.
-    const absent = topology.streams.some(({ name }) => !listed.has(name)) ? await missingStreams(manager, topology) : [];
+    const unled = topology.streams.map(({ name }) => name).filter((name) => !hasLeader(listed.get(name)));
+    const absent = unled.some((name) => !listed.has(name)) ? await missingStreams(manager, topology) : [];
     if (absent.length > 0) {
       const message = `the broker has no stream ${absent.join(', ')}: it was not provisioned, or lost its data`;
       found.push(new HealthProblem('streams_missing', message));
     }
+    found.push(...this.#withoutLeader(unled.filter((name) => !absent.includes(name))));
     for (const spec of topology.streams) {
       const info = listed.get(spec.name);
       if (info === undefined) continue;
@@ -162,6 +167,16 @@ export class StoreWatch {
       found.push(...(await this.#consumersOf(info)));
     }
     return found;
+  }
+
+  /** Such a stream may be in the list or not. It stores nothing, and an election ends within the patience. */
+  #withoutLeader(names: readonly string[]): readonly HealthProblem[] {
+    const now = this.#now();
+    const before = this.#leaderless ?? new Map(names.map((name) => [name, Number.NEGATIVE_INFINITY]));
+    this.#leaderless = new Map(names.map((name) => [name, before.get(name) ?? now]));
+    const lasting = names.filter((name) => now - (this.#leaderless?.get(name) ?? now) >= this.#electionMs);
+    if (lasting.length === 0) return [];
+    return [new HealthProblem('leaders_missing', `no server of the broker leads ${lasting.join(', ')}: nothing is stored there`)];
   }
 
   /** The number of consumers comes with the stream. Only a wrong one is a reason to ask for their names, which may need a right. */
