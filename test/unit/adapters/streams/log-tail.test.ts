@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { LogTail } from '../../../../shared/adapters/streams/log-tail.ts';
-import { CountedLog, type Follower } from '../../../support/log-tail.ts';
+import { CountedLog, type Follower } from '../../../support/streams/counted-log.ts';
 
 /** Ten followers of one log, each from its beginning. */
 const followers = (log: CountedLog, tail: LogTail, after = 0): Follower[] =>
