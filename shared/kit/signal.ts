@@ -23,13 +23,15 @@ export class Signal {
     this.#isNotified = false;
   }
 
-  /** Resolves once `notify` has been called since the last wait, or after `ms`. */
-  async waitAtMost(ms: number, clock: Pick<Clock, 'sleep'>): Promise<void> {
+  /** Resolves with true once `notify` has been called since the last wait, or with false after `ms`. */
+  async waitAtMost(ms: number, clock: Pick<Clock, 'sleep'>): Promise<boolean> {
     const woken = new AbortController();
     // A reason of our own: the default one is an error with a stack trace, which costs more than the wait.
     this.#wake = () => woken.abort('woken');
     if (this.#isNotified) this.#wake();
     await clock.sleep(ms, woken.signal);
+    const wasNotified = this.#isNotified;
     this.#isNotified = false;
+    return wasNotified;
   }
 }

@@ -31,7 +31,6 @@ interface KnownFile {
  */
 export class SystemPrompts {
   readonly #files = new Map<string, KnownFile>();
-  readonly #toolCharacters = new WeakMap<ToolSpec, number>();
   readonly #memory: MemoryReader | undefined;
 
   constructor(memory?: MemoryReader) {
@@ -59,7 +58,7 @@ export class SystemPrompts {
       parts: [
         { name: 'system prompt', characters: systemPrompt.length },
         ...sections.map(({ name, text }) => ({ name, characters: text.length })),
-        ...this.#toolParts(tools),
+        ...toolParts(tools),
       ].slice(0, limits.promptParts),
     };
   }
@@ -91,24 +90,18 @@ export class SystemPrompts {
     this.#files.set(path, { stamp, text });
     return text;
   }
-
-  /** One part for the tools of each MCP server (named `<server>__<tool>`), and one for Natter's own tools. */
-  #toolParts(tools: readonly ToolSpec[]): PromptPart[] {
-    const parts = new Map<string, number>();
-    for (const tool of tools) {
-      const [server = '', rest] = tool.name.split('__', 2);
-      const part = rest === undefined ? 'tools' : `tools of ${server}`;
-      parts.set(part, (parts.get(part) ?? 0) + this.#charactersOf(tool));
-    }
-    return Array.from(parts, ([name, characters]) => ({ name, characters }));
-  }
-
-  #charactersOf(tool: ToolSpec): number {
-    const known = this.#toolCharacters.get(tool) ?? toolCharacters(tool);
-    this.#toolCharacters.set(tool, known);
-    return known;
-  }
 }
+
+/** One part for the tools of each MCP server (named `<server>__<tool>`), and one for Natter's own tools. */
+const toolParts = (tools: readonly ToolSpec[]): PromptPart[] => {
+  const parts = new Map<string, number>();
+  for (const tool of tools) {
+    const [server = '', rest] = tool.name.split('__', 2);
+    const part = rest === undefined ? 'tools' : `tools of ${server}`;
+    parts.set(part, (parts.get(part) ?? 0) + toolCharacters(tool));
+  }
+  return Array.from(parts, ([name, characters]) => ({ name, characters }));
+};
 
 /** In this thread: it takes some microseconds, while a turn would wait a millisecond for the thread pool. `null`: there is no such file. */
 const stampOf = (path: string): string | null => {

@@ -5,6 +5,7 @@ import type { FollowOptions } from '../../ports/event-log.ts';
 import type { Subjects } from '../../wire/subjects.ts';
 import { type FollowedLog, readsAll, under, type WakeUps } from '../streams/follow.ts';
 import { commitOrNull, keyIn, type MessageBatch, type OnBad } from '../streams/stored-message.ts';
+import { onReconnect } from './watch/on-reconnect.ts';
 
 interface EventStream {
   readonly connection: NatsConnection;
@@ -53,7 +54,11 @@ class StoredWakeUps implements WakeUps {
         wake();
       },
     });
-    this.#stop = () => subscription.unsubscribe();
+    const stopListening = onReconnect(connection, wake);
+    this.#stop = () => {
+      stopListening();
+      subscription.unsubscribe();
+    };
   }
 
   latest(): number {

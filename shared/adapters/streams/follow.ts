@@ -7,7 +7,7 @@ import type { FollowOptions } from '../../ports/event-log.ts';
 import type { Subjects } from '../../wire/subjects.ts';
 import type { MessageBatch, StoredMessage } from './stored-message.ts';
 
-/** Hints that something was stored. A lost hint costs a second, never a commit. */
+/** Hints that something was stored. A lost hint costs a second, where nothing has come for long five; never a commit. */
 export interface WakeUps {
   /** The greatest announced sequence, 0 if none. */
   latest(): number;
@@ -51,6 +51,8 @@ export const under = (subjects: Subjects, headlines: FollowOptions['headlines'])
 
 /** How long to wait after a lost hint, an outage or a doubt about the log. */
 const pollMs = 1_000;
+/** How long at most between two reads of a log that nothing comes from: hints are only lost with a connection or a dying writer. */
+const restMs = 5_000;
 /** How long a message that a replica does not have yet, or that was erased, is waited for. */
 const lagWaits = { firstMs: 1, mostMs: pollMs };
 /** Commits stored shortly before we subscribed have no hint, and a replica may lack them, so the first polls come sooner. */
@@ -90,7 +92,7 @@ export async function* followLog(log: FollowedLog, options: FollowOptions): Asyn
       else if (stuck) await sleeper.sleepUnless(() => wakeUps.latest() > woken, backoffMs(lagWaits, stuckReads - 1));
       else if (!behind) {
         await sleeper.sleepUnless(() => wakeUps.latest() > position, idleMs);
-        idleMs = Math.min(pollMs, 2 * idleMs);
+        idleMs = Math.min(batch.messages.length > 0 ? pollMs : restMs, 2 * idleMs);
       }
       await sleeper.sleep(startedAt + pauseMs - log.clock.monotonic());
     }

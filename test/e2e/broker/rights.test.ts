@@ -107,6 +107,8 @@ const messages: readonly [RegExp, ...string[]][] = [
   [/^natter\.join$/, 'requests for live text'],
   [/^natter\.resume$/, 'requests to resume'],
   [/^natter\.probe$/, 'probes'],
+  [/^natter\.anchor\.(inbound|commands|checkpoints)$/, '%'],
+  [/^natter\.anchor\.timers$/, 'timers of inbound', 'timers of commands', 'timers of checkpoints'],
   [/^_INBOX_gateway\./, 'inbox of the gateway'],
   [/^_INBOX_checkpoint\./, 'inbox of checkpoint'],
   [/^_INBOX_operator\./, 'inbox of the operator'],

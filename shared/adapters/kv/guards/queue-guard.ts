@@ -64,12 +64,17 @@ export class QueueGuard extends StreamGuard {
       this.#reused = stored.seq;
       this.distrust();
     }
-    this.note(stored.seq);
+    this.#note(stored.seq);
     return stored;
   }
 
-  /** A message has this place. */
-  note(seq: number): void {
+  /** A message with this place was handed out. Throws as `check`. */
+  async take(seq: number): Promise<void> {
+    await this.check();
+    this.#note(seq);
+  }
+
+  #note(seq: number): void {
     if (seq <= this.seen.seq) return;
     this.seen = { ...this.seen, seq };
     this.unsaved = true;

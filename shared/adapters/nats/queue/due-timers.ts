@@ -75,8 +75,7 @@ export const forwardDueTimers = <T>(settings: DueTimersSettings<T>): DueTimers =
 /** A failed message is delivered again after its ack wait. */
 const forward = async <T>({ binding, publish, ...settings }: DueTimersSettings<T>, pulled: Pulled): Promise<void> => {
   try {
-    await settings.guard?.check();
-    settings.guard?.note(pulled.seq);
+    await settings.guard?.take(pulled.seq);
     let message: T;
     try {
       message = binding.decode(pulled.bytes);

@@ -1,6 +1,7 @@
 import { backoffMs } from '../../../kit/backoff.ts';
 import { errorMessage } from '../../../kit/errors.ts';
 import type { ConsumeOptions } from '../../../ports/work-queue.ts';
+import { isGivenUp } from '../../../wire/subjects.ts';
 import type { QueueGuard } from '../../kv/guards/queue-guard.ts';
 import { handleStored, handlingRetries, type StoredAckOutcome, type StoredHandling } from '../../streams/handle-stored.ts';
 import type { PullEvents, Pulled, PullStream } from '../pull-stream.ts';
@@ -235,16 +236,15 @@ export class Partition<T> {
 
   async #attempt(inHand: InHand): Promise<StoredAckOutcome> {
     const { deliveries, ...pulled } = inHand.pulled;
-    const failed = (reason: string): void => {
-      inHand.trouble = reason;
-    };
     try {
-      await this.#host.guard?.check();
-      this.#host.guard?.note(pulled.seq);
+      await this.#host.guard?.take(pulled.seq);
     } catch (error) {
-      failed(errorMessage(error));
+      inHand.trouble = errorMessage(error);
       return 'retry';
     }
-    return handleStored(this.#host, { ...pulled, partition: this.number, attempt: deliveries + inHand.failures }, failed);
+    if (isGivenUp(pulled.subject)) return 'recorded';
+    return handleStored(this.#host, { ...pulled, partition: this.number, attempt: deliveries + inHand.failures }, (reason) => {
+      inHand.trouble = reason;
+    });
   }
 }

@@ -20,7 +20,7 @@ export interface BrokerWatchOptions {
   readonly log?: Logger;
 }
 
-const lookMs = 1_000;
+const lookMs = 2_000;
 
 /** Resolves after the first check. */
 export const watchBroker = async (options: BrokerWatchOptions): Promise<BrokerWatch> => {
