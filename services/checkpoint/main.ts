@@ -44,11 +44,12 @@ const name = 'checkpoint-index';
 /** Milliseconds between two reads of the log. */
 const readPauseMs = 20;
 /**
- * Milliseconds between two flushes: the least, and the most after large ones, so that rows that change often are written less
- * often.
+ * Milliseconds between two flushes: the least, for each row of the last one, and at most. Every row waits for the disk, so those that change
+ * often are written less often the more there are; lists do not wait for them (ADR 24).
  */
 const flushPauseMs = 250;
-const flushPauseMsMax = 2_000;
+const flushPauseRowMs = 5;
+const flushPauseMsMax = 5_000;
 /** How often a pause checks whether the projection is full, ms. */
 const restMs = 50;
 
@@ -96,7 +97,7 @@ export const startCheckpoint = async (options: CheckpointOptions): Promise<Servi
       while (!until.aborted) {
         while (!current.isDirty() && !until.aborted) await folded.wait(until);
         if (until.aborted) return;
-        const pauseMs = Math.min(flushPauseMs + 2 * (await flush()), flushPauseMsMax);
+        const pauseMs = Math.min(flushPauseMs + flushPauseRowMs * (await flush()), flushPauseMsMax);
         for (let restedMs = 0; restedMs < pauseMs && !isFull() && !until.aborted; restedMs += restMs) {
           await ports.clock.sleep(restMs, until);
         }

@@ -1,3 +1,4 @@
+#!/usr/bin/env node
 import { readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { argv, env, exit, stderr, stdin, stdout } from 'node:process';

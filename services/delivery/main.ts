@@ -40,10 +40,12 @@ export const startDelivery = async (options: DeliveryOptions): Promise<Service> 
   const { config, ports, log, member } = options;
   const meters = createDeliveryMeters(ports.clock);
   const erasures = createErasures();
-  const accounts = new ParkedAccounts(ports.clock, log);
+  let accounts = new ParkedAccounts(ports.clock, log);
   const outlets = outletsOf(options);
   let outbox: Outbox | null = null;
   const openOutbox = (after: number, signals: DeliverySignals): Outbox => {
+    // Another process may have sent in the meantime.
+    accounts = new ParkedAccounts(ports.clock, log);
     const deliverOne = instrumented(workerOf(options, { outlets, erasures, meters, accounts }, signals), meters);
     outbox = createOutbox({ after, held: signals.held, clock: ports.clock, deliver: deliverOne });
     return outbox;
@@ -66,10 +68,10 @@ export const startDelivery = async (options: DeliveryOptions): Promise<Service> 
       in_hand: outbox?.inHand() ?? 0,
       conversations: outbox?.conversations() ?? 0,
       waiting: outbox?.waiting() ?? 0,
-      parked_accounts: accounts.size,
+      parked_accounts: leased.active() ? accounts.size : 0,
     }),
-    warnings: () => accounts.warnings(),
-    waiting: () => [...accounts.waiting(), ...(outbox?.waits() ?? [])],
+    warnings: () => (leased.active() ? accounts.warnings() : []),
+    waiting: () => (leased.active() ? [...accounts.waiting(), ...(outbox?.waits() ?? [])] : []),
     stop: (deadlineMs) => {
       endResumes();
       return leased.stop(deadlineMs);

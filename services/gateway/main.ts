@@ -1,6 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import type { FastifyInstance } from 'fastify';
 import type { Config } from '../../shared/domain/config/schema.ts';
+import type { RecordedCommit } from '../../shared/domain/session/envelope.ts';
 import { errorMessage, NatterError } from '../../shared/kit/errors.ts';
 import { HealthProblem } from '../../shared/kit/health-problem.ts';
 import { limits } from '../../shared/kit/limits.ts';
@@ -81,12 +82,15 @@ const openFollowers = ({ config, ports, log, token: ownToken }: GatewayOptions) 
   const { clock, tokens } = ports;
   const callers = new Callers({ tokens, clock, log, ownToken, config: () => config.current() });
   const approvals = new RecentApprovals();
+  const sessions = new SessionList(ports, config.current().session.mainKey);
+  const take = (commit: RecordedCommit): void => {
+    approvals.take(commit);
+    sessions.take(commit);
+  };
   return {
-    callers,
+    ...{ callers, approvals, sessions },
     openCalls: new OpenCalls(callers, clock),
-    approvals,
-    feed: new EventFeed(ports.events, clock, log, (commit) => approvals.take(commit)),
-    sessions: new SessionList(ports, config.current().session.mainKey),
+    feed: new EventFeed(ports.events, clock, log, take),
     memory: new MemoryList(ports),
     audit: new Audit({ log, clock, trail: ports.audit }),
   };

@@ -128,7 +128,7 @@ const createHost = (options: SessionServiceOptions, { meters, tools, skills, mem
   const traces = new RunTraces(ports.events);
   const instruments = instrumented({ clock: ports.clock, meters, traces });
   return new SessionHost({
-    ...{ config, log, member, skills, meters, traces, inspect },
+    ...{ config, log, member, skills, meters, traces, inspect, memory },
     ports: { ...ports, events: instruments.log(ports.events) },
     modelOf: (name) => instruments.model(modelOf(name)),
     tools: instruments.tools(tools),

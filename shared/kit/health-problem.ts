@@ -24,6 +24,10 @@ const table = {
     'all',
     'put back the store with the longest log; if there is none, run "natter log accept" (docs/operate/operations.md)',
   ],
+  queue_went_back: [
+    'changes',
+    'put back the newest copy of the stream; if there is none, run "natter log accept" (docs/operate/operations.md)',
+  ],
   storage_full: [
     'changes',
     'free space on the disk of the broker, or raise its limit; "natter up" then restarts its broker, restart one of your own',

@@ -62,15 +62,26 @@ export const secretHider = (secrets: readonly string[]): ((text: string) => stri
   return (text) => forms.reduce((clean, form) => (clean.includes(form) ? clean.replaceAll(form, hidden) : clean), text);
 };
 
+/** Secrets prepared for streams, of which there may be many. */
+export class SecretForms {
+  readonly all: readonly string[];
+  readonly firsts: ReadonlySet<string | undefined>;
+
+  constructor(secrets: readonly string[]) {
+    this.all = formsOfAll(secrets);
+    this.firsts = new Set(this.all.map(([first]) => first));
+  }
+}
+
 /** Hides secrets in text that comes in pieces: what may be the beginning of one waits for the piece after it. */
 export class SecretStream {
   readonly #forms: readonly string[];
   readonly #firsts: ReadonlySet<string | undefined>;
   #kept = '';
 
-  constructor(secrets: readonly string[]) {
-    this.#forms = formsOfAll(secrets);
-    this.#firsts = new Set(this.#forms.map(([first]) => first));
+  constructor({ all, firsts }: SecretForms) {
+    this.#forms = all;
+    this.#firsts = firsts;
   }
 
   /** Takes a piece, and returns the text that can be shown now. */

@@ -1,5 +1,8 @@
 import type { Clock } from './clock.ts';
 
+/** The reason of an abort that nobody looks at. Made once: an error with a stack trace for each costs more than what it ends. */
+export const aborted = new DOMException('This operation was aborted', 'AbortError');
+
 /** Wakes one waiter. A notification while nobody waits ends the next wait at once; several count as one. */
 export class Signal {
   #isNotified = false;
@@ -23,13 +26,15 @@ export class Signal {
     this.#isNotified = false;
   }
 
-  /** Resolves once `notify` has been called since the last wait, or after `ms`. */
-  async waitAtMost(ms: number, clock: Pick<Clock, 'sleep'>): Promise<void> {
+  /** Resolves with true once `notify` has been called since the last wait, or with false after `ms`. */
+  async waitAtMost(ms: number, clock: Pick<Clock, 'sleep'>): Promise<boolean> {
     const woken = new AbortController();
     // A reason of our own: the default one is an error with a stack trace, which costs more than the wait.
     this.#wake = () => woken.abort('woken');
     if (this.#isNotified) this.#wake();
     await clock.sleep(ms, woken.signal);
+    const wasNotified = this.#isNotified;
     this.#isNotified = false;
+    return wasNotified;
   }
 }

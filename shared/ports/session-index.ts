@@ -1,5 +1,6 @@
 import type { SessionKey } from '../domain/keys/session-key.ts';
 import type { IndexRow } from '../domain/projections/index-row.ts';
+import type { RecordedCommit } from '../domain/session/envelope.ts';
 
 /** The session index: one row per key, a projection of the log (A11: "a map sessionKey → { sessionId, updatedAt, … }"). */
 export interface SessionIndex {
@@ -9,7 +10,8 @@ export interface SessionIndex {
   /** Sequence of the log up to which the index is current; 0 if it is empty. */
   position(): Promise<number>;
   /**
-   * Keeps a copy of all rows in memory until closed; it lags by at most a second, or three with a thousand changes per second.
+   * Keeps a copy of all rows in memory until closed; it lags by at most two seconds, or six with hundreds of changes
+   * per second, unless its owner folds commits in.
    */
   watch(marks?: Partial<RowMarks>): Promise<IndexView>;
 }
@@ -23,6 +25,8 @@ export interface RowMarks {
 }
 
 export interface IndexView {
+  /** Folds a commit into its session's row, so that the copy is as fresh as the reader of the log; one that does not follow on the row is left to the index. */
+  take(commit: RecordedCommit): void;
   get(key: SessionKey): IndexRow | undefined;
   rows(): Iterable<IndexRow>;
   /** Most recently updated first; the key decides between equals. Iterate without awaiting in between. */

@@ -39,6 +39,8 @@ export interface ToolEnd {
 export interface Tool extends ToolSpec {
   /** Repeating a call with the same id has no further effect. */
   readonly idempotent: boolean;
+  /** A call changes nothing anywhere, so a result that is lost is simply got again: it need not be recorded at once. */
+  readonly readsOnly?: true;
   /** The policy decision when no rule matches. */
   readonly usual: 'allow' | 'ask' | 'deny';
   /** Reads only what everybody in the session may read anyway, so strangers need no rule for it (ADR 22). */

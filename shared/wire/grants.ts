@@ -50,7 +50,7 @@ const grants = {
   'inbound of one channel': { connector: 'w' },
   commands: {
     ...{ provisioner: 'm', session: 'wtcpd', router: 'wc', checkpoint: 'wc', delivery: 'wc', gateway: 'wc' },
-    ...{ operator: 'wcrhd', backup: 'crsh', restorer: 'mkxcrd' },
+    ...{ operator: 'wcrhpd', backup: 'crsh', restorer: 'mkxcrd' },
   },
   checkpoints: {
     ...{ provisioner: 'm', session: 'c', router: 'c', checkpoint: 'wtcp', delivery: 'c', gateway: 'wc' },
@@ -89,10 +89,10 @@ const grants = {
   snapshots: { provisioner: 'm', session: 'wr', gateway: 'r', operator: 'wcr', backup: 'crs', restorer: 'mkxcrw' },
   'index rows': {
     provisioner: 'm',
-    session: 'rh',
-    checkpoint: 'wrh',
-    gateway: 'rh',
-    operator: 'wcrh',
+    session: 'r',
+    checkpoint: 'wr',
+    gateway: 'r',
+    operator: 'wcr',
     backup: 'crs',
     restorer: 'mkxcr',
   },
@@ -101,6 +101,9 @@ const grants = {
   witness: {
     ...{ provisioner: 'm', session: 'wr', router: 'r', checkpoint: 'r', delivery: 'r', gateway: 'r' },
     ...{ operator: 'wcr', backup: 'crs', restorer: 'mkxcrw' },
+  },
+  'witness of queues': {
+    ...{ session: 'w', router: 'w', checkpoint: 'w', delivery: 'w', gateway: 'w', operator: 'w', restorer: 'w' },
   },
   memory: {
     provisioner: 'm',
@@ -189,6 +192,7 @@ export const resourcesOf = (subjects: Subjects, channel: string): Record<Resourc
     'position of the index': bucket('index', 'position'),
     cursors: bucket('index', 'cursor.*'),
     witness: bucket('witness', 'writers'),
+    'witness of queues': bucket('witness', 'queue.*'),
     memory: bucket('memory', 'memory.>'),
     'health of processes': bucket('hosts', 'health.*'),
     leases: bucket('hosts', 'lease.*'),

@@ -49,6 +49,7 @@ export const indexRow = z.object({
   failedTurns: count,
   refusedMessages: count,
   queuedTurns: count,
+  strangersQueued: z.array(z.string()).max(limits.queuedTurns).optional(),
   activeTurnId: z.string().nullable(),
   approval: approvalRequest.extend({ requestedAt: z.number() }).nullable().default(null),
   costUsd: z.number().min(0).default(0),
@@ -75,6 +76,7 @@ export const indexRow = z.object({
   lastRoute: deliveryTarget.nullable(),
   deleted: z.boolean(),
   deletedSeq: count.default(0),
+  logBytes: count.optional(),
 }) satisfies z.ZodType<IndexRow, unknown>;
 export const indexRowCodec = codecOf<IndexRow>(indexRow);
 
@@ -89,8 +91,10 @@ const witness = {
 /** A cursor of a reader. Those of older versions have nothing but `seq`. */
 export const witnessCodec = codecOf<LogWitness>(z.object(witness));
 
-/** The highest place that writers have seen, and how many losses of the log have been accepted. */
-export const writersWitnessCodec = codecOf<LogWitness & { readonly accepted: number }>(z.object({ ...witness, accepted: count }));
+/** The highest place that writers have seen, how many losses have been accepted, and a place of a queue that was given out twice. */
+export const writersWitnessCodec = codecOf<LogWitness & { readonly accepted: number; readonly reused?: number | undefined }>(
+  z.object({ ...witness, accepted: count, reused: count.optional() }),
+);
 
 /** A message that nobody could process. */
 export const deadLetter = z.object({

@@ -45,6 +45,9 @@ export interface Subjects {
   storedCommands(partition: number): string;
   /** The subject filter for a key's stored commands, in any partition. */
   storedCommandsOf(key: string): string;
+  /** Where the places of lost commands are filled, and where the stream stores that. */
+  readonly givenUpCommands: string;
+  readonly storedGivenUpCommands: string;
   inbound(channel: string, conversation: string): string;
   storedInbound(partition: number): string;
   checkpoint(key: string): string;
@@ -95,6 +98,11 @@ const shortened = (text: string): string =>
 const conversationOf = ({ to, accountId, threadId }: DeliveryTarget): string =>
   shortened([accountId ?? '', to, threadId ?? ''].map(token).join('~'));
 
+/** In the place of a key: an escaped one has no `~`. */
+const givenUp = '~lost';
+/** True for a message that fills the place of a lost command; one may be out when a person accepts the loss. */
+export const isGivenUp = (storedSubject: string): boolean => storedSubject.endsWith(`.${givenUp}`);
+
 /** All subjects under a prefix (default `natter`; several systems can share a broker). */
 export const subjectsUnder = (prefix: string): Subjects => {
   const path = (key: SessionKey): string => escapeText(key).replaceAll(':', '.');
@@ -108,6 +116,8 @@ export const subjectsUnder = (prefix: string): Subjects => {
     },
     storedCommands: (partition) => `${prefix}.command.${partition}.*`,
     storedCommandsOf: (key) => `${prefix}.command.*.${escapeText(key)}`,
+    givenUpCommands: `${prefix}.command.${givenUp}`,
+    storedGivenUpCommands: `${prefix}.command.*.${givenUp}`,
     inbound: (channel, conversation) => `${prefix}.inbound.${token(channel)}.${token(conversation)}`,
     storedInbound: (partition) => `${prefix}.inbound.${partition}.*.*`,
     checkpoint: (key) => `${prefix}.checkpoint.${escapeText(key)}`,

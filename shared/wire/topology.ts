@@ -20,6 +20,8 @@ export interface StreamSpec {
   /** Scheduled messages. They slow the whole stream down by about a fifth, so only the timer stream has them (ADR 7). */
   readonly schedules: boolean;
   readonly messageTtl: boolean;
+  /** Messages may be stored together, all of them or none (ADR 23). */
+  readonly batches: boolean;
   readonly directReads: boolean;
   /** Keep only the newest message of each subject (a key-value bucket). */
   readonly lastPerSubject: boolean;
@@ -90,6 +92,7 @@ const stream = (name: string, subjects: readonly string[], replicas: number, cha
   duplicateWindowMs: 120_000,
   schedules: false,
   messageTtl: false,
+  batches: false,
   directReads: true,
   lastPerSubject: false,
   cache: false,
@@ -151,7 +154,7 @@ export const topologyOf = ({ prefix, due, probe, deadLetters, anchor }: Subjects
     partitions,
     streams: [
       work('inbound', [`${prefix}.inbound.*.*`], {
-        retention: 'workqueue',
+        ...{ retention: 'workqueue', batches: true },
         transform: {
           from: `${prefix}.inbound.*.*`,
           to: `${prefix}.inbound.{{partition(${partitions},1,2)}}.{{wildcard(1)}}.{{wildcard(2)}}`,
@@ -159,7 +162,7 @@ export const topologyOf = ({ prefix, due, probe, deadLetters, anchor }: Subjects
       }),
       // Completed commands stay until the owner of their consumer removes them in bulk: saves a sync per command (ADR 9).
       work('commands', [`${prefix}.command.*`], {
-        sequencesRise: true,
+        ...{ sequencesRise: true, batches: true },
         transform: { from: `${prefix}.command.*`, to: `${prefix}.command.{{partition(${partitions},1)}}.{{wildcard(1)}}` },
       }),
       work('checkpoints', [`${prefix}.checkpoint.*`], {
@@ -169,7 +172,7 @@ export const topologyOf = ({ prefix, due, probe, deadLetters, anchor }: Subjects
       work('timers', [`${prefix}.timer.*.*.*`, `${prefix}.due.*`], {
         ...{ retention: 'workqueue', schedules: true, messageTtl: true },
       }),
-      stream(names.events, [`${prefix}.event.>`], replicas),
+      stream(names.events, [`${prefix}.event.>`], replicas, { batches: true }),
       stream(names.deliveries, [`${prefix}.delivery.>`], replicas),
       stream(names.dead, [deadLetters], replicas, { bounds: deadBounds }),
       stream(names.audit, [`${prefix}.audit.*`], replicas, { maxMessageBytes: 16 * 1024, bounds: auditBounds }),

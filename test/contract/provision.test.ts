@@ -126,6 +126,17 @@ describe.each([
     expect([updated, drift.map(({ field }) => field)]).toEqual([[], ['max_bytes']]);
   });
 
+  test('streams from the time when nothing was written in groups allow it once that is asked for, and keep what they have (ADR 23)', async () => {
+    const streams = topology.streams.map((spec) => ({ ...spec, batches: false }));
+    await provision(connection, { ...topology, streams });
+    const { seq } = await jetstream(connection).publish('natter.event.user_message.agent.main', 'of the old version');
+    const { drift } = await provision(connection, topology);
+    const grouped = ['NATTER_INBOUND', commands, 'NATTER_EVENTS'];
+    expect(drift.map(({ resource, field }) => [resource, field])).toEqual(grouped.map((name) => [name, 'allow_atomic']));
+    expect(await provision(connection, topology, { update: true })).toEqual({ created: [], updated: grouped, drift: [] });
+    expect((await manager.streams.getMessage('NATTER_EVENTS', { seq }))?.string()).toBe('of the old version');
+  });
+
   test('ADR 25: replicated queues from the time before the anchors get a place for them, only when asked; a foreign subject is drift', async () => {
     if (replicas === 1) return;
     const streams = topology.streams.map((spec) => {

@@ -226,7 +226,7 @@ describe('the codec', () => {
   test('commits and commands come back as they were, without what was undefined', () => {
     const faithful = (write: typeof encodeCommit) => (wishes: Parameters<typeof play>[0]) => {
       const { commits: written, asked } = play(wishes);
-      for (const { seq, recordedAt, digest, ...commit } of written) {
+      for (const { seq, recordedAt, digest, sizeBytes, ...commit } of written) {
         const loose = {
           ...commit,
           events: commit.events.map((event) => ({ ...event, reason: 'reason' in event ? event.reason : undefined })),
@@ -236,6 +236,7 @@ describe('the codec', () => {
           seq,
           recordedAt,
           digest,
+          sizeBytes,
         });
       }
       for (const { envelope } of asked.slice(0, 5)) {

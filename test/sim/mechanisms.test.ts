@@ -8,6 +8,7 @@ const bound = 60;
 /** The invariant that goes first when a mechanism is missing. */
 const guarded = {
   fencing: 'I3',
+  groupFences: 'I3',
   deduplication: 'I2',
   idMemory: 'I2',
   stopOnUncommitted: 'I1',

@@ -1,7 +1,8 @@
 import type { Tool, ToolEnd, ToolRun, Tools } from '../../shared/ports/tools.ts';
 
 /** What a fake tool is; the rest is usual. */
-export interface FakeTool extends Partial<Pick<Tool, 'idempotent' | 'usual' | 'onceOnly' | 'timeoutMs' | 'describe' | 'spawns'>> {
+export interface FakeTool
+  extends Partial<Pick<Tool, 'idempotent' | 'readsOnly' | 'usual' | 'onceOnly' | 'timeoutMs' | 'describe' | 'spawns'>> {
   readonly name: string;
   readonly run?: (run: ToolRun, signal: AbortSignal) => Promise<ToolEnd>;
 }

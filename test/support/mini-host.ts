@@ -11,6 +11,7 @@ import { evolve, fold, initialState, type SessionState } from '../../shared/doma
 import type { StepOutcome } from '../../shared/domain/values/types.ts';
 import type { Ports } from '../../shared/ports/index.ts';
 import type { AckOutcome, Consumption, Delivery } from '../../shared/ports/work-queue.ts';
+import { encodeCommit } from '../../shared/wire/codec.ts';
 
 /**
  * The smallest session host that keeps the rules: it takes commands, decides, appends, answers and projects. Its model repeats what it
@@ -57,7 +58,13 @@ export const startMiniHost = async (ports: Ports, options: { index?: boolean } =
     const patience = { clock: ports.clock, patienceMs: 30_000, fencing: true, signal: new AbortController().signal };
     const result = await commitFenced(ports.events, commit, before.position.seq, patience);
     if (result.kind !== 'committed') throw new Error(`not committed: ${JSON.stringify(result)}`);
-    const recorded: RecordedCommit = { ...commit, seq: result.seq, recordedAt: envelope.at, digest: result.digest };
+    const recorded: RecordedCommit = {
+      ...commit,
+      seq: result.seq,
+      recordedAt: envelope.at,
+      digest: result.digest,
+      sizeBytes: encodeCommit(commit).byteLength,
+    };
     states.set(envelope.key, fold(before, recorded));
     for (const event of events) if (event.type === 'user_message') texts.set(event.message.messageId, event.message.text);
     const row = summarize(rows.get(envelope.key) ?? null, recorded);

@@ -30,6 +30,9 @@ const commandPrefix = ({ id }: Pick<CheckpointRequest, 'id'>): string => `intros
 export const commandIdOf = (request: Pick<CheckpointRequest, 'id'>, fromRev: number): string =>
   `${commandPrefix(request)}${fromRev}`;
 
+/** Commits read without a pause, about 1 ms: a log may be long, and callers of the same process wait for their answers meanwhile. */
+const readCommits = 16;
+
 type LogPorts = Pick<Ports, 'events' | 'clock'>;
 type Wanted = Pick<CheckpointRequest, 'id' | 'key' | 'sessionId' | 'fromRev' | 'toRev' | 'afterSeq' | 'throughSeq'>;
 
@@ -65,6 +68,7 @@ const readSlice = async (
   const done: Done[] = [];
   const failed: Done[] = [];
   const texts = new Map<string, string>();
+  let read = 0;
   if (wanted.fromRev > wanted.toRev) return null;
   for await (const commit of readThrough(ports, wanted.key, { after: wanted.afterSeq, through })) {
     for (const event of commit.events) {
@@ -78,6 +82,7 @@ const readSlice = async (
       notesSeq = commit.seq;
     }
     slice.add(commit);
+    if (++read % readCommits === 0) await ports.clock.sleep(0);
     for (const [of, text] of revisionsIn(commit)) texts.set(of, text);
   }
   const left = alone(firstOpen(wanted, done), failed);

@@ -1,14 +1,18 @@
 import { createHash } from 'node:crypto';
 import type { Config } from '../../../shared/domain/config/schema.ts';
-import { exportStore } from '../../../shared/domain/projections/transcript-layout.ts';
-import { linesOf } from '../../../shared/domain/projections/transcript-line.ts';
-import { type DueSession, dueSessions, removedSessions, retentionSettings } from '../../../shared/domain/reset/retention.ts';
+import {
+  type DueSession,
+  dueSessions,
+  logBytesOf,
+  removedSessions,
+  retentionSettings,
+} from '../../../shared/domain/reset/retention.ts';
 import type { CommandEnvelope } from '../../../shared/domain/session/envelope.ts';
 import type { Logger } from '../../../shared/kit/log.ts';
 import type { Ports } from '../../../shared/ports/index.ts';
 import { startLeasedWork, type Tenure } from '../../../shared/runtime/leased-work.ts';
 import type { Service } from '../../../shared/runtime/service.ts';
-import { TranscriptFiles } from '../../../shared/runtime/transcripts/files.ts';
+import { archiveTranscripts } from '../../../shared/runtime/transcripts/archive.ts';
 
 export type RetentionPorts = Pick<Ports, 'clock' | 'events' | 'index' | 'leases' | 'commands' | 'answers' | 'audit'>;
 export interface RetentionOptions {
@@ -32,10 +36,12 @@ export const startRetention = ({ ports, log, member, session }: RetentionOptions
   const { clock, index, leases } = ports;
   const { everyMinutes } = session.maintenance;
   const counts = { retention_runs_total: 0, retention_due_sessions: 0, retention_deleted_total: 0, retention_failed_total: 0 };
+  let bytes = { live: 0, deleted: 0 };
 
   const remove = async (due: DueSession): Promise<void> => {
     try {
-      if (session.maintenance.archiveDir !== undefined) await archive(ports, session.maintenance.archiveDir, due);
+      if (session.maintenance.archiveDir !== undefined)
+        await archiveTranscripts(ports.events, session.maintenance.archiveDir, due.row);
       const isDeleted = await deleteIfUnchanged(ports, due);
       counts.retention_deleted_total += isDeleted ? 1 : 0;
     } catch (error) {
@@ -46,8 +52,10 @@ export const startRetention = ({ ports, log, member, session }: RetentionOptions
 
   const run = async ({ stopping, healthy }: Tenure): Promise<void> => {
     const view = await index.watch();
-    const due = dueSessions(view.rows(), session, clock.now());
+    const rows = [...view.rows()];
     await view.close();
+    const due = dueSessions(rows, session, clock.now());
+    bytes = logBytesOf(rows);
     healthy();
     counts.retention_due_sessions = due.length;
     for (const one of removedSessions(due, session.maintenance)) {
@@ -61,15 +69,14 @@ export const startRetention = ({ ports, log, member, session }: RetentionOptions
 
   const leased = startLeasedWork({ name, member, leases, clock, log, work: run });
   return {
-    metrics: () => ({ ...counts, retention_active: leased.active() ? 1 : 0 }),
+    metrics: () => ({
+      ...counts,
+      retention_live_bytes: bytes.live,
+      retention_deleted_bytes: bytes.deleted,
+      retention_active: leased.active() ? 1 : 0,
+    }),
     stop: leased.stop,
   };
-};
-
-/** Writes the transcripts of the session below the folder, in the layout of `natter export`. Writing them again changes nothing. */
-const archive = async ({ events }: RetentionPorts, folder: string, { row: { key, seq } }: DueSession): Promise<void> => {
-  const files = new TranscriptFiles({ store: exportStore(folder), before: async function* () {} });
-  for await (const commit of events.read(key, { upTo: seq })) await files.write([{ key, erased: false, lines: linesOf(commit) }]);
 };
 
 /** Resolves with false if the session is in use again, or is deleted already. */

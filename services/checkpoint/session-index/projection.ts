@@ -27,13 +27,13 @@ export const createProjection = ({ index, events, clock, after }: ProjectionOpti
   let written = after;
 
   /**
-   * The row before `commit`. If the stored row does not connect to it (a stale read, or not written yet), the row is folded from
-   * the log instead. It does not connect either where the log has lost commits (F13), which must not block the rows of others.
+   * The row before `commit`. If the stored row does not connect to it (a stale read, or not written yet), or an older version wrote it
+   * without its size, the row is folded from the log instead. It does not connect either where the log has lost commits (F13), which must not block the rows of others.
    */
   const rowBefore = async (commit: RecordedCommit): Promise<IndexRow | null> => {
     if (commit.rev === 1 || isErasure(commit)) return null;
     const row = await index.get(commit.key);
-    if (row !== null && (row.rev === commit.rev - 1 || row.seq >= commit.seq)) return row;
+    if (row !== null && ((row.rev === commit.rev - 1 && row.logBytes !== undefined) || row.seq >= commit.seq)) return row;
     const folded = await rowFromLog(commit);
     return row !== null && row.seq > (folded?.seq ?? 0) ? row : folded;
   };

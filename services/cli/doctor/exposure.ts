@@ -1,5 +1,5 @@
 import type { Config } from '../../../shared/domain/config/schema.ts';
-import { dangers } from '../../../shared/domain/routing/dm-safety.ts';
+import { dangers, ownerless } from '../../../shared/domain/routing/dm-safety.ts';
 import { isLoopback } from '../../../shared/kit/loopback.ts';
 import type { IssuedToken } from '../../../shared/ports/access/tokens.ts';
 import { type Finding, fail, ok, warn } from './finding.ts';
@@ -17,6 +17,12 @@ export const directMessages = (config: Config): Finding => {
   if (danger === undefined) return ok('privacy', 'no two people share a direct session');
   const [what = danger, fix = ''] = danger.split('; ');
   return fail('privacy', what, fix);
+};
+
+/** Somebody on the channels may do what is the owner's (D7). */
+export const owner = (config: Config): Finding => {
+  const [what = '', fix = ''] = ownerless(config)?.split('; ') ?? [];
+  return what === '' ? ok('owner', 'the channels have an owner, or there are none') : warn('owner', what, fix);
 };
 
 /** Who can reach the gateway: without TLS, only this machine should. */

@@ -4,7 +4,7 @@ import { openNats } from '../../../shared/adapters/nats/open.ts';
 import { driftText, missingStreams, provision } from '../../../shared/adapters/nats/provision.ts';
 import { isNewEnough } from '../../../shared/adapters/nats/version.ts';
 import { systemClock } from '../../../shared/kit/clock.ts';
-import type { HealthProblem } from '../../../shared/kit/health-problem.ts';
+import { HealthProblem } from '../../../shared/kit/health-problem.ts';
 import { limits } from '../../../shared/kit/limits.ts';
 import type { IssuedToken } from '../../../shared/ports/access/tokens.ts';
 import { deliveryService } from '../../../shared/ports/dead-letters.ts';
@@ -15,6 +15,7 @@ import type { BrokerUser } from '../../../shared/wire/grants.ts';
 import type { Topology } from '../../../shared/wire/topology.ts';
 import { type BrokerAddress, topologyFor, withBroker } from './broker.ts';
 import { findLoss } from './log-loss.ts';
+import { findQueueLosses } from './queue-loss.ts';
 
 /** What the broker has, compared with what it should have. */
 export interface BrokerReport {
@@ -106,6 +107,12 @@ const contents = async (
   const ports = await openNats(config, { name: 'natter doctor', clock: systemClock, ...address });
   try {
     const losses = (await findLoss({ config, connection, ports }))?.problems ?? [];
+    const lostQueues = await findQueueLosses({ config, connection });
+    const problems = [
+      ...lostQueues.map(({ problem }) => new HealthProblem('queue_went_back', problem)),
+      // Whether a queue went back is known by now.
+      ...ports.problems().filter(({ code }) => lostQueues.length === 0 || code !== 'starting'),
+    ];
     const issued = await ports.tokens.watch();
     const [{ lastSeq }, delivery, index, processes, commands, inbound, checkpoints, deadLetters, openDeliveries] =
       await Promise.all([
@@ -122,7 +129,7 @@ const contents = async (
     const tokens = [...issued.all()];
     await issued.close();
     return {
-      ...{ problems: ports.problems(), lastSeq, losses, processes, deadLetters, openDeliveries, tokens },
+      ...{ problems, lastSeq, losses, processes, deadLetters, openDeliveries, tokens },
       cursors: [
         // Its cursor stands at the last commit that sends something, so what it is behind is what it has in hand.
         { name: 'delivery', seq: delivery, behind: deliveryBehind(processes, lastSeq - delivery) },

@@ -1,4 +1,4 @@
-import { dangers } from '../../../shared/domain/routing/dm-safety.ts';
+import { dangers, ownerless } from '../../../shared/domain/routing/dm-safety.ts';
 import type { Logger } from '../../../shared/kit/log.ts';
 import { type Config, configFileOf } from '../../../shared/runtime/config/load.ts';
 import { followConfig, type LiveConfig } from '../../../shared/runtime/config/reload.ts';
@@ -17,6 +17,8 @@ export const openConfig = (
   const apply = (config: Config): void => {
     log.level = config.log.level;
     for (const danger of dangers(config)) log.warn({ danger }, 'DANGER: people may read messages that are not for them');
+    const nobody = ownerless(config);
+    if (nobody !== null) log.warn(nobody);
   };
   apply(start);
   const file = configFileOf(sourceOf(world, options)).path;

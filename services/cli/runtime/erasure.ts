@@ -18,6 +18,8 @@ export interface ErasureRequest {
   readonly key: SessionKey;
   readonly actor: string;
   readonly reason: string;
+  /** Erases only if this is still the sequence of its last commit. */
+  readonly ifSeq?: number;
   /** Called with the time of the commit that records the erasure, before anything is removed. */
   readonly recorded: (erasure: { readonly key: SessionKey; readonly at: number }) => Promise<void>;
 }
@@ -46,7 +48,8 @@ export const lastCommit = async ({ events }: Pick<Ports, 'events'>, key: Session
 
 /**
  * Erases a session: its host records the erasure, then everything before it is removed (C9). After a failure at any point, call it again: a
- * recorded erasure is continued. Throws `NatterError('not_found' | 'unavailable')`.
+ * recorded erasure is continued. Throws `NatterError('not_found' | 'unavailable')`, and `invalid` with the field `ifSeq` if the session has
+ * changed.
  */
 export const eraseSession = async (ports: Ports, eraser: Eraser, request: ErasureRequest): Promise<ErasureReport> => {
   const last = await lastCommit(ports, request.key);
@@ -79,16 +82,19 @@ const eraseAfter = async (
 /** Makes the session record that it is erased. Resolves with sequence and time of that commit. */
 const recordErasure = async (
   ports: Ports,
-  { key, actor, reason }: ErasureRequest,
+  { key, actor, reason, ifSeq }: ErasureRequest,
 ): Promise<Pick<RecordedCommit, 'seq' | 'at'>> => {
   const { answers, clock, commands, events } = ports;
   const id = uuidv7();
   const answer = answers.wait(id, answerMs);
   const at = clock.now();
-  const envelope = { id, key, at, correlationId: id, causationId: id, actor, answerTo: answers.address };
+  const ids = { id, key, at, correlationId: id, causationId: id };
+  const envelope = { ...ids, actor, answerTo: answers.address, ...(ifSeq !== undefined && { ifSeq }) };
   await commands.publish({ ...envelope, data: { type: 'delete_session', mode: 'erased', reason } });
   const reply = await answer;
   if (reply?.outcome === 'accepted' && reply.seq !== undefined) return { seq: reply.seq, at };
+  if (reply?.code === 'precondition_failed')
+    throw new NatterError('invalid', `ifSeq: ${key} has changed in the meantime; nothing was erased`, { field: 'ifSeq' });
   if (reply?.outcome === 'refused')
     throw new NatterError('unavailable', `${key} cannot be erased: ${reply.message ?? reply.code}`);
   // The answer may be lost; then the log decides.

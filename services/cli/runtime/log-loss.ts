@@ -1,6 +1,6 @@
 import type { NatsConnection } from '@nats-io/transport-node';
+import { createWritersWitness, type WritersWitness } from '../../../shared/adapters/kv/guards/writers-witness.ts';
 import { createIndexRepair } from '../../../shared/adapters/kv/index-repair.ts';
-import { createWritersWitness, type WritersWitness } from '../../../shared/adapters/kv/writers-witness.ts';
 import { dropSnapshots } from '../../../shared/adapters/nats/drop-snapshots.ts';
 import { giveUpPlaces } from '../../../shared/adapters/nats/give-up.ts';
 import { openKvStore } from '../../../shared/adapters/nats/kv-store.ts';
@@ -41,14 +41,14 @@ export interface Acceptance {
   readonly actor: string;
   readonly reason: string;
 }
-interface Resources {
+export interface LogResources {
   readonly config: Config;
   readonly connection: NatsConnection;
   readonly ports: Ports;
 }
 
 /** Opens what a loss is judged and accepted with, for `work`. Throws `NatterError('unavailable')` if the broker cannot be reached. */
-export const withLog = <T>(config: Config, address: BrokerAddress, work: (resources: Resources) => Promise<T>): Promise<T> =>
+export const withLog = <T>(config: Config, address: BrokerAddress, work: (resources: LogResources) => Promise<T>): Promise<T> =>
   withBroker(config, address, 'natter log', async (connection) => {
     const ports = await openNats(config, { ...address, name: 'natter log', clock: systemClock });
     try {
@@ -58,13 +58,13 @@ export const withLog = <T>(config: Config, address: BrokerAddress, work: (resour
     }
   });
 
-const bucketOf = ({ config, connection }: Omit<Resources, 'ports'>, name: 'witness' | 'index') =>
+const bucketOf = ({ config, connection }: Omit<LogResources, 'ports'>, name: 'witness' | 'index') =>
   openKvStore({ connection, bucket: bucketNames(config.prefix)[name], requestTimeoutMs: config.nats.requestTimeoutMs });
-const witnessOf = async (resources: Omit<Resources, 'ports'>): Promise<WritersWitness> =>
+const witnessOf = async (resources: Omit<LogResources, 'ports'>): Promise<WritersWitness> =>
   createWritersWitness(await bucketOf(resources, 'witness'));
 
 /** Compares the log with everything that remembers it; `null` if it has all of that. */
-export const findLoss = async (resources: Resources): Promise<LogLoss | null> => {
+export const findLoss = async (resources: LogResources): Promise<LogLoss | null> => {
   const { events, index } = resources.ports;
   const { lastSeq } = await events.info();
   const witnesses = await witnessesOf(resources);
@@ -88,7 +88,7 @@ export const findLoss = async (resources: Resources): Promise<LogLoss | null> =>
   return { problems, lastSeq, keptThrough, reached, sessions: ahead.map(({ key }) => key) };
 };
 
-const witnessesOf = async (resources: Resources): Promise<Map<string, LogWitness>> => {
+const witnessesOf = async (resources: LogResources): Promise<Map<string, LogWitness>> => {
   const { cursors, index, memory } = resources.ports;
   const writers = await (await witnessOf(resources)).read();
   const positions = { index: await index.position(), memory: await memory.position() };
@@ -104,7 +104,7 @@ const witnessesOf = async (resources: Resources): Promise<Map<string, LogWitness
  * First it is recorded in the audit trail. After a failure at any point the log still counts as gone back: call it again. Resolves with the
  * last sequence that is given up.
  */
-export const acceptLoss = async (resources: Resources, loss: LogLoss, { actor, reason }: Acceptance): Promise<number> => {
+export const acceptLoss = async (resources: LogResources, loss: LogLoss, { actor, reason }: Acceptance): Promise<number> => {
   const { config, connection, ports } = resources;
   const { audit, clock, cursors, events, memory } = ports;
   const { keptThrough, reached } = loss;
@@ -123,7 +123,7 @@ export const acceptLoss = async (resources: Resources, loss: LogLoss, { actor, r
   }
   const { requestTimeoutMs: timeoutMs } = config.nats;
   await dropSnapshots(connection, { prefix: config.prefix, timeoutMs });
-  await giveUpPlaces(connection, { subjects: subjectsUnder(config.prefix), after: loss.lastSeq, through, timeoutMs });
+  await giveUpPlaces(connection, { subject: subjectsUnder(config.prefix).lost, after: loss.lastSeq, through, timeoutMs });
   // Last: the processes that wait for it go on.
   const { lastSeq } = await events.info();
   const { incarnation, digest } = await events.view(lastSeq);
@@ -132,7 +132,7 @@ export const acceptLoss = async (resources: Resources, loss: LogLoss, { actor, r
 };
 
 /** Gives each row that is ahead of the log the state that the log has. */
-const putBackIndex = async (resources: Resources, { sessions, keptThrough }: LogLoss): Promise<void> => {
+const putBackIndex = async (resources: LogResources, { sessions, keptThrough }: LogLoss): Promise<void> => {
   const { events } = resources.ports;
   const repair = createIndexRepair(await bucketOf(resources, 'index'));
   for (const key of sessions) await repair.replace(key, await rowOf(events, key));

@@ -1,4 +1,5 @@
 import { openNats } from '../../../shared/adapters/nats/open.ts';
+import { LogTail } from '../../../shared/adapters/streams/log-tail.ts';
 import type { Clock } from '../../../shared/kit/clock.ts';
 import type { Logger } from '../../../shared/kit/log.ts';
 import type { Ports } from '../../../shared/ports/index.ts';
@@ -48,6 +49,8 @@ const deadlines = { gatewayMs: 2_000, workersMs: 4_000 };
 
 /** The parts started so far; `stop` stops these. */
 interface Running {
+  /** All services here read the log together. */
+  readonly tail: LogTail;
   broker?: Broker;
   supervision?: Supervision;
   gateway?: Gateway;
@@ -59,7 +62,7 @@ interface Running {
 
 /** Starts the broker, the streams and all services in this process. If a part cannot start, the parts before it are stopped again. */
 export const startSystem = async (options: SystemOptions): Promise<System> => {
-  const running: Running = { ports: [], workers: [] };
+  const running: Running = { tail: new LogTail(), ports: [], workers: [] };
   const stopping = new AbortController();
   const stop = (): Promise<void> => {
     stopping.abort();
@@ -111,7 +114,7 @@ const openPorts = async (
   const { store } = running.supervision ?? {};
   const key = snapshotKeyFor(config.current(), installation);
   const named = { name: `natter ${name}`, clock, log, ...broker.as(name) };
-  const ports = await openNats(config.current(), { ...named, ...key, ...(store && { store }) });
+  const ports = await openNats(config.current(), { ...named, ...key, tail: running.tail, ...(store && { store }) });
   running.ports.push(ports);
   return ports;
 };

@@ -2,7 +2,7 @@ import { closeSync, openSync } from 'node:fs';
 import pc from 'picocolors';
 import { destination } from 'pino';
 import { createClient } from '../../../shared/client/main.ts';
-import { dangers } from '../../../shared/domain/routing/dm-safety.ts';
+import { dangers, ownerless } from '../../../shared/domain/routing/dm-safety.ts';
 import { systemClock } from '../../../shared/kit/clock.ts';
 import { createLog } from '../../../shared/kit/log.ts';
 import { type Config, secretsOf } from '../../../shared/runtime/config/load.ts';
@@ -55,6 +55,8 @@ export const up = async (world: World, options: UpOptions): Promise<void> => {
     const problems = await untilReady(system.services(), { clock, patienceMs: readyPatienceMs, signal: stopping.signal });
     for (const problem of problems) terminal.note(pc.yellow(`not ready: ${problem}`));
     for (const danger of dangers(config)) terminal.note(pc.red(`DANGER: ${danger}`));
+    const nobody = ownerless(config);
+    if (nobody !== null) terminal.note(pc.yellow(`note: ${nobody}`));
     const changed = chatting ? (problems: readonly string[]) => showProblems(world, problems) : () => {};
     void watchProblems(system.services(), { clock, log, signal: stopping.signal, changed });
     if (!stopping.signal.aborted) greet(world, config, installation, token, system, chatting);

@@ -1,7 +1,7 @@
 import { limits } from '../../../shared/kit/limits.ts';
 import type { Cut } from '../../../shared/ports/custody-log.ts';
 import type { PartLimit } from '../../../shared/ports/outlet.ts';
-import { closingOf, type FencedCode, shapeOf } from './markdown.ts';
+import { closingOf, type FencedCode, plainShape, shapeOf } from './markdown.ts';
 import { shareOf } from './measure.ts';
 import { type Place, placesIn, ranks } from './places.ts';
 
@@ -17,7 +17,8 @@ type From = Pick<Cut, 'next' | 'fence'>;
 
 /**
  * Where a Markdown text is cut so that each part is within the limit (D12): between paragraphs, else between lines, sentences or words,
- * else between characters as people see them. A code fence that is cut is closed and opened again. Empty if the text fits. After
+ * else between characters as people see them. A code fence that is cut is closed and opened again. What is behind
+ * `limits.markdownCharacters`, or more intricate than any text for people, is cut as plain text. Empty if the text fits. After
  * `limits.deliveryParts` cuts it stops, and the last part is too long. Pure: the same text and limit give the same cuts.
  */
 export const cutsOf = (text: string, limit: PartLimit): Cut[] => {
@@ -38,7 +39,7 @@ const cutAfter = (text: string, from: From, limit: PartLimit): Cut => {
   const opening = openingOf(from);
   const shift = from.next - opening.length;
   const view = opening + text.slice(from.next, reach + aheadCharacters);
-  const shape = shapeOf(view);
+  const shape = from.next < limits.markdownCharacters ? shapeOf(view) : plainShape;
   const fences = shape.fences.filter(({ fence }) => shareOf(`${fence}\n\n${closingOf(fence)}`, limit) <= fenceShare);
   /** A cut at places of the view. */
   const cutAt = (end: number, next: number): Cut => {

@@ -1,6 +1,6 @@
 import type { Nodes } from 'mdast';
-import { fromMarkdown } from 'mdast-util-from-markdown';
 import { limits } from '../../../shared/kit/limits.ts';
+import { parseMarkdown } from './parse.ts';
 
 /** A range of a text: from `start` up to, but without, `end`. */
 export interface Range {
@@ -29,12 +29,16 @@ export interface MarkdownShape {
   readonly spans: readonly Range[];
 }
 
+/** A text without any Markdown in it. */
+export const plainShape: MarkdownShape = { blocks: new Set(), fences: [], spans: [] };
+
 /** What the cutter needs to know about a Markdown text. */
 export const shapeOf = (text: string): MarkdownShape => {
+  const root = parseMarkdown(text);
+  if (root === null) return plainShape;
   const blocks = new Set<number>();
   const fences: FencedCode[] = [];
   const spans: Range[] = [];
-  const root = fromMarkdown(text);
   for (const block of root.children) blocks.add(rangeOf(block).start);
   // A stack of its own: what a model writes may be nested deeper than calls can be.
   const left: Nodes[] = [root];

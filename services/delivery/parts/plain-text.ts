@@ -1,6 +1,6 @@
 import type { Nodes, Parents } from 'mdast';
-import { fromMarkdown } from 'mdast-util-from-markdown';
 import { type Range, rangeOf } from './markdown.ts';
+import { parseMarkdown } from './parse.ts';
 
 interface Change extends Range {
   readonly text: string;
@@ -10,7 +10,8 @@ interface Change extends Range {
 export const plainTextOf = (markdown: string): string => {
   const changes: Change[] = [];
   // A stack of its own: what a model writes may be nested deeper than calls can be.
-  const left: (Nodes | Change)[] = [fromMarkdown(markdown)];
+  const root = parseMarkdown(markdown);
+  const left: (Nodes | Change)[] = root === null ? [] : [root];
   for (let node = left.pop(); node !== undefined; node = left.pop()) {
     if (!('type' in node)) changes.push(node);
     else if ('children' in node) left.push(...contentOf(node).toReversed());

@@ -109,10 +109,12 @@ export class Access {
     if (mode === 'key') ownersOnly(principal, 'deleting a key');
     if (principal.role === 'channel' && principal.principal === undefined) ownersOnly(principal, 'deleting a session');
     const { row } = await this.read(principal, key);
-    if (!isGroupKey(key) && this.#isShared(row)) ownersOnly(principal, 'deleting a session that several people share');
+    if (!isGroupKey(key) && this.isShared(row, key)) ownersOnly(principal, 'deleting a session that several people share');
   }
 
-  #isShared(session: Guarded): boolean {
+  /** Whether several people share the session, by its row if it has one (D7). */
+  isShared(row: (Guarded & { readonly deleted: boolean }) | null | undefined, key: SessionKey): boolean {
+    const session = row && !row.deleted ? row : { key, participants: [] };
     return isShared(session, this.#config().session.mainKey, this.identities);
   }
 
@@ -123,7 +125,7 @@ export class Access {
   async mayControl(principal: Principal, key: SessionKey, as?: Sender): Promise<boolean> {
     if (principal.role === 'owner' && (as === undefined || as.role === 'program')) return true;
     const row = await this.#rowOf(principal, key);
-    return !this.#isShared(row === null || row.deleted ? { key, participants: [] } : row);
+    return !this.isShared(row, key);
   }
 
   /** Throws `NatterError('forbidden')` unless the principal may change the session; `what` begins the sentence. */

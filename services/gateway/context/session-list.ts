@@ -3,6 +3,7 @@ import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
 import type { IndexRow } from '../../../shared/domain/projections/index-row.ts';
 import type { ListKind } from '../../../shared/domain/projections/schemas.ts';
 import { listFactsOf } from '../../../shared/domain/projections/session-row.ts';
+import type { RecordedCommit } from '../../../shared/domain/session/envelope.ts';
 import type { SessionStatus } from '../../../shared/domain/session/machine.ts';
 import type { Clock } from '../../../shared/kit/clock.ts';
 import { errorMessage, NatterError } from '../../../shared/kit/errors.ts';
@@ -105,6 +106,11 @@ export class SessionList {
 
   problems(): readonly HealthProblem[] {
     return this.#view === null ? [new HealthProblem('starting', `session index: ${this.#problem}`)] : [];
+  }
+
+  /** This commit was read: lists show it at once, before the index has it. */
+  take(commit: RecordedCommit): void {
+    this.#view?.take(commit);
   }
 
   /** The row in the index, which may be a second old. */

@@ -7,6 +7,7 @@ import { commandForChat } from '../../../shared/domain/routing/chat-answer.ts';
 import { chatCommandIn } from '../../../shared/domain/routing/chat-command.ts';
 import { queueRuleOf } from '../../../shared/domain/routing/queue-rule.ts';
 import type { CommandOf, SessionCommand } from '../../../shared/domain/session/commands.ts';
+import { isStranger } from '../../../shared/domain/session/decide/queue-share.ts';
 import type { QueueRule } from '../../../shared/domain/values/types.ts';
 import { occasionFor } from '../commands/envelope.ts';
 
@@ -21,6 +22,8 @@ export interface TextInput {
   mayChange(): Promise<boolean>;
   /** Approves the code of the owner's `/pair`, and says what came of it (D8). */
   pair(code: string): Promise<string>;
+  /** Several people share the session (D7). */
+  readonly isShared: boolean;
   /** What happens if a turn is running. Default: as configured (B6). */
   readonly mode?: QueueRule['mode'] | undefined;
 }
@@ -43,13 +46,18 @@ const ownersWord: ReadonlySet<string> = new Set(['send', 'approve', 'deny', 'pai
  */
 export const commandFromText = async (
   config: Config,
-  { key, at, message, principal, literal, mayChange, pair, mode }: TextInput,
+  { key, at, message, principal, literal, mayChange, pair, isShared, mode }: TextInput,
 ): Promise<SessionCommand> => {
   const occasion = occasionFor(config, key, at);
   const { agent, session } = config;
   const chat = literal ? null : chatCommandIn(message.text, { triggers: session.resetTriggers, names: agent.names });
   if (chat === null) {
-    return { type: 'post_message', ...occasion, message, queue: { ...queueRuleFor(config, key), ...(mode && { mode }) } };
+    const queue = {
+      ...queueRuleFor(config, key),
+      ...(mode && { mode }),
+      ...(isShared && isStranger(message.sender) && { shared: true as const }),
+    };
+    return { type: 'post_message', ...occasion, message, queue };
   }
   const { messageId, deliverTo } = message;
   const isOwner = ownersWord.has(chat.type) && principal.role === 'owner' && message.sender.role === 'program';

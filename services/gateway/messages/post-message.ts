@@ -64,6 +64,7 @@ const commandOf = async (
       ? { type, ...occasionFor(config, key, at), message }
       : await commandFromText(config, {
           ...{ key, at, message, principal, literal: !body.commands, mode: body.queue },
+          isShared: access.isShared(context.sessions.peek(key), key),
           mayChange: () => access.mayControl(principal, key, from),
           pair: (code) => pairByText(context, caller, { code }),
         });
@@ -106,7 +107,7 @@ export const postMessage = async ({ context, caller, signal }: Call, post: Messa
     if (waitMs > 0) throw new NatterError('invalid', 'wait: cannot wait for a message with "sendAt"', { field: 'wait' });
     return schedule(context, envelope);
   }
-  if (envelope.data.type === 'post_message') await refuseWhenFull(context, key, envelope.data.queue);
+  if (envelope.data.type === 'post_message') await refuseWhenFull(context, key, envelope.data);
   const { run, duplicate } = await submitCommand(context, { ...envelope, ...when }, { waitMs, signal, seen });
   return waitMs > 0 ? run : { ...run, duplicate };
 };

@@ -3,7 +3,8 @@ import { runIdOf } from '../../../shared/domain/keys/run-id.ts';
 import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
 import type { IndexRow } from '../../../shared/domain/projections/index-row.ts';
 import { type Run, waitedFor } from '../../../shared/domain/projections/run.ts';
-import type { SessionCommand } from '../../../shared/domain/session/commands.ts';
+import type { CommandOf, SessionCommand } from '../../../shared/domain/session/commands.ts';
+import { isStranger } from '../../../shared/domain/session/decide/queue-share.ts';
 import type { CommandEnvelope } from '../../../shared/domain/session/envelope.ts';
 import type { CallAttempt } from '../../../shared/domain/session/repeats/asked-calls.ts';
 import type { QueueRule } from '../../../shared/domain/values/types.ts';
@@ -68,7 +69,7 @@ const admitted = async (
   const row = await context.sessions.get(key);
   // A chat command such as `/new hello` carries a message too.
   if ('message' in envelope.data) refuseWhenDenied(context.config, key, row);
-  if (envelope.data.type === 'post_message') refuseFull(row, envelope.data.queue);
+  if (envelope.data.type === 'post_message') refuseFull(row, envelope.data);
   return { envelope, seen };
 };
 
@@ -121,27 +122,29 @@ const submitConditionally = async (
  * Refuses at once what the session would refuse later; the session decides, this only saves the way. The index may lag, so a queue that seems
  * full is checked again: a message sent after `/stop` runs (A11/125).
  */
-export const refuseWhenFull = async (
-  { sessions }: GatewayContext,
-  key: SessionKey,
-  queue: QueueRule | undefined,
-): Promise<void> => {
-  if (isFull(sessions.peek(key), queue)) refuseFull(await sessions.get(key), queue);
+export const refuseWhenFull = async ({ sessions }: GatewayContext, key: SessionKey, posted: PostedMessage): Promise<void> => {
+  if (isFull(sessions.peek(key), posted)) refuseFull(await sessions.get(key), posted);
 };
+
+type PostedMessage = Pick<CommandOf<'post_message'>, 'message' | 'queue'>;
 
 const roomIn = (queue: QueueRule | undefined): number => queue?.limit ?? limits.queuedTurns;
 
-/** Only a message that has to wait needs room in the queue: others join the running turn, or end it (B6). */
-const isFull = (row: IndexRow | null | undefined, queue: QueueRule | undefined): boolean => {
+/**
+ * Only a message that has to wait needs room in the queue: others join the running turn, or end it (B6). What strangers have waiting leaves the
+ * owner's room as it is (D7).
+ */
+const isFull = (row: IndexRow | null | undefined, { queue, message }: PostedMessage): boolean => {
   const { mode = 'followup', debounceMs } = queue ?? {};
   const waits = (mode === 'followup' || mode === 'collect') && !debounceMs;
   const isBusy = row ? row.activeTurnId !== null : false;
-  return waits && isBusy && (row?.queuedTurns ?? 0) >= roomIn(queue);
+  const waiting = (row?.queuedTurns ?? 0) - (isStranger(message.sender) ? 0 : (row?.strangersQueued?.length ?? 0));
+  return waits && isBusy && waiting >= roomIn(queue);
 };
 
-const refuseFull = (row: IndexRow | null, queue: QueueRule | undefined): void => {
-  if (!isFull(row, queue)) return;
-  throw new NatterError('overloaded', `a turn runs, and ${roomIn(queue)} messages may wait behind it; try again later`);
+const refuseFull = (row: IndexRow | null, posted: PostedMessage): void => {
+  if (!isFull(row, posted)) return;
+  throw new NatterError('overloaded', `a turn runs, and ${roomIn(posted.queue)} messages may wait behind it; try again later`);
 };
 
 /** The command for a caller's text: a message, or the chat command in it. */
@@ -162,6 +165,9 @@ const envelopeFor = async (
   const message = { messageId: id, text, sender: speakerOf(principal, undefined, access.identities) };
   const pair = (code: string) => pairByText(context, caller, { code });
   const mayChange = () => access.mayControl(principal, key, message.sender);
-  const data = await commandFromText(config, { key, at, message, principal, literal, mayChange, pair });
+  const data = await commandFromText(config, {
+    ...{ key, at, message, principal, literal, mayChange, pair },
+    isShared: access.isShared(context.sessions.peek(key), key),
+  });
   return envelopeOf(caller, { id, key, at, call, data });
 };

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Config } from '../../../shared/domain/config/schema.ts';
 import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
 import type { CommandOf } from '../../../shared/domain/session/commands.ts';
-import type { CommandEnvelope, Commit } from '../../../shared/domain/session/envelope.ts';
+import type { CommandEnvelope } from '../../../shared/domain/session/envelope.ts';
 import type { SessionState } from '../../../shared/domain/session/evolve.ts';
 import { errorMessage } from '../../../shared/kit/errors.ts';
 import type { Logger } from '../../../shared/kit/log.ts';
@@ -41,12 +41,13 @@ export class Checkpoints {
   }
 
   /**
-   * Before a commit: sets the timer for the first message that there is to introspect, and for the first since the session was loaded, in
-   * case the timer was lost. Resolves soon and never rejects: a message goes before its timer, and the next message sets it.
+   * With the commit of a message, and for a repeat of the last command: sets the timer for the first message that there is to introspect, and
+   * for the first since the session was loaded, in case the timer was lost. The command is acknowledged after it. Resolves soon and never
+   * rejects: a message goes before its timer, and the next message sets it.
    */
-  async ensureIdleTimer(session: Session, { events }: Pick<Commit, 'events'>): Promise<void> {
+  async ensureIdleTimer(session: Session): Promise<void> {
     const { config, ports, log } = this.#options;
-    if (!config.enabled || !events.some(({ type }) => type === 'user_message')) return;
+    if (!config.enabled) return;
     if (this.#timed.has(session) && hasNews(session.state)) return;
     const isSettled = new AbortController();
     const tooLate = async (): Promise<void> => {

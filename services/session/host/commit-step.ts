@@ -1,4 +1,3 @@
-import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
 import { decide } from '../../../shared/domain/session/decide/index.ts';
 import { type Repeat, repeatOf } from '../../../shared/domain/session/decide/repeat.ts';
 import type { CommandEnvelope, Commit, RecordedCommit } from '../../../shared/domain/session/envelope.ts';
@@ -28,7 +27,11 @@ export const commitStep = async (
 ): Promise<Outcome> => {
   const { state } = session;
   const repeat = await repeatIn(session, envelope, origin, services);
-  if (repeat !== null) return { kind: 'duplicate', repeat };
+  if (repeat !== null) {
+    // The host that recorded the last command may have gone before it set the timer.
+    if (origin?.seq === state.position.command.seq) await services.checkpoints.ensureIdleTimer(session);
+    return { kind: 'duplicate', repeat };
+  }
 
   const decision = decide(await services.completed(envelope, session), state);
   if ('refuse' in decision) {
@@ -44,31 +47,36 @@ export const commitStep = async (
   const checked = check(decision.accept, envelope, state, services);
 
   const commit = commitOf(checked, envelope, origin, state, services);
-  await services.checkpoints.ensureIdleTimer(session, commit);
-  const result = await write(commit, state.position.seq, services);
+  const hasMessage = commit.events.some(({ type }) => type === 'user_message');
+  const [result] = await Promise.all([
+    write(commit, state.position.seq, services),
+    hasMessage && services.checkpoints.ensureIdleTimer(session),
+  ]);
   if (result.kind === 'refused') return { kind: 'refused', code: 'too_large', message: result.message };
   if (result.kind !== 'committed') return closeWith(session, result.kind === 'fenced' ? { kind: 'stale' } : result);
   const { seq, recordedAt, digest } = result;
   const recorded: RecordedCommit = { ...commit, seq, recordedAt, digest };
 
-  services.conversations.note(recorded);
+  services.note(recorded, checked.machine.value === 'running');
   session.apply(recorded);
+  session.recordedAfter = Math.max(session.recordedAfter, origin?.storedAt ?? 0);
 
   follow(session, recorded, services);
   return { kind: 'accepted', seq: recorded.seq, rev: recorded.rev };
 };
 
 const repeatIn = async (
-  { key, state }: SessionActor,
+  session: SessionActor,
   envelope: CommandEnvelope,
   origin: Origin,
   services: SessionServices,
 ): Promise<Repeat | null> => {
+  const { key, state } = session;
   const { deduplication, idMemory } = services.safetyToggles;
   if (!deduplication) return null;
   const known = idMemory ? state : { ...state, position: { ...state.position, olderIds: [] } };
   const repeat = repeatOf(envelope, origin, known);
-  if (repeat?.by !== 'place' || !(await isPlaceReused(key, origin, services))) return repeat;
+  if (repeat?.by !== 'place' || !(await isPlaceReused(session, origin, services))) return repeat;
   services.log.error(
     { key, command: envelope.id, seq: origin?.seq },
     'the command queue went back to an older copy: commands are lost',
@@ -78,12 +86,17 @@ const repeatIn = async (
 
 /**
  * True if the queue has given a place out again, as one does that went back to an older copy: what was stored after the session's last commit
- * cannot stand before a command that this commit, or one before it, has recorded.
+ * cannot stand before a command that this commit, or one before it, has recorded. The leader is asked only if what the session knows of that
+ * time is not enough.
  */
-const isPlaceReused = async (key: SessionKey, origin: Origin, { ports }: SessionServices): Promise<boolean> => {
-  if (origin?.storedAt === undefined) return false;
-  const last = await ports.events.last(key);
-  return last !== null && origin.storedAt > last.recordedAt + clocksDifferMs;
+const isPlaceReused = async (session: SessionActor, origin: Origin, { ports }: SessionServices): Promise<boolean> => {
+  const { storedAt } = origin ?? {};
+  const isEarlier = (): boolean => storedAt === undefined || storedAt <= session.recordedAfter + clocksDifferMs;
+  if (isEarlier()) return false;
+  const last = await ports.events.last(session.key);
+  if (last === null) return false;
+  session.recordedAfter = Math.max(session.recordedAfter, last.recordedAt);
+  return !isEarlier();
 };
 
 /** Events that the machine accepts, and its state after them. */

@@ -9,6 +9,7 @@ import type { Ports } from '../../../shared/ports/index.ts';
 import type { Model } from '../../../shared/ports/model.ts';
 import type { Tools } from '../../../shared/ports/tools.ts';
 import type { AckOutcome, Delivery } from '../../../shared/ports/work-queue.ts';
+import type { MemoryReader } from '../memory/reader.ts';
 import { Conversations } from '../prompt/conversations.ts';
 import type { TurnServices } from '../turn/attempt.ts';
 import { withNextStep } from '../turn/next-step.ts';
@@ -39,6 +40,8 @@ export interface HostOptions extends Pick<TurnServices, 'traces' | 'skills' | 'p
   newId(): string;
   newApprovalId(): string;
   readonly meters?: SessionMeters;
+  /** What the turns remember. Without it there is no memory. */
+  readonly memory?: Pick<MemoryReader, 'note' | 'forget'> | undefined;
   /** How long an unknown commit is worked on before the command goes back to its queue, ms. */
   readonly commitPatienceMs: number;
   /** Receives what XState reports of every live actor, for developer tools. Default: nothing is inspected. */
@@ -59,7 +62,7 @@ export class SessionHost {
 
   constructor(options: HostOptions) {
     this.#options = options;
-    const { log, ports, config } = options;
+    const { log, ports, config, memory } = options;
     const conversations = new Conversations(ports);
     this.quarantine = new Quarantine(log);
     this.snapshots = new SnapshotWriter(ports.snapshots, log);
@@ -67,12 +70,16 @@ export class SessionHost {
     const turns = turnServices(options, conversations);
     this.#turns = new TurnRunner(turns);
     this.#services = {
-      ...{ ports, log, conversations, turns: this.#turns, snapshots: this.snapshots, turnCounters: this.turnCounters },
+      ...{ ports, log, turns: this.#turns, snapshots: this.snapshots, turnCounters: this.turnCounters },
       ...{ member: options.member, safetyToggles: options.safetyToggles, commitPatienceMs: options.commitPatienceMs },
       checkpoints: new Checkpoints({ config: config.introspection, ports, log }),
       stopping: this.#stopping.signal,
       inspect: options.inspect,
       newId: () => options.newId(),
+      note: (commit, isRunning) => {
+        conversations.note(commit, isRunning);
+        memory?.note(commit, isRunning);
+      },
       completed: (envelope, session) => withNextStep(envelope, session, turns),
       modelOf: (name) => options.modelOf(name),
       settled: (session, outcome) => this.#settled(session, outcome),
@@ -86,7 +93,10 @@ export class SessionHost {
       load: (key) => this.#load(key),
       arrived: (session) => this.#arrived(session),
       passivate: (session) => void this.snapshots.write(session),
-      left: ({ key }) => conversations.forget(key),
+      left: ({ key }) => {
+        conversations.forget(key);
+        memory?.forget(key);
+      },
     });
   }
 

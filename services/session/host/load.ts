@@ -15,7 +15,13 @@ type LoadPorts = Pick<Ports, 'clock' | 'events' | 'snapshots'>;
  * commits are missing or changed, also at the end, where a snapshot is the witness (F13); and `quarantined` and `unavailable`.
  */
 export const loadState = async (ports: LoadPorts, key: SessionKey): Promise<SessionState> => {
-  const [found, seen] = await Promise.all([ports.snapshots.get(key).catch(() => null), ports.events.last(key)]);
+  const stored = ports.snapshots.get(key).catch(() => null);
+  const [found, seen, counted] = await Promise.all([
+    stored,
+    ports.events.last(key),
+    // How many there are is needed with a snapshot alone.
+    stored.then((snapshot) => (snapshot === null ? 0 : ports.events.count(key))),
+  ]);
   // One of a session without any commit stands on nothing.
   const snapshot = found?.position.seq ? found : null;
   const isAhead = (last: RecordedCommit | null): boolean => snapshot !== null && snapshot.position.seq > (last?.seq ?? 0);
@@ -25,7 +31,7 @@ export const loadState = async (ports: LoadPorts, key: SessionKey): Promise<Sess
   if (snapshot !== null && isAhead(last)) throw damaged(key, lostAfter(last, snapshot));
   if (snapshot !== null && !snapshot.damaged) {
     const [isWhole, state] = await Promise.all([
-      hasEachCommit(ports.events, key, last),
+      hasEachCommit(ports.events, last, { key, counted }),
       fromSnapshot(ports, snapshot, { key, through, last }).catch((error: unknown) => {
         if (error instanceof NatterError && error.code === 'unavailable') throw error;
         return null;
@@ -42,8 +48,14 @@ export const loadState = async (ports: LoadPorts, key: SessionKey): Promise<Sess
 };
 
 /** True if as many commits are stored as there should be: which of them a snapshot hides is for a full replay to see (F13). */
-const hasEachCommit = async (events: LoadPorts['events'], key: SessionKey, last: RecordedCommit | null): Promise<boolean> => {
+const hasEachCommit = async (
+  events: LoadPorts['events'],
+  last: RecordedCommit | null,
+  { key, counted }: { readonly key: SessionKey; readonly counted: number },
+): Promise<boolean> => {
   const rev = last?.rev ?? 0;
+  if (counted >= rev) return true;
+  // The session's last host may have written after we counted.
   const stored = await events.count(key);
   if (stored >= rev) return true;
   const { commits } = await events.page({ after: 0, limit: 1, key });

@@ -20,6 +20,8 @@ export class SessionActor implements TurnSession {
   readonly #services: SessionServices;
   readonly #mailbox = new Mailbox(limits.mailboxCommands);
   readonly #live: Actor<typeof sessionMachine>;
+  /** A time of the broker, ms: the last commit was recorded then, or later. 0: unknown. */
+  recordedAfter = 0;
   #position: Position;
   #closed: Outcome | null = null;
 

@@ -1,11 +1,10 @@
 import type { InspectionEvent } from 'xstate';
 import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
 import type { SessionCommand } from '../../../shared/domain/session/commands.ts';
-import type { CommandEnvelope } from '../../../shared/domain/session/envelope.ts';
+import type { CommandEnvelope, RecordedCommit } from '../../../shared/domain/session/envelope.ts';
 import type { Logger } from '../../../shared/kit/log.ts';
 import type { Ports } from '../../../shared/ports/index.ts';
 import type { Model } from '../../../shared/ports/model.ts';
-import type { Conversations } from '../prompt/conversations.ts';
 import type { SafetyToggles } from '../turn/safety-toggles.ts';
 import type { TurnRunner } from '../turn/turn-runner.ts';
 import type { Checkpoints } from './checkpoints.ts';
@@ -23,7 +22,6 @@ export interface SessionServices {
   readonly safetyToggles: SafetyToggles;
   readonly turns: Pick<TurnRunner, 'start'>;
   readonly checkpoints: Checkpoints;
-  readonly conversations: Pick<Conversations, 'note'>;
   readonly turnCounters: TurnCounters;
   readonly snapshots: SnapshotWriter;
   /** How long an unknown commit is worked on before the command goes back to its queue, ms. */
@@ -33,6 +31,8 @@ export interface SessionServices {
   /** Receives what XState reports of every live actor, for developer tools. */
   readonly inspect?: ((event: InspectionEvent) => void) | undefined;
   newId(): string;
+  /** Called with each commit as soon as it is recorded, for what is kept of the session besides its state. */
+  note(commit: RecordedCommit, isRunning: boolean): void;
   /** The command with what only the host knows of it. */
   completed(envelope: CommandEnvelope, session: SessionActor): Promise<CommandEnvelope> | CommandEnvelope;
   /** The model that a session chose by name, or the default. */

@@ -1,16 +1,21 @@
+import { createActor } from 'xstate';
 import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
 import { decide } from '../../../shared/domain/session/decide/index.ts';
 import type { CommandEnvelope, Commit } from '../../../shared/domain/session/envelope.ts';
-import { evolve, fold, initialState } from '../../../shared/domain/session/evolve.ts';
+import { evolve, fold, fromPlain, initialState, type SessionState, toPlain } from '../../../shared/domain/session/evolve.ts';
+import { sessionMachine } from '../../../shared/domain/session/machine.ts';
 import { assert } from '../../../shared/kit/assert.ts';
 import type { Model } from '../../../shared/ports/model.ts';
 import { decodeCommand, decodeCommit, encodeCommand, encodeCommit } from '../../../shared/wire/codec.ts';
+import { decodeSnapshot, encodeSnapshot, type SnapshotSigner } from '../../../shared/wire/snapshot.ts';
 import { instantTurn } from '../turn/instant-turn.ts';
 import { loadState } from './load.ts';
 
 const rounds = 500;
+const roundsEachSnapshot = 10;
 const loadsAtOnce = 10;
 const warmUpKey = 'warm-up' as SessionKey;
+const unsigned: SnapshotSigner = { sign: () => new Uint8Array(), isOurs: () => true };
 
 /**
  * Runs the code path of a turn a few hundred times, so that the engine has compiled it before the first message comes: otherwise the first turn
@@ -23,6 +28,16 @@ export const warmUp = async (model: Model, ports: Parameters<typeof loadState>[0
     for (let round = 0; round < rounds / loadsAtOnce; round++) await loadState(ports, warmUpKey);
   });
   await Promise.all(loads).catch(() => {});
+};
+
+/** Writes and reads a snapshot, of which the first takes several milliseconds, and gives events to a live actor, which runs no effect. */
+const runRestore = (state: SessionState, { events }: Commit): void => {
+  const restored = decodeSnapshot(warmUpKey, encodeSnapshot(warmUpKey, toPlain(state), unsigned), unsigned);
+  assert(restored, 'a snapshot can be read back');
+  const live = createActor(sessionMachine, { snapshot: fromPlain(restored).machine });
+  live.start();
+  for (const event of events) live.send(event);
+  live.stop();
 };
 
 /** Decodes, decides, evolves, encodes and folds. */
@@ -48,6 +63,7 @@ const runPurePath = (model: Model): void => {
       events: [...decision.accept, ...events],
     };
     const folded = fold(state, decodeCommit(encodeCommit(commit), round, 0));
+    if (round % roundsEachSnapshot === 0) runRestore(folded, commit);
     state = machine.value === 'running' ? initialState : folded;
   }
 };

@@ -3,12 +3,14 @@ import { identitiesOf } from '../../../shared/domain/keys/identity.ts';
 import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
 import type { MemoryEntry } from '../../../shared/domain/memory/memory-entry.ts';
 import { type MemoryReach, memoryReach, scopeName, scopeNames } from '../../../shared/domain/memory/memory-scope.ts';
+import type { RecordedCommit } from '../../../shared/domain/session/envelope.ts';
 import type { MemoryScope } from '../../../shared/domain/values/memory-edit.ts';
 import type { Ports } from '../../../shared/ports/index.ts';
 import type { MemoryView } from '../../../shared/ports/memory-store.ts';
 import type { IndexView } from '../../../shared/ports/session-index.ts';
 import type { ToolScope } from '../../../shared/ports/tools.ts';
 import { rowNow } from '../../../shared/runtime/session-tools/row-now.ts';
+import { CurrentRows } from './current-rows.ts';
 
 export interface MemorySources {
   readonly config: Pick<Config, 'session'>;
@@ -35,15 +37,27 @@ type Scope = Pick<ToolScope, 'key' | 'sender'>;
  */
 export class MemoryReader {
   readonly #sources: MemorySources;
+  readonly #current: CurrentRows;
 
   constructor(sources: MemorySources) {
     this.#sources = sources;
+    this.#current = new CurrentRows(sources.rows);
+  }
+
+  /** Follows a commit that this host has just recorded. */
+  note(commit: RecordedCommit, isRunning: boolean): void {
+    this.#current.note(commit, isRunning);
+  }
+
+  /** Another host may go on with the session. */
+  forget(key: SessionKey): void {
+    this.#current.forget(key);
   }
 
   async at({ key, sender }: Scope): Promise<TurnMemory> {
     const { config, ports, rows, view } = this.#sources;
     const { mainKey, identityLinks } = config.session;
-    const row = await rowNow(ports, key, rows.get(key) ?? null);
+    const row = this.#current.get(key) ?? (await rowNow(ports, key, rows.get(key) ?? null));
     const rules = { mainKey, identities: identitiesOf(identityLinks) };
     const { read, write } = memoryReach({ key, participants: row?.participants ?? [], sender }, rules);
     const scopes = scopeNames(read, key);

@@ -1,8 +1,9 @@
-import { blockMessages, isComplete, openBlock, resultMessage } from '../../../shared/domain/prompt/call-block.ts';
+import { isComplete, openBlock, resultMessage } from '../../../shared/domain/prompt/call-block.ts';
 import type { ConversationMessage, HeardMessage, TurnView } from '../../../shared/domain/prompt/conversation-message.ts';
 import { deliveryReportMessage } from '../../../shared/domain/prompt/delivery-report.ts';
 import type { ModelMessage } from '../../../shared/domain/prompt/model-request.ts';
 import { startsAnew } from '../../../shared/domain/session/chain.ts';
+import type { CallResult } from '../../../shared/domain/session/commands.ts';
 import type { RecordedCommit } from '../../../shared/domain/session/envelope.ts';
 import type { EventOf, SessionEvent } from '../../../shared/domain/session/events.ts';
 import { forkBaseOf, mayFollow } from '../../../shared/domain/session/evolve.ts';
@@ -10,6 +11,7 @@ import { assert } from '../../../shared/kit/assert.ts';
 import { detachedString } from '../../../shared/kit/detached-string.ts';
 import { ConversationMessageList } from './conversation-message-list.ts';
 import {
+  closed,
   detachedCalls,
   flushMessages,
   type RunningTurn,
@@ -18,6 +20,7 @@ import {
   userMessage,
   viewOfTurn,
   WaitingMessages,
+  withResults,
 } from './running-turn.ts';
 
 /**
@@ -70,16 +73,16 @@ export class Conversation {
   }
 
   /** What the running turn sees. `null` if it is not running or reading started after its messages. Throws `AssertionError` at a hole. */
-  view(turnId: string): TurnView | null {
-    const turn = this.#turn;
+  view(turnId: string, held: readonly CallResult[] = []): TurnView | null {
     assert(this.#hole === null, this.#hole ?? '');
-    if (turn?.id !== turnId || !turn.isWhole) return null;
+    if (this.#turn?.id !== turnId || !this.#turn.isWhole) return null;
+    const { turn, messages, later } = withResults(this.#turn, held);
     const unheard = turn.block === null ? turn.joined.slice(turn.heard) : [];
+    const closes = messages.map((message) => this.#inTurn(turn, message));
     return {
       ...viewOfTurn(turn),
-      said: [...this.#said.items, ...unheard.map((message) => this.#asking(turn, message))],
-      heard: turn.heard + unheard.length,
-      counted: this.#counted,
+      said: [...this.#said.items, ...closes, ...later, ...unheard.map((message) => this.#asking(turn, message))],
+      ...{ heard: turn.heard + unheard.length, counted: this.#counted },
       ...this.#at,
       neededSeq: Math.min(turn.fromSeq, ...Array.from(this.#waiting.values(), ({ seq }) => seq)),
     };
@@ -209,12 +212,11 @@ export class Conversation {
   }
 
   #answer(text: string): void {
-    if (text !== '') this.#sayInTurn({ role: 'assistant', text: detachedString(text) });
+    if (text !== '') this.#said.add(this.#inTurn(this.#turn, { role: 'assistant', text: detachedString(text) }));
   }
 
-  #sayInTurn(message: ModelMessage): void {
-    const turn = this.#turn;
-    this.#said.add({ rev: this.rev, seq: turn?.fromSeq ?? this.seq, ...(turn && { turnId: turn.id }), message });
+  #inTurn(turn: RunningTurn | null, message: ModelMessage): ConversationMessage {
+    return { rev: this.rev, seq: turn?.fromSeq ?? this.seq, ...(turn && { turnId: turn.id }), message };
   }
 
   #result(event: EventOf<'tool_result'>): void {
@@ -225,13 +227,11 @@ export class Conversation {
   }
 
   #closeBlock(): void {
-    const turn = this.#turn;
-    if (!turn?.block) return;
-    const messages = blockMessages(turn.block);
-    if (turn.flushing) turn.flush = [...turn.flush, ...messages];
-    else for (const message of messages) this.#sayInTurn(message);
-    turn.block = null;
-    for (const said of turn.later.splice(0)) this.#said.add({ ...said, rev: this.rev });
+    if (!this.#turn?.block) return;
+    const { turn, messages, later } = closed(this.#turn, this.#turn.block);
+    this.#turn = turn;
+    for (const message of messages) this.#said.add(this.#inTurn(turn, message));
+    for (const said of later) this.#said.add({ ...said, rev: this.rev });
   }
 
   /** Messages that joined a turn and were not read before it ended are visible from the next turn on. */

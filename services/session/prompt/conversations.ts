@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
 import type { TurnView } from '../../../shared/domain/prompt/conversation-message.ts';
-import type { ActiveTurn } from '../../../shared/domain/session/context.ts';
+import type { CallResult } from '../../../shared/domain/session/commands.ts';
 import type { RecordedCommit } from '../../../shared/domain/session/envelope.ts';
 import type { Position } from '../../../shared/domain/session/evolve.ts';
 import type { Clock } from '../../../shared/kit/clock.ts';
@@ -14,6 +14,12 @@ import { Conversation } from './conversation.ts';
 const baseCharacters = 1_000;
 
 type ReadPosition = Pick<Position, 'seq' | 'contextSeq' | 'skips'>;
+
+/** The running turn, and results of its calls that are not recorded yet. */
+export interface Reader {
+  readonly id: string;
+  readonly held?: readonly CallResult[];
+}
 
 /** A cache of the conversations of a host's sessions. Each is read from the log once and then extended. */
 export class Conversations {
@@ -28,17 +34,17 @@ export class Conversations {
   }
 
   /** The turn's view of the conversation, with everything recorded up to `position`. Rejects if the turn is over. */
-  async read(key: SessionKey, turn: Pick<ActiveTurn, 'id'>, position: ReadPosition): Promise<TurnView> {
+  async read(key: SessionKey, turn: Reader, position: ReadPosition): Promise<TurnView> {
     const known = this.#cache.get(key);
     const isCurrent = known?.isWhole && (await this.#extend(key, known, position.seq)) && known.isWhole;
-    const view = isCurrent ? known.view(turn.id) : null;
+    const view = isCurrent ? known.view(turn.id, turn.held) : null;
     if (view) return view;
     return (await this.#load(key, turn, position, position.contextSeq)) ?? (await this.#loadAll(key, turn, position));
   }
 
-  /** Adds a commit that was just recorded to the cached conversation, which then need not read it. */
-  note(commit: RecordedCommit): void {
-    const known = this.#cache.peek(commit.key);
+  /** Adds a commit that was just recorded to the cached conversation, or begins one, which then need not read it. */
+  note(commit: RecordedCommit, isRunning: boolean): void {
+    const known = this.#cache.peek(commit.key) ?? (isRunning && commit.rev === 1 ? new Conversation() : undefined);
     if (!known?.isNext(commit)) return;
     known.add(commit);
     this.#keep(commit.key, known);
@@ -49,19 +55,14 @@ export class Conversations {
     this.#cache.delete(key);
   }
 
-  async #loadAll(key: SessionKey, turn: Pick<ActiveTurn, 'id'>, position: ReadPosition): Promise<TurnView> {
+  async #loadAll(key: SessionKey, turn: Reader, position: ReadPosition): Promise<TurnView> {
     const view = await this.#load(key, turn, position, 1);
     if (view === null) throw new Error(`turn ${turn.id} is not the one that runs in ${key} at ${position.seq}`);
     return view;
   }
 
   /** Reads from a sequence on. Resolves with `null` if the turn needs earlier commits. */
-  async #load(
-    key: SessionKey,
-    turn: Pick<ActiveTurn, 'id'>,
-    { seq, skips }: ReadPosition,
-    from: number,
-  ): Promise<TurnView | null> {
+  async #load(key: SessionKey, turn: Reader, { seq, skips }: ReadPosition, from: number): Promise<TurnView | null> {
     const conversation = new Conversation();
     const stops = [...skips.map(({ after }) => after), seq];
     const starts = [Math.max(0, from - 1), ...skips.map(({ until }) => until - 1)];
@@ -73,7 +74,7 @@ export class Conversations {
         conversation.add(commit);
       }
     }
-    const view = conversation.isWhole ? conversation.view(turn.id) : null;
+    const view = conversation.isWhole ? conversation.view(turn.id, turn.held) : null;
     if (view) this.#keep(key, conversation);
     return view;
   }

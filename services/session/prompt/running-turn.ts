@@ -1,4 +1,4 @@
-import type { CallBlock } from '../../../shared/domain/prompt/call-block.ts';
+import { blockMessages, type CallBlock, isComplete } from '../../../shared/domain/prompt/call-block.ts';
 import {
   type ConversationMessage,
   flushPrompt,
@@ -6,6 +6,7 @@ import {
   textForModel,
 } from '../../../shared/domain/prompt/conversation-message.ts';
 import type { ModelMessage } from '../../../shared/domain/prompt/model-request.ts';
+import type { CallResult } from '../../../shared/domain/session/commands.ts';
 import type { EventOf } from '../../../shared/domain/session/events.ts';
 import type { Message, Sender, ToolCall } from '../../../shared/domain/values/types.ts';
 import { detachedString } from '../../../shared/kit/detached-string.ts';
@@ -84,6 +85,33 @@ export const runningTurn = (
   flush: [],
   flushing: false,
 });
+
+/** A turn, and what it says to the conversation when the calls of its step have ended: `messages`, then those that came meanwhile. */
+interface ClosedBlock {
+  readonly turn: RunningTurn;
+  readonly messages: readonly ModelMessage[];
+  readonly later: readonly ConversationMessage[];
+}
+
+/** The turn after a step's calls. A flush keeps them to itself. */
+export const closed = (turn: RunningTurn, block: CallBlock): ClosedBlock => {
+  const messages = blockMessages(block);
+  const after = { ...turn, block: null, later: [] };
+  return turn.flushing
+    ? { turn: { ...after, flush: [...turn.flush, ...messages] }, messages: [], later: turn.later }
+    : { turn: after, messages, later: turn.later };
+};
+
+/** The same, if these results, which are not recorded yet, are all that its calls wait for. */
+export const withResults = (turn: RunningTurn, held: readonly CallResult[]): ClosedBlock => {
+  const results = new Map(turn.block?.results);
+  for (const { callId, outcome, text } of held) {
+    const call = turn.block?.calls.find((made) => made.callId === callId);
+    if (call) results.set(callId, { role: 'tool', callId, tool: call.tool, outcome, text });
+  }
+  const block = turn.block && { ...turn.block, results };
+  return block && isComplete(block) ? closed(turn, block) : { turn, messages: [], later: [] };
+};
 
 /** The calls of a step, copied so that they do not retain the commit in memory. */
 export const detachedCalls = (calls: readonly ToolCall[]): ToolCall[] =>

@@ -1,4 +1,4 @@
-import { stat } from 'node:fs/promises';
+import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { StringDecoder } from 'node:string_decoder';
 import type { Config } from '../../../shared/domain/config/schema.ts';
@@ -31,7 +31,6 @@ interface KnownFile {
  */
 export class SystemPrompts {
   readonly #files = new Map<string, KnownFile>();
-  readonly #toolCharacters = new WeakMap<ToolSpec, number>();
   readonly #memory: MemoryReader | undefined;
 
   constructor(memory?: MemoryReader) {
@@ -59,7 +58,7 @@ export class SystemPrompts {
       parts: [
         { name: 'system prompt', characters: systemPrompt.length },
         ...sections.map(({ name, text }) => ({ name, characters: text.length })),
-        ...this.#toolParts(tools),
+        ...toolParts(tools),
       ].slice(0, limits.promptParts),
     };
   }
@@ -83,33 +82,36 @@ export class SystemPrompts {
   /** The stamp tells if the file has changed; the workspace decides if it may be read. */
   async #readFile(workspace: string, name: string): Promise<string> {
     const path = join(workspace, name);
-    const found = await stat(path).catch(() => null);
-    if (found === null) return '';
-    const stamp = `${found.ino} ${found.size} ${found.mtimeMs} ${found.ctimeMs}`;
+    const stamp = stampOf(path);
+    if (stamp === null) return '';
     const known = this.#files.get(path);
     if (known?.stamp === stamp) return known.text;
     const text = await startOf(new Workspace(workspace), name);
     this.#files.set(path, { stamp, text });
     return text;
   }
-
-  /** One part for the tools of each MCP server (named `<server>__<tool>`), and one for Natter's own tools. */
-  #toolParts(tools: readonly ToolSpec[]): PromptPart[] {
-    const parts = new Map<string, number>();
-    for (const tool of tools) {
-      const [server = '', rest] = tool.name.split('__', 2);
-      const part = rest === undefined ? 'tools' : `tools of ${server}`;
-      parts.set(part, (parts.get(part) ?? 0) + this.#charactersOf(tool));
-    }
-    return Array.from(parts, ([name, characters]) => ({ name, characters }));
-  }
-
-  #charactersOf(tool: ToolSpec): number {
-    const known = this.#toolCharacters.get(tool) ?? toolCharacters(tool);
-    this.#toolCharacters.set(tool, known);
-    return known;
-  }
 }
+
+/** One part for the tools of each MCP server (named `<server>__<tool>`), and one for Natter's own tools. */
+const toolParts = (tools: readonly ToolSpec[]): PromptPart[] => {
+  const parts = new Map<string, number>();
+  for (const tool of tools) {
+    const [server = '', rest] = tool.name.split('__', 2);
+    const part = rest === undefined ? 'tools' : `tools of ${server}`;
+    parts.set(part, (parts.get(part) ?? 0) + toolCharacters(tool));
+  }
+  return Array.from(parts, ([name, characters]) => ({ name, characters }));
+};
+
+/** In this thread: it takes some microseconds, while a turn would wait a millisecond for the thread pool. `null`: there is no such file. */
+const stampOf = (path: string): string | null => {
+  try {
+    const found = statSync(path, { throwIfNoEntry: false });
+    return found ? `${found.ino} ${found.size} ${found.mtimeMs} ${found.ctimeMs}` : null;
+  } catch {
+    return null;
+  }
+};
 
 const named = (name: string, text: string): { name: string; text: string }[] => (text === '' ? [] : [{ name, text }]);
 

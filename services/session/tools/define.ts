@@ -5,7 +5,7 @@ import type { Tool, ToolEnd, ToolRun } from '../../../shared/ports/tools.ts';
 
 /** The definition of a tool: the schema of its arguments and the work it does with them. */
 export interface ToolDefinition<S extends z.ZodObject>
-  extends Pick<Tool, 'name' | 'description' | 'idempotent' | 'usual' | 'openToAll' | 'onceOnly' | 'timeoutMs'> {
+  extends Pick<Tool, 'name' | 'description' | 'idempotent' | 'readsOnly' | 'usual' | 'openToAll' | 'onceOnly' | 'timeoutMs'> {
   readonly input: S;
   /** What a call would do, in words for the approver. */
   line(input: z.output<S>): string;

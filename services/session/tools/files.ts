@@ -38,6 +38,7 @@ const readFile = (root: string, workspace: Workspace, entries: Entries): Tool =>
     }),
     usual: 'allow',
     idempotent: true,
+    readsOnly: true,
     line: ({ path }) => `read the file ${quoted(path)}`,
     act: async ({ path, offset, limit }, { scope: { sender, skills = [] } }) => {
       const skill = skills.find(({ folder }) => path.startsWith(`${folder}/`));
@@ -133,6 +134,7 @@ const listFiles = (workspace: Workspace): Tool =>
     input: z.strictObject({ path: pathText.default('.').describe('Path of the folder, relative to the workspace.') }),
     usual: 'allow',
     idempotent: true,
+    readsOnly: true,
     line: ({ path }) => `list the folder ${quoted(path)}`,
     act: async ({ path }) => {
       const lines: string[] = [];

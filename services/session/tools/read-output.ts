@@ -44,6 +44,7 @@ export const readOutputTool = (events: EventLog): Tool => {
     usual: 'allow',
     openToAll: true,
     idempotent: true,
+    readsOnly: true,
     line: ({ callId, page }) => `read page ${page} of the output of the call ${quoted(callId)}`,
     act: async ({ callId, page }, { scope }, signal) => {
       const found = await pageOf(scope, callId, page, signal);

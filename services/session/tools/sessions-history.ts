@@ -16,6 +16,7 @@ export const sessionsHistoryTool = (options: SessionToolsOptions): Tool =>
     description: 'Reads the last messages of a conversation, oldest first, as JSON.',
     input: sessionsHistoryParameters,
     idempotent: true,
+    readsOnly: true,
     usual: 'allow',
     line: ({ sessionKey }) => `read the session ${quoted(sessionKey)}`,
     act: async ({ sessionKey, limit, includeTools }, { scope }) => {

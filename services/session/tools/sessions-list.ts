@@ -21,6 +21,7 @@ export const sessionsListTool = (options: SessionToolsOptions): Tool =>
     description: 'Lists conversations that you may look at, newest first, as JSON.',
     input: sessionsListParameters,
     idempotent: true,
+    readsOnly: true,
     usual: 'allow',
     line: () => 'list sessions',
     act: async (parameters, { scope }) => JSON.stringify(await list(options, scope, parameters)),
@@ -49,10 +50,10 @@ const rowsOf = (
   const rows: IndexRow[] = [];
   for (const row of view.newestFirst()) {
     if (row.updatedAt < since || rows.length === limit) break;
+    if (row.status === 'inactive' || !reaches(row)) continue;
     const { kind, internal } = listFactsOf(row, config.session.mainKey);
     const isHidden = internal !== null && !(internal === 'global' && config.session.scope === 'global');
-    if (row.status === 'inactive' || isHidden || kinds?.includes(kind) === false || !reaches(row)) continue;
-    rows.push(row);
+    if (!isHidden && kinds?.includes(kind) !== false) rows.push(row);
   }
   return rows;
 };

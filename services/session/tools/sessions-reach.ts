@@ -2,7 +2,7 @@ import { canAccess } from '../../../shared/domain/access/access.ts';
 import type { Config } from '../../../shared/domain/config/schema.ts';
 import { type Identities, identitiesOf } from '../../../shared/domain/keys/identity.ts';
 import { parseKey, type SessionKey } from '../../../shared/domain/keys/session-key.ts';
-import { isBelow } from '../../../shared/domain/keys/spawn-key.ts';
+import { belowOf } from '../../../shared/domain/keys/spawn-key.ts';
 import type { IndexRow } from '../../../shared/domain/projections/index-row.ts';
 import { isUnreadable, NatterError } from '../../../shared/kit/errors.ts';
 import type { Ports } from '../../../shared/ports/index.ts';
@@ -29,13 +29,14 @@ type Scope = Pick<ToolScope, 'key' | 'sender'>;
  */
 export const reachOf = ({ tools, session }: Config, scope: Scope): ((row: IndexRow) => boolean) => {
   const identities = identitiesOf(session.identityLinks);
+  const isBelow = belowOf(scope.key);
   const agentOf = (key: SessionKey): string => parseKey(key, session.mainKey).agentId;
   const isVisible = (key: SessionKey): boolean => {
     switch (tools.visibility) {
       case 'self':
         return false;
       case 'tree':
-        return isBelow(scope.key, key);
+        return isBelow(key);
       case 'agent':
         return agentOf(key) === agentOf(scope.key);
       case 'all':
@@ -43,17 +44,23 @@ export const reachOf = ({ tools, session }: Config, scope: Scope): ((row: IndexR
     }
   };
   return (row) =>
-    !row.deleted && row.generation > 0 && (row.key === scope.key || (isVisible(row.key) && isTheirs(row, scope, identities)));
+    !row.deleted &&
+    row.generation > 0 &&
+    (row.key === scope.key || (isVisible(row.key) && isTheirs(row, scope, { identities, isBelow })));
 };
 
 /**
  * A sub-agent's session also belongs to the person it works for. One that works for nobody is visible only to turns without a
  * principal, in a session above it.
  */
-const isTheirs = (row: IndexRow, { key, sender: { role, principal } }: Scope, identities: Identities): boolean => {
+const isTheirs = (
+  row: IndexRow,
+  { sender: { role, principal } }: Scope,
+  { identities, isBelow }: { readonly identities: Identities; isBelow(key: SessionKey): boolean },
+): boolean => {
   if (role === 'owner') return canAccess({ role }, row, identities);
   const person = row.source?.kind === spawnedKind ? row.source.ids?.[personId] : undefined;
-  if (principal === undefined) return person === '' && isBelow(key, row.key);
+  if (principal === undefined) return person === '' && isBelow(row.key);
   const participants = person ? [...row.participants, person] : row.participants;
   return canAccess({ role: 'participant', principal }, { key: row.key, participants }, identities);
 };

@@ -28,6 +28,7 @@ export const webFetchTool = (hosts: readonly string[], net: Internet = internet)
     }),
     usual: 'allow',
     idempotent: true,
+    readsOnly: true,
     line: ({ url }) => `fetch ${quoted(url, 1_200)} from the web`,
     act: ({ url }, _, signal) => follow(url, hosts, net, signal),
   });

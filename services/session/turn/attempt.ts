@@ -5,6 +5,7 @@ import type { ActiveTurn } from '../../../shared/domain/session/context.ts';
 import type { SessionState } from '../../../shared/domain/session/evolve.ts';
 import type { TurnRef } from '../../../shared/domain/values/types.ts';
 import type { Clock } from '../../../shared/kit/clock.ts';
+import { aborted } from '../../../shared/kit/signal.ts';
 import type { EventLog } from '../../../shared/ports/event-log.ts';
 import type { Live } from '../../../shared/ports/live.ts';
 import type { Model } from '../../../shared/ports/model.ts';
@@ -13,6 +14,7 @@ import { noSkills, type SkillSet } from '../../../shared/runtime/skills/explain.
 import type { SkillLibrary } from '../../../shared/runtime/skills/library.ts';
 import type { Conversations } from '../prompt/conversations.ts';
 import type { SystemPrompt, SystemPrompts } from '../prompt/system-prompt.ts';
+import { HeldResults } from './held-results.ts';
 import type { RunTraces } from './run-traces.ts';
 import type { SafetyToggles } from './safety-toggles.ts';
 import type { TurnContext } from './turn-context.ts';
@@ -57,6 +59,8 @@ export class Attempt {
   readonly granted: ReadonlySet<string>;
   /** The step before which this attempt last compacted: once per step is enough. */
   compactedBeforeStep = 0;
+  /** Results that are not recorded yet. */
+  readonly held: HeldResults;
   readonly #session: TurnSession;
   readonly #stop = new AbortController();
   #progressAt: number;
@@ -69,6 +73,11 @@ export class Attempt {
     this.services = services;
     this.granted = new Set(turn.calls.flatMap((call) => (call.attempt === turn.attempt ? [call.callId] : [])));
     this.#session = session;
+    this.held = new HeldResults({
+      clock: services.clock,
+      signal: this.signal,
+      record: (result) => this.record({ type: 'record_result', turn: this.ref, ...result }),
+    });
     this.#progressAt = services.clock.monotonic();
   }
 
@@ -147,7 +156,7 @@ export class Attempt {
 
   /** Ends the attempt: model and tools are told to stop and are not waited for. */
   stop(): void {
-    this.#stop.abort();
+    this.#stop.abort(aborted);
   }
 
   /** Records that the attempt stalled: the turn starts its next attempt, or fails after too many (B29). */

@@ -16,16 +16,20 @@ type Task =
   | { readonly kind: 'ask'; readonly question: Question };
 
 /**
- * Finishes the calls of the last step. Allowed calls run, several at a time, and each result is recorded as it comes. When only calls that need
- * an approval are left, the first one is asked about, which ends this attempt. Resolves to false if nothing was recorded.
+ * Finishes the calls of the last step. Allowed calls run, several at a time, and each result is recorded as it comes, or with the step that uses
+ * it if its tool only reads. When only calls that need an approval are left, the first one is asked about, which ends this attempt. Resolves to
+ * false if nothing moved.
  */
 export const finishCalls = async (attempt: Attempt, turn: ActiveTurn, turnContext: TurnContext): Promise<boolean> => {
   const tasks: { callId: string; task: Task }[] = [];
   for (const call of turn.calls) {
-    if (call.status !== 'done') tasks.push({ callId: call.callId, task: await taskOf(attempt, turnContext, call) });
+    if (isOpen(attempt, call)) tasks.push({ callId: call.callId, task: await taskOf(attempt, turnContext, call) });
   }
   const ready = tasks.filter(({ task }) => task.kind !== 'ask');
-  if (ready.length === 0) return ask(attempt, turnContext, tasks[0]);
+  if (ready.length === 0) {
+    await attempt.held.record();
+    return ask(attempt, turnContext, tasks[0]);
+  }
 
   const next = ready.values();
   let recorded = 0;
@@ -35,6 +39,9 @@ export const finishCalls = async (attempt: Attempt, turn: ActiveTurn, turnContex
   await Promise.all(workers);
   return recorded === ready.length;
 };
+
+/** True for a call that must still be run, or decided. */
+export const isOpen = ({ held }: Attempt, { callId, status }: CallState): boolean => status !== 'done' && !held.has(callId);
 
 const ask = async (
   attempt: Attempt,
@@ -101,7 +108,7 @@ const unlikeApproved: Task = {
 };
 const gone: Task = { kind: 'end', outcome: 'error', text: 'The tool no longer exists; the call was not made.' };
 
-/** True once the end of the call is recorded. */
+/** True once the end of the call is recorded, or held. */
 const finish = async (attempt: Attempt, turnContext: TurnContext, callId: string, task: Task): Promise<boolean> => {
   const turn = attempt.ref;
   if (task.kind === 'ask' || attempt.signal.aborted) return false;
@@ -116,7 +123,9 @@ const finish = async (attempt: Attempt, turnContext: TurnContext, callId: string
   const run = { callId, arguments: parsed.value, scope: turnContext.scope };
   const { timeoutMs = config.tools.timeoutMs } = task.tool;
   const end = await attempt.during(runTool(task.tool, run, { clock, timeoutMs, signal: attempt.signal }));
-  return recordEnd(attempt, callId, { ...end, text: hideSecrets?.(end.text) ?? end.text });
+  const text = hideSecrets?.(end.text) ?? end.text;
+  const isHeld = task.tool.readsOnly && !end.memory && attempt.held.add({ callId, outcome: end.outcome, text });
+  return isHeld || recordEnd(attempt, callId, { ...end, text });
 };
 
 interface End extends Pick<ToolEnd, 'memory'> {

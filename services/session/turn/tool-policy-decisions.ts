@@ -36,7 +36,7 @@ export const toolPolicyDecisionOf = (attempt: Attempt, turnContext: TurnContext,
   if (policy.action === 'deny') return { kind: 'deny', reason: `The call is not allowed: ${policy.rule}.` };
   const { grants } = attempt.state.machine.context;
   const holder = holderOf(turnContext.scope);
-  const grant = holder && grantOf({ holder, hash: callHash(tool.name, parsed.value) });
+  const grant = holder && grants.length > 0 ? grantOf({ holder, hash: callHash(tool.name, parsed.value) }) : undefined;
   const isGranted = !tool.onceOnly && grant !== undefined && grants.includes(grant);
   if (policy.action === 'allow' || isGranted)
     return { kind: 'run', ...spawning(attempt, turnContext, { tool, callId: call.callId, given: parsed.value }) };

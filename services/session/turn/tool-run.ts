@@ -1,5 +1,6 @@
 import type { Clock } from '../../../shared/kit/clock.ts';
 import { errorMessage } from '../../../shared/kit/errors.ts';
+import { aborted } from '../../../shared/kit/signal.ts';
 import type { Tool, ToolEnd, ToolRun } from '../../../shared/ports/tools.ts';
 
 interface ToolRunOptions {
@@ -13,13 +14,20 @@ interface ToolRunOptions {
 export const runTool = async (tool: Tool, run: ToolRun, { clock, timeoutMs, signal }: ToolRunOptions): Promise<ToolEnd> => {
   const giveUp = new AbortController();
   const over = new AbortController();
+  const stop = (): void => {
+    giveUp.abort(aborted);
+    over.abort(aborted);
+  };
+  signal.addEventListener('abort', stop);
+  if (signal.aborted) stop();
   const ended = Promise.resolve()
-    .then(() => tool.run(run, AbortSignal.any([signal, giveUp.signal])))
+    .then(() => tool.run(run, giveUp.signal))
     .catch((error: unknown): ToolEnd => ({ outcome: 'error', text: errorMessage(error) }));
-  const end = await Promise.race([ended, clock.sleep(timeoutMs, AbortSignal.any([signal, over.signal]))]);
-  over.abort();
+  const end = await Promise.race([ended, clock.sleep(timeoutMs, over.signal)]);
+  signal.removeEventListener('abort', stop);
+  over.abort(aborted);
   if (end !== undefined) return end;
-  giveUp.abort();
+  giveUp.abort(aborted);
   const unsure = tool.idempotent ? '' : '; it may have taken effect all the same';
   return { outcome: 'error', text: `timed out after ${timeoutMs} ms${unsure}` };
 };

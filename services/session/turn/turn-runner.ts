@@ -1,8 +1,8 @@
 import type { TurnInput } from '../../../shared/domain/session/machine.ts';
 import { Attempt, type TurnServices } from './attempt.ts';
+import { tracedTurn } from './spans.ts';
 import { runTurn } from './turn.ts';
 import type { TurnSession } from './turn-session.ts';
-import { tracedTurn } from './turn-trace.ts';
 import { isStalled } from './watchdog.ts';
 
 /** The one effect of the session machine: runs the turns of all sessions of a host. */
@@ -36,17 +36,15 @@ export class TurnRunner {
   /** Resolves when the turn or its attempt ends; work that ignores the stop signal is not waited for. */
   async #run(attempt: Attempt, session: TurnSession): Promise<void> {
     const { config, live, conversations } = this.#services;
-    const over = new AbortController();
-    const signal = AbortSignal.any([attempt.signal, over.signal]);
     try {
-      const stalled = await Promise.race([tracedTurn(attempt, () => runTurn(attempt)), isStalled(attempt, signal)]);
+      const stalled = await Promise.race([tracedTurn(attempt, () => runTurn(attempt)), isStalled(attempt, attempt.signal)]);
       if (stalled !== true) return;
       attempt.stop();
       await attempt.resume(`no progress for ${config.agent.stallMs} ms`);
     } catch (error) {
       session.turnFailed(error);
     } finally {
-      over.abort();
+      attempt.stop();
       live.ended(attempt.key, attempt.ref);
       // A turn that waits for a person, perhaps for days, keeps nothing in memory (A5/62).
       if (attempt.state.machine.value === 'awaiting_approval') conversations.forget(attempt.key);

@@ -4,7 +4,7 @@ import type { Ruling, StepOutcome } from '../../../shared/domain/values/types.ts
 import { assert } from '../../../shared/kit/assert.ts';
 import { pruned } from '../prompt/prune.ts';
 import type { Attempt } from './attempt.ts';
-import { finishCalls } from './calls.ts';
+import { finishCalls, isOpen } from './calls.ts';
 import {
   type CompactionCause,
   compaction,
@@ -41,7 +41,7 @@ const rest = async (attempt: Attempt, restMs: number): Promise<boolean> => {
 /** Makes one move. Resolves to false if the move recorded nothing. */
 const move = async (attempt: Attempt, turn: ActiveTurn): Promise<boolean> => {
   const turnContext = await turnContextOf(attempt, turn);
-  if (turn.calls.some(({ status }) => status !== 'done')) return finishCalls(attempt, turn, turnContext);
+  if (turn.calls.some((call) => isOpen(attempt, call))) return finishCalls(attempt, turn, turnContext);
   const prompt = await attempt.prompt(turnContext);
   const ready: StepContext = { ...turnContext, prompt, model: attempt.model };
   return turn.task ? compactNow(attempt, turn, ready) : takeStep(attempt, turn, ready);
@@ -59,12 +59,20 @@ const takeStep = async (attempt: Attempt, turn: ActiveTurn, turnContext: StepCon
   if (dispatched) return recordStep(attempt, turn, turnContext, dispatched);
   const isFull = attempt.compactedBeforeStep !== turn.step && isWindowFull(attempt, turnContext);
   const flushes = isFlushing(turnContext) || (isFull && mayFlush(attempt, turnContext));
+  if ((flushes || isFull) && attempt.held.all.length > 0) return recordHeld(attempt);
   if (flushes && (await flush(attempt, turn, turnContext))) return true;
   if (isFull && (await compactOnce(attempt, turn, turnContext, 'full'))) return true;
   const outcome = await askModel(attempt, turnContext.model, stepRequestOf(attempt, turn, turnContext));
   const isOverflow = outcome.kind === 'failed' && outcome.code === 'context_overflow';
+  if (isOverflow && attempt.held.all.length > 0) return recordHeld(attempt);
   if (isOverflow && (await compactOnce(attempt, turn, turnContext, 'overflow'))) return true;
   return recordStep(attempt, turn, turnContext, outcome);
+};
+
+/** What is summarised is in the log. */
+const recordHeld = async (attempt: Attempt): Promise<boolean> => {
+  await attempt.held.record();
+  return true;
 };
 
 const stepRequestOf = ({ services: { config } }: Attempt, { step }: ActiveTurn, { view, tools, prompt, model }: StepContext) => {
@@ -93,7 +101,10 @@ const compactOnce = async (
   return isAccepted(await attempt.record({ type: 'record_compaction', turn: attempt.ref, result }));
 };
 
-/** Commits the step and the policy's decisions on its calls together: the intent is recorded before anything runs (I6). */
+/**
+ * Commits the step, the results that it used and the policy's decisions on its calls together: the intent is recorded before anything runs
+ * (I6).
+ */
 const recordStep = async (
   attempt: Attempt,
   turn: ActiveTurn,
@@ -102,6 +113,7 @@ const recordStep = async (
   isFlush = false,
 ): Promise<boolean> => {
   const command = { type: 'record_step', turn: attempt.ref, step: turn.step } as const;
+  const results = [...attempt.held.all];
   const recorded = await attempt.record({
     ...command,
     outcome,
@@ -110,7 +122,13 @@ const recordStep = async (
     prompt: [...turnContext.prompt.parts],
     skills: [...turnContext.skills.refs],
     ...(isFlush && { flush: true }),
+    ...(results.length > 0 && { results }),
   });
+  if (recorded.kind === 'refused' && results.length > 0) {
+    await attempt.held.record();
+    return recordStep(attempt, turn, turnContext, outcome, isFlush);
+  }
+  attempt.held.drop(results);
   if (recorded.kind !== 'refused') return isAccepted(recorded);
   const { message } = recorded;
   return isAccepted(await attempt.record({ ...command, outcome: { kind: 'failed', code: 'output_too_large', message } }));

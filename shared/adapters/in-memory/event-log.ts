@@ -1,20 +1,21 @@
 import type { SessionKey } from '../../domain/keys/session-key.ts';
-import type { Commit, RecordedCommit } from '../../domain/session/envelope.ts';
+import type { RecordedCommit } from '../../domain/session/envelope.ts';
 import type { EventType } from '../../domain/session/events.ts';
-import { headlineOf } from '../../domain/session/headline.ts';
 import type { LogView } from '../../domain/session/log-witness.ts';
 import { assert } from '../../kit/assert.ts';
 import type { Clock } from '../../kit/clock.ts';
-import { errorMessage, NatterError } from '../../kit/errors.ts';
+import { NatterError } from '../../kit/errors.ts';
 import { limits } from '../../kit/limits.ts';
-import type { AppendResult, EventLog, FollowOptions, LogInfo, StoredCommit } from '../../ports/event-log.ts';
-import { digestOf, encodeCommit } from '../../wire/codec.ts';
+import type { EventLog, FollowOptions, LogInfo, StoredCommit } from '../../ports/event-log.ts';
 import { subjectsUnder } from '../../wire/subjects.ts';
-import { type FollowedLog, followLog } from '../streams/follow.ts';
+import { type FollowedLog, followLog, readsAll, under, type WakeUps } from '../streams/follow.ts';
+import type { Grouping } from '../streams/group-commit.ts';
+import { LogTail } from '../streams/log-tail.ts';
 import type { MessageBatch, OnBad, StoredMessage } from '../streams/stored-message.ts';
-import { commitOf, commitOrNull, storedCommit } from '../streams/stored-message.ts';
-import { type CallOutcome, type Faults, type FaultyCall, noFaults } from './faults.ts';
+import { commitOf, commitOrNull, keyIn, storedCommit } from '../streams/stored-message.ts';
+import { arrives, type CallOutcome, type Faults, type FaultyCall, noFaults } from './faults.ts';
 import { type KeptMessage, KeptMessages } from './kept-messages.ts';
+import { LogWrites } from './log-writes.ts';
 
 export interface InMemoryEventLogOptions {
   readonly clock: Clock;
@@ -24,13 +25,13 @@ export interface InMemoryEventLogOptions {
   /** How long a caller waits for a lost answer, in ms. Default 2,000. */
   readonly requestTimeoutMs?: number;
   readonly onBad?: OnBad;
+  /** When commits are stored in groups. Default: never. */
+  readonly grouping?: Grouping;
+  /** See `LogWritesOptions`. Default: on. */
+  readonly groupFences?: boolean;
 }
 
-type Write = Pick<Commit, 'id' | 'key'> & { headline: EventType; data: Uint8Array; expectedSeq: number };
-
 const subjects = subjectsUnder('natter');
-/** As in `topology.ts`. */
-const duplicateWindowMs = 120_000;
 
 /** The event log in memory, with the broker's failure modes: commits pass through the codec, answers get lost, replicas lag. */
 export class InMemoryEventLog implements EventLog {
@@ -42,10 +43,10 @@ export class InMemoryEventLog implements EventLog {
   readonly #incarnation: number;
   /** The store: what a disk or an operator does to it. For tests. */
   readonly kept = new KeptMessages();
-  readonly #recent = new Map<string, Pick<KeptMessage, 'seq' | 'time'>>();
-  /** Replicated: by key, the id of the write that the replicas are agreeing on. */
-  readonly #inFlight = new Map<string, string>();
+  readonly #writes: LogWrites;
+  readonly append: EventLog['append'];
   readonly #decoded = new WeakMap<StoredMessage, RecordedCommit>();
+  readonly #tail = new LogTail();
   readonly #watchers = new Set<(message: KeptMessage) => void>();
   /** How often every connection broke: what was on its way then is lost. For tests. */
   breaks = 0;
@@ -57,23 +58,23 @@ export class InMemoryEventLog implements EventLog {
     this.#timeoutMs = options.requestTimeoutMs ?? 2_000;
     this.#onBad = options.onBad ?? (() => {});
     this.#incarnation = Math.max(1, options.clock.now());
+    this.#writes = new LogWrites({
+      ...{ clock: this.#clock, faults: this.#faults, replicated: this.#replicated, timeoutMs: this.#timeoutMs, kept: this.kept },
+      groupFences: options.groupFences ?? true,
+      store: (headline, key, data) => this.#store(headline, key, data),
+      pass: (ms) => this.#pass(ms),
+    });
+    this.append = this.writer(options.grouping);
   }
 
-  async append(commit: Commit, expectedSeq: number): Promise<AppendResult> {
-    let write: Write;
-    try {
-      write = { id: commit.id, key: commit.key, headline: headlineOf(commit.events), data: encodeCommit(commit), expectedSeq };
-    } catch (error) {
-      return { kind: 'refused', message: errorMessage(error) };
-    }
-    const { fault, delayMs, lateMs } = this.#faults.next('append');
-    if (!(await this.#pass(delayMs))) return unknown('unknown: the connection broke');
-    if (fault === 'none' || fault === 'stale') return this.#write(write);
-    if (fault === 'unavailable') return unknown('unavailable: no leader');
-    if (fault === 'answer_lost') void this.#write(write);
-    if (fault === 'landed_late') void this.#pass(this.#timeoutMs + lateMs).then(async (there) => there && this.#write(write));
-    await this.#clock.sleep(this.#timeoutMs);
-    return unknown('unknown: no answer in time');
+  /** Groups of several commits so far. For tests. */
+  get groups(): { readonly stored: number; readonly refused: number } {
+    return this.#writes.groups;
+  }
+
+  /** See `LogWrites`. */
+  writer(grouping?: Grouping, turnMs?: number): EventLog['append'] {
+    return this.#writes.writer(grouping, turnMs);
   }
 
   async last(key: SessionKey): Promise<RecordedCommit | null> {
@@ -118,28 +119,25 @@ export class InMemoryEventLog implements EventLog {
     return { messages: messages.map((message) => storedCommit(message, subjects)), more };
   }
 
-  follow(options: FollowOptions): AsyncIterable<RecordedCommit> {
+  /** `tail`: what the followers of one process read together. */
+  follow(options: FollowOptions, tail: LogTail = this.#tail): AsyncIterable<RecordedCommit> {
     const { key, headlines } = options;
-    const wanted = (message: KeptMessage): boolean =>
-      (key === undefined || message.key === key) && (headlines === undefined || headlines.includes(message.headline));
+    const whole = readsAll(options);
+    const found = (message: KeptMessage): boolean =>
+      whole || ((key ?? message.key) === message.key && (headlines === undefined || headlines.includes(message.headline)));
     const log: FollowedLog = {
       clock: this.#clock,
-      batch: (after) => this.#batch(after, limits.readCommits, wanted),
+      whole,
+      batch: (after) => this.#batch(after, limits.readCommits, found),
       view: (seq) => this.view(seq),
-      wakeUps: (wake) => {
-        let latest = 0;
-        const watcher = (message: KeptMessage): void => {
-          if (!wanted(message)) return;
-          latest = message.seq;
-          wake();
-        };
-        this.#watchers.add(watcher);
-        return { latest: () => latest, stop: () => this.#watchers.delete(watcher) };
-      },
+      wakeUps: (wake) => this.#wakeUps(wake, found),
+      wants: under(subjects, headlines),
       commitOf: (message) => this.#commitOrNull(message),
+      keyOf: (message) => keyIn(message, subjects),
+      distrust: () => {},
       closed: () => false,
     };
-    return followLog(log, options);
+    return followLog(tail.join(log), options);
   }
 
   async info(): Promise<LogInfo> {
@@ -166,22 +164,15 @@ export class InMemoryEventLog implements EventLog {
     return this.kept.purge(key, before);
   }
 
-  /** Checks in the broker's order: only a replicated stream checks the id before the expected sequence. */
-  async #write({ id, key, headline, data, expectedSeq }: Write): Promise<AppendResult> {
-    const repeat = this.#repeatOf(id);
-    if (this.#replicated && this.#inFlight.get(key) === id) return unknown('unknown: 10158 the same id is being written');
-    if (this.#replicated && repeat) return unknown(`the log has this id already, as ${repeat.seq}`);
-    if (this.kept.fencedSeqOf(key) !== expectedSeq) return unknown('conflict: 10071 wrong last sequence');
-    if (repeat) return unknown(`the log has this id already, as ${repeat.seq}`);
-    if (this.#replicated) {
-      if (this.#inFlight.has(key)) return unknown('conflict: 10164 wrong last sequence');
-      this.#inFlight.set(key, id);
-      await this.#pass(0);
-      this.#inFlight.delete(key);
-    }
-    const message = this.#store(headline, key, data);
-    this.#recent.set(id, { seq: message.seq, time: message.time });
-    return { kind: 'stored', seq: message.seq, digest: digestOf(data) };
+  #wakeUps(wake: () => void, found: (message: KeptMessage) => boolean): WakeUps {
+    let latest = 0;
+    const watcher = (message: KeptMessage): void => {
+      if (!found(message)) return;
+      latest = message.seq;
+      wake();
+    };
+    this.#watchers.add(watcher);
+    return { latest: () => latest, stop: () => this.#watchers.delete(watcher) };
   }
 
   /** Decodes each message once: a simulation reads the same commits thousands of times. */
@@ -194,11 +185,6 @@ export class InMemoryEventLog implements EventLog {
     const commit = this.#decoded.get(message) ?? commitOrNull(message, subjects, this.#onBad);
     if (commit !== null) this.#decoded.set(message, commit);
     return commit;
-  }
-
-  #repeatOf(id: string): Pick<KeptMessage, 'seq'> | undefined {
-    const first = this.#recent.get(id);
-    return first !== undefined && this.#clock.now() - first.time < duplicateWindowMs ? first : undefined;
   }
 
   #store(headline: EventType, key: SessionKey, data: Uint8Array): KeptMessage {
@@ -224,7 +210,7 @@ export class InMemoryEventLog implements EventLog {
   async #reach(call: FaultyCall): Promise<CallOutcome> {
     const fate = this.#faults.next(call);
     if (!(await this.#pass(fate.delayMs))) throw new NatterError('unavailable', 'the connection broke');
-    if (fate.fault === 'none' || fate.fault === 'stale') return fate;
+    if (arrives.has(fate.fault)) return fate;
     if (fate.fault !== 'unavailable') await this.#clock.sleep(this.#timeoutMs);
     throw new NatterError('unavailable', 'the in-memory log did not answer', { retryAfterMs: this.#timeoutMs });
   }
@@ -236,5 +222,3 @@ export class InMemoryEventLog implements EventLog {
     return breaks === this.breaks;
   }
 }
-
-const unknown = (cause: string): AppendResult => ({ kind: 'unknown', cause });

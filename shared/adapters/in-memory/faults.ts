@@ -9,8 +9,13 @@ export type Fault =
   | 'answer_lost'
   /** It is done after the caller has timed out: a buffered or paused connection (F14). */
   | 'landed_late'
+  /** A message of a group did not arrive: nothing of the group is stored, and the caller learns it at once. Affects only groups. */
+  | 'incomplete'
   /** Answered by a replica that lags by some messages. Affects only reads of a replicated log. */
   | 'stale';
+
+/** Faults with which a call for one message does what it should. */
+export const arrives: ReadonlySet<Fault> = new Set(['none', 'stale', 'incomplete']);
 
 /** The simulated outcome of one call. */
 export interface CallOutcome {
@@ -22,7 +27,8 @@ export interface CallOutcome {
   /** `stale`: how many of the newest messages are missing. */
   readonly behind: number;
 }
-export type FaultyCall = 'append' | 'last' | 'read' | 'info' | 'publish' | 'acknowledge';
+/** `group`: several appends in one call. */
+export type FaultyCall = 'append' | 'group' | 'last' | 'read' | 'info' | 'publish' | 'acknowledge';
 
 /** Chooses the outcome of each call, in the order of the calls. */
 export interface Faults {

@@ -38,6 +38,8 @@ export interface InMemoryOptions {
   readonly partitions?: number;
   /** Whose errors the event log simulates: a single server's (default) or a replicated stream's. */
   readonly semantics?: 'R1' | 'R3';
+  /** See `LogWritesOptions`. Default: on. */
+  readonly groupFences?: boolean;
   /** Faults by part of the broker. Default: none. */
   readonly faults?: { readonly log?: Faults; readonly caches?: Faults; readonly queues?: Faults; readonly audit?: Faults };
   /** Overrides of the topology. */
@@ -68,7 +70,12 @@ export const openInMemory = (options: InMemoryOptions): InMemorySystem => {
   const audit = createInMemoryAuditLog({ clock, ...(faults.audit && { faults: faults.audit }) });
   const queue = { partitions, deadLetters, clock, ...(faults.queues && { faults: faults.queues }), ...options.queues };
 
-  const events = new InMemoryEventLog({ clock, semantics, ...(faults.log && { faults: faults.log }) });
+  const events = new InMemoryEventLog({
+    clock,
+    semantics,
+    groupFences: options.groupFences ?? true,
+    ...(faults.log && { faults: faults.log }),
+  });
   const timers = new Timers(clock);
   const commands = new InMemoryWorkQueue({ ...queue, timers, binding: commandBinding(subjects, partitions) });
   const inbound = new InMemoryWorkQueue({ ...queue, binding: inboundBinding(subjects, partitions) });

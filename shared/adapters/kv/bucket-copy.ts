@@ -6,13 +6,20 @@ import type { Entry, KeyValue } from './key-value.ts';
 const readEntries = 10_000;
 /** Entries taken without a pause, about 10 ms of rows. */
 const takenEntries = 1_000;
-/** Longest wait between two reads, and the shortest, which collects many changes into one read. */
+/** Longest wait for a replica that a hint was ahead of, and the shortest, which collects many changes into one read. */
 const checkMs = 750;
 const gatherMs = 50;
+/**
+ * Longest wait between two reads of a bucket that nobody writes to, without hints and with them, when only what was lost with a connection
+ * may be new.
+ */
+const restMs = { unhinted: 1_500, hinted: 6_000 } as const;
 
 export interface CopyOptions<C> {
   /** Copies all keys `<part>.…`. */
   readonly part: string;
+  /** Also reads when the broker hints at a change, which costs a message for each: for what changes rarely. */
+  readonly hinted: boolean;
   /** Creates an empty container for the copy. */
   empty(): C;
   take(held: C, entry: Entry): void;
@@ -33,14 +40,14 @@ interface Copy<C> {
 }
 
 /**
- * A copy of a part of a bucket. It loads everything, then reads on from its revision on every hint, and at least every 750 ms. It
- * creates no consumer, because services must not have that right (ADR 2). While the broker is away it keeps what it has. Rejects
+ * A copy of a part of a bucket. It loads everything, then reads on from its revision on every hint or every 750 ms, and ever more rarely
+ * while nothing changes. It creates no consumer, because services must not have that right (ADR 2). While the broker is away it keeps what it has. Rejects
  * with `unavailable` when the first load fails.
  */
 export const openBucketCopy = async <C>(
   bucket: KeyValue,
   clock: Clock,
-  { part, empty, take }: CopyOptions<C>,
+  { part, hinted, empty, take }: CopyOptions<C>,
 ): Promise<BucketCopy<C>> => {
   let copy: Copy<C> = { incarnation: Number.NaN, held: empty(), revision: 0 };
   let checkedAt = Number.NEGATIVE_INFINITY;
@@ -81,13 +88,15 @@ export const openBucketCopy = async <C>(
 
   await refresh();
   const changed = new Signal();
-  const endHints = bucket.hint(`${part}.>`, changed.notify);
+  const endHints = hinted ? bucket.hint(`${part}.>`, changed.notify) : () => {};
   const keepCurrent = async (): Promise<void> => {
-    while (!closed) {
-      await changed.waitAtMost(checkMs, clock);
+    const mostMs = hinted ? restMs.hinted : restMs.unhinted;
+    for (let idleMs = checkMs; !closed; ) {
+      const [{ revision }, isHint] = [copy, await changed.waitAtMost(idleMs, clock)];
       await clock.sleep(gatherMs);
       // The broker is away: the copy stays as it is until it is back. `Ports.problems` tells.
       if (!closed) await refresh().catch(() => {});
+      idleMs = isHint || copy.revision !== revision ? checkMs : Math.min(mostMs, 2 * idleMs);
     }
   };
   const ended = keepCurrent();

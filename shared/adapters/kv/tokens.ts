@@ -49,6 +49,7 @@ export const createTokens = (bucket: KeyValue, clock: Clock): Tokens => ({
   watch: async () => {
     const { current, refresh, close } = await openBucketCopy(bucket, clock, {
       part: tokenPart,
+      hinted: true,
       empty: () => new Map<string, IssuedToken>(),
       take: (held, entry) => {
         const token = orNull(entry, issuedTokenCodec.decode);

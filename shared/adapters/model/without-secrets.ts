@@ -1,11 +1,12 @@
 import type { StepOutcome } from '../../domain/values/types.ts';
-import { SecretStream, secretHider } from '../../kit/scrub.ts';
+import { SecretForms, SecretStream, secretHider } from '../../kit/scrub.ts';
 import type { Model } from '../../ports/model.ts';
 
 /** The model without these secrets in what it writes: its text, live too, and its calls are recorded, shown and sent on (I12). */
 export const withoutSecrets = (model: Model, secrets: readonly string[]): Model => {
   if (secrets.length === 0) return model;
   const hide = secretHider(secrets);
+  const forms = new SecretForms(secrets);
   const hidden = (outcome: StepOutcome): StepOutcome => {
     if (outcome.kind === 'failed') return { ...outcome, message: hide(outcome.message) };
     const text = hide(outcome.text);
@@ -16,7 +17,7 @@ export const withoutSecrets = (model: Model, secrets: readonly string[]): Model 
     name: model.name,
     windowTokens: model.windowTokens,
     step: async (request, onText, signal) => {
-      const live = new SecretStream(secrets);
+      const live = new SecretStream(forms);
       const show = (text: string): void => {
         if (text !== '') onText(text);
       };

@@ -29,7 +29,9 @@ export type BrokerFailure =
 const failureByApiCode: ReadonlyMap<number, BrokerFailure> = new Map([
   [10071, 'conflict'], // wrong last sequence
   [10164, 'conflict'], // wrong last sequence, while another write is in flight (replicated streams)
+  [10201, 'conflict'], // a message id of the batch is stored already, or twice in it; nothing of the batch is stored
   [10158, 'unknown'], // the same message id is being written now
+  [10176, 'unknown'], // a batch is incomplete: a message did not arrive, was too large or was forbidden; nothing of it is stored
   [10008, 'unavailable'], // JetStream system temporarily unavailable
   [10009, 'unavailable'], // not the leader
   [10039, 'unavailable'], // JetStream not enabled for the account
@@ -60,6 +62,9 @@ const failureByApiCode: ReadonlyMap<number, BrokerFailure> = new Map([
   [10166, 'unsupported'], // the stream has no per-message time to live
   [10185, 'unsupported'], // the broker is too old for a setting
   [10188, 'unsupported'], // the stream has no schedules
+  [10174, 'unsupported'], // the stream has no batches
+  [10177, 'unsupported'], // batches take no message ids (2.12.0)
+  [10199, 'unsupported'], // more messages in a batch than the broker allows
 ]);
 
 /** Classifies an error thrown by the client. */

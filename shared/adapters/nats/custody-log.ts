@@ -6,6 +6,7 @@ import { custodyCodec } from '../../wire/custody-record.ts';
 import type { Subjects } from '../../wire/subjects.ts';
 import { streamNames } from '../../wire/topology.ts';
 import { writeFenced } from '../kv/fenced-write.ts';
+import type { QueueGuard } from '../kv/guards/queue-guard.ts';
 import { toNatterError } from './broker-errors.ts';
 import { isStrayAnswer, readBatch } from './direct-batch.ts';
 import { ReplyInbox } from './reply-inbox.ts';
@@ -15,6 +16,8 @@ export interface CustodyLogOptions {
   readonly connection: NatsConnection;
   readonly subjects: Subjects;
   readonly requestTimeoutMs: number;
+  /** That of the stream: what was sent must not be forgotten unnoticed. */
+  readonly guard?: QueueGuard | undefined;
 }
 
 /** The delivery log in the stream DELIVERIES: fenced by the conversation's last sequence, whatever the state (I9). */
@@ -22,6 +25,7 @@ export const openCustodyLog = async ({
   connection,
   subjects,
   requestTimeoutMs: timeout,
+  guard,
 }: CustodyLogOptions): Promise<CustodyLog> => {
   const stream = streamNames(subjects.prefix).deliveries;
   const inbox = new ReplyInbox(connection);
@@ -54,23 +58,35 @@ export const openCustodyLog = async ({
     return written;
   };
 
+  const append: CustodyLog['append'] = async (record, expectedSeq) => {
+    const doing = 'write the delivery log';
+    const options = { timeoutMs: timeout, headers: onlyAfter(subjects.deliveriesTo(record.target), expectedSeq) };
+    const bytes = custodyCodec.encode(record);
+    return writeFenced({
+      send: () => sendOnce(inbox, subjects.delivery(record.state, record.target), bytes, options, doing),
+      resolve: async () => {
+        const newest = await last(record.target);
+        if ((newest?.seq ?? 0) === expectedSeq) return { kind: 'open' };
+        return newest?.record && newest.seq > expectedSeq && isSame(newest.record, record)
+          ? { kind: 'ours', seq: newest.seq }
+          : { kind: 'taken' };
+      },
+      doing,
+    });
+  };
+  if (guard === undefined) return { last, append };
+
   return {
-    last,
+    last: async (target) => {
+      await guard.check();
+      return last(target);
+    },
     append: async (record, expectedSeq) => {
-      const doing = 'write the delivery log';
-      const options = { timeoutMs: timeout, headers: onlyAfter(subjects.deliveriesTo(record.target), expectedSeq) };
-      const bytes = custodyCodec.encode(record);
-      return writeFenced({
-        send: () => sendOnce(inbox, subjects.delivery(record.state, record.target), bytes, options, doing),
-        resolve: async () => {
-          const newest = await last(record.target);
-          if ((newest?.seq ?? 0) === expectedSeq) return { kind: 'open' };
-          return newest?.record && newest.seq > expectedSeq && isSame(newest.record, record)
-            ? { kind: 'ours', seq: newest.seq }
-            : { kind: 'taken' };
-        },
-        doing,
+      const { seq, duplicate } = await guard.store(async () => {
+        const stored = await append(record, expectedSeq);
+        return { seq: stored ?? 0, duplicate: stored === null };
       });
+      return duplicate ? null : seq;
     },
   };
 };

@@ -6,6 +6,7 @@ import type { Entry, KeyValue } from '../kv/key-value.ts';
 import { putEntry } from '../kv/put-entry.ts';
 import { toNatterError } from './broker-errors.ts';
 import { isStrayAnswer, readBatch } from './direct-batch.ts';
+import { onReconnect } from './on-reconnect.ts';
 import { ReplyInbox } from './reply-inbox.ts';
 import { onlyAfter, sendOnce } from './send-once.ts';
 
@@ -83,7 +84,11 @@ export const openKvStore = async ({ connection, bucket, requestTimeoutMs: timeou
     hint: (filter, wake) => {
       if (connection.isClosed() || connection.isDraining()) return () => {};
       const subscription = connection.subscribe(subjectOf(filter), { callback: wake });
-      return () => subscription.unsubscribe();
+      const stopListening = onReconnect(connection, wake);
+      return () => {
+        stopListening();
+        subscription.unsubscribe();
+      };
     },
     info: async () => {
       const { created, state } = await orNatterError('describe', manager.streams.info(stream));

@@ -5,10 +5,9 @@ import { errorMessage } from '../../kit/errors.ts';
 import type { Logger } from '../../kit/log.ts';
 import type { Ports } from '../../ports/index.ts';
 import { subjectsUnder } from '../../wire/subjects.ts';
-import { bucketNames, topologyOf } from '../../wire/topology.ts';
+import { bucketNames, streamNames, topologyOf } from '../../wire/topology.ts';
 import { createCursors } from '../kv/cursors.ts';
 import { createLeases } from '../kv/leases.ts';
-import { LogGuard } from '../kv/log-guard.ts';
 import { createMemoryStore } from '../kv/memory/memory-store.ts';
 import { createNewCalls } from '../kv/new-calls.ts';
 import { createPairings } from '../kv/pairings.ts';
@@ -17,20 +16,21 @@ import { createSessionIndex } from '../kv/session-index.ts';
 import type { SnapshotKey } from '../kv/snapshot-key.ts';
 import { createSnapshots } from '../kv/snapshots.ts';
 import { createTokens } from '../kv/tokens.ts';
-import { createWritersWitness } from '../kv/writers-witness.ts';
 import { createAnswers } from '../streams/answers.ts';
 import { createLive } from '../streams/live.ts';
+import { LogTail } from '../streams/log-tail.ts';
 import { createResumeRequests } from '../streams/resume-requests.ts';
 import { tracedQueue } from '../streams/traced-queue.ts';
 import { openAuditLog } from './audit-log.ts';
-import { type ConnectionSettings, inboxOf, openConnections } from './connection.ts';
+import { type ConnectionSettings, type Connections, inboxOf, openConnections } from './connection.ts';
 import { openCustodyLog } from './custody-log.ts';
 import { openDeadLetters } from './dead-letters.ts';
 import { createEphemera } from './ephemera.ts';
-import { NatsEventLog } from './event-log.ts';
 import { openKvStore } from './kv-store.ts';
+import { NatsEventLog } from './log/event-log.ts';
+import { groupingOf } from './publish/atomic-publisher.ts';
 import { checkpointQueue, commandQueue, inboundQueue } from './queue/work-queue.ts';
-import { watchBroker } from './watch/broker-watch.ts';
+import { startGuards } from './watch/guards.ts';
 import { StoreWatch, type StoreWatchOptions } from './watch/store-watch.ts';
 
 export interface OpenOptions extends Omit<ConnectionSettings, 'requestTimeoutMs'> {
@@ -41,6 +41,8 @@ export interface OpenOptions extends Omit<ConnectionSettings, 'requestTimeoutMs'
   readonly log?: Logger;
   /** That of this process, if it has one already. Default: one of its own. */
   readonly store?: StoreWatch;
+  /** That of this process, if it opens ports more than once for the same log. Default: one of its own. */
+  readonly tail?: LogTail;
 }
 
 /** Watches the store over this connection, until it is stopped. */
@@ -56,12 +58,20 @@ export const watchStore = async (
   return StoreWatch.start({ ...options, manager, topology, requestTimeoutMs, probe: subjects.probe });
 };
 
+/** What the broker refuses is not answered either: that is no disk which fails, and `permission_denied` says so. */
+const tellingStore =
+  (store: StoreWatch, connections: Pick<Connections, 'problems'>): StoreWatch['appended'] =>
+  (failure) => {
+    const isRefused = failure === 'unknown' && connections.problems().some(({ code }) => code === 'permission_denied');
+    if (!isRefused) store.appended(failure);
+  };
+
 /**
  * Opens every port on a broker that `provision` has prepared. Also resolves when the broker is away: `problems()` says so, calls
  * fail as `unavailable`, and everything works once the broker is back.
  */
 export const openNats = async (config: Config, options: OpenOptions): Promise<Ports> => {
-  const { clock, log } = options;
+  const { clock, log, tail = new LogTail() } = options;
   const { requestTimeoutMs, replicas, partitions } = config.nats;
   const subjects = subjectsUnder(config.prefix);
   const topology = topologyOf(subjects, { replicas, partitions });
@@ -73,36 +83,32 @@ export const openNats = async (config: Config, options: OpenOptions): Promise<Po
   const onBad = ({ seq, subject, error }: { seq: number; subject: string; error: Error }): void =>
     log?.error({ seq, subject, problem: errorMessage(error) }, 'a message in the event log is not a commit; it is skipped');
   const store = options.store ?? (await watchStore(config, { connection: commits, clock }));
-  const wrote: StoreWatch['appended'] = (failure) => {
-    // What the broker refuses is not answered either: that is no disk which fails, and `permission_denied` says so.
-    const isRefused = failure === 'unknown' && connections.problems().some(({ code }) => code === 'permission_denied');
-    if (!isRefused) store.appended(failure);
-  };
+  const wrote = tellingStore(store, connections);
   const deadLetters = await openDeadLetters(inCommits);
   const bucket = (name: string) => openKvStore({ connection: caches, bucket: name, requestTimeoutMs });
   const snapshots = await bucket(buckets.snapshots);
   const index = await bucket(buckets.index);
   const hosts = await bucket(buckets.hosts);
-  const tokens = await bucket(buckets.tokens);
-  const pairings = await bucket(buckets.pairings);
+  const [tokens, pairings] = [await bucket(buckets.tokens), await bucket(buckets.pairings)];
   const memory = await bucket(buckets.memory);
   const cursors = createCursors(index);
-  const guard = new LogGuard({
-    ...{ events: new NatsEventLog({ ...inCommits, clock, onBad, wrote }), clock, cursors },
-    witness: createWritersWitness(await bucket(buckets.witness)),
+  const events = new NatsEventLog({ ...inCommits, clock, onBad, wrote, tail, grouping: groupingOf(replicas) });
+  const guards = await startGuards({
+    ...{ commits, consumers, prefix: config.prefix, requestTimeoutMs, clock, cursors },
+    ...{ events, witnesses: await bucket(buckets.witness) },
+    ...(log && { log }),
   });
 
-  const queue = { connection: consumers, subjects, topology, deadLetters, clock, requestTimeoutMs };
+  const queue = { connection: consumers, subjects, topology, deadLetters, clock, requestTimeoutMs, guardOf: guards.guardOf };
   const ephemera = createEphemera(consumers);
   const answers = createAnswers(ephemera, clock, inboxOf(consumers));
   const live = createLive(ephemera, subjects, inboxOf(consumers));
   const leaseFailed = (name: string, error: unknown): void =>
     log?.warn({ lease: name, problem: errorMessage(error) }, 'lease failed');
-  const watch = await watchBroker({ connection: commits, guard, clock, ...(log && { log }) });
 
   return {
     clock,
-    events: guard.guarded(),
+    events: guards.events,
     commands: tracedQueue('commands', commandQueue(queue)),
     inbound: tracedQueue('inbound', inboundQueue(queue)),
     checkpoints: tracedQueue('checkpoints', checkpointQueue(queue)),
@@ -114,7 +120,7 @@ export const openNats = async (config: Config, options: OpenOptions): Promise<Po
     leases: createLeases(hosts, clock, leaseFailed),
     live,
     resumeRequests: createResumeRequests(ephemera, subjects),
-    custody: await openCustodyLog(inCommits),
+    custody: await openCustodyLog({ ...inCommits, guard: guards.guardOf(streamNames(config.prefix).deliveries) }),
     deadLetters,
     tokens: createTokens(tokens, clock),
     newCalls: createNewCalls(tokens),
@@ -124,15 +130,14 @@ export const openNats = async (config: Config, options: OpenOptions): Promise<Po
     problems: () => {
       const found = connections.problems();
       // Without a broker the rest is unknown, and only repeats that.
-      return found.some((each) => each.stops({ changes: false })) ? found : [...found, ...store.problems(), ...watch.problems()];
+      return found.some((each) => each.stops({ changes: false })) ? found : [...found, ...store.problems(), ...guards.problems()];
     },
     close: async () => {
       answers.close();
       live.close();
-      watch.stop();
       if (options.store === undefined) store.stop();
       // A stop does not wait for a broker that is away.
-      if (connections.problems().length === 0) await guard.save().catch(() => {});
+      await guards.stop(connections.problems().length === 0);
       await connections.close();
     },
   };

@@ -28,7 +28,7 @@ export interface PullEvents {
   gone(): void;
 }
 
-/** An idle client sends a new request every `expires`; as long as that is shorter than the pin's timeout, it keeps its pin. */
+/** While messages come, a new request every `expires`; as long as that is shorter than the pin's timeout, it keeps the pin. */
 const expiresMs = 1_000;
 const heartbeatMs = 500;
 /** Two missed heartbeats plus some tolerance. */
@@ -37,6 +37,15 @@ const retryMs = 250;
 const batch = 100;
 /** The broker's notice that a request has expired may be this late. */
 const lateMs = 250;
+/** How long a request lasts when nothing comes: the broker need not be asked, it says at once what ends it early. */
+const restMs = 60_000;
+
+/**
+ * `busy`: keeps the pin, and hears a heartbeat. `fading`: one request that outlives the pin, so that it is never in force while we request
+ * without it. `resting`: one long request without a pin and without heartbeats; the next message brings a new pin. Those last two end with
+ * their first message: what the broker still holds of us when we are frozen must be little.
+ */
+type Stage = 'busy' | 'fading' | 'resting';
 
 const answers = {
   done: Buffer.from('+ACK'),
@@ -54,7 +63,8 @@ export interface PulledConsumer {
 /**
  * Pulls from one durable consumer as long as it is open. Uses the pull protocol directly: the client's own `consume()` requests
  * the consumer's details before it pulls again, and stalled with pending messages after a change of leader. Here one request is
- * out at any time, and when the broker is silent for two heartbeats a new one is sent.
+ * out at any time, and when the broker is silent for two heartbeats a new one is sent. On a server that is alone a consumer that has
+ * nothing for us rests: there only the loss of the connection can lose a request. In a cluster its leader may, and says nothing.
  */
 export class PullStream {
   readonly #connection: NatsConnection;
@@ -65,13 +75,14 @@ export class PullStream {
   readonly #monotonic: () => number;
   readonly #pinMs: number;
   readonly #subscription: Subscription;
+  #stage: Stage = 'busy';
   #request = 0;
   #remaining = 0;
   #requestedAt = 0;
   #retryAt: number | null = null;
   #heardAt: number;
   #pin = '';
-  #ended: (() => void) | null = null;
+  #ended = false;
 
   constructor(connection: NatsConnection, consumer: PulledConsumer, events: PullEvents, monotonic: () => number) {
     this.#connection = connection;
@@ -101,39 +112,56 @@ export class PullStream {
   }
 
   /** Requests the next messages. An earlier request may still be out: its messages are handled, its end is ignored. */
-  request(): void {
+  request(stage: Stage = 'busy'): void {
     this.#retryAt = null;
+    this.#stage = stage;
+    if (stage === 'resting') this.#pin = '';
     this.#request += 1;
-    this.#remaining = batch;
+    this.#remaining = stage === 'busy' ? batch : 1;
     this.#requestedAt = this.#monotonic();
-    const options = { batch, expires: nanos(expiresMs), idle_heartbeat: nanos(heartbeatMs), ...this.#group };
-    const body = JSON.stringify(this.#pin === '' ? options : { ...options, id: this.#pin });
-    this.#connection.publish(this.#subject, body, { reply: `${this.#inbox}.${this.#request}` });
+    const options = {
+      batch: this.#remaining,
+      expires: nanos(this.#expiresMs()),
+      ...(stage !== 'resting' && { idle_heartbeat: nanos(heartbeatMs) }),
+      ...this.#group,
+      ...(this.#pin !== '' && { id: this.#pin }),
+    };
+    this.#connection.publish(this.#subject, JSON.stringify(options), { reply: `${this.#inbox}.${this.#request}` });
   }
 
   /** Call a few times per second while connected: sends a new request if an answer is overdue. */
   tick(): void {
     const now = this.#monotonic();
+    const rests = this.#stage === 'resting' && now < this.#requestedAt + restMs + lateMs;
+    if (rests) return this.#hear(); // Nothing is due from the broker; that we are awake is all there is to hear.
     const due = this.#retryAt ?? Math.max(this.#heardAt, this.#requestedAt) + silenceMs;
     if (now >= due) this.request();
   }
 
   /**
-   * Stops requesting. The last request cannot be cancelled, so messages it still brings go to `late`: an unhandled one would be
-   * delayed by its ack wait. Resolves when that request has ended, after a second at most.
+   * Stops requesting. Messages that are on their way here go to `late`: an unhandled one would be delayed by its ack wait. Resolves when
+   * the broker has confirmed that no more will come, after a second at most.
    */
-  end(late: PullEvents['message']): Promise<void> {
+  async end(late: PullEvents['message']): Promise<void> {
     this.#events = { message: late, unpinned: () => {}, gone: () => {} };
-    const leftMs = this.#requestedAt + expiresMs + lateMs - this.#monotonic();
-    return new Promise((resolve) => {
-      const expired = setTimeout(() => this.#ended?.(), Math.max(0, leftMs));
-      this.#ended = () => {
-        clearTimeout(expired);
-        if (!this.#connection.isClosed()) this.#subscription.unsubscribe();
-        resolve();
-      };
-      if (this.#retryAt !== null || this.#connection.isClosed()) this.#ended();
-    });
+    this.#ended = true;
+    if (this.#connection.isClosed()) return;
+    let patience: NodeJS.Timeout | undefined;
+    // Without an answer the connection is broken, and the request with it.
+    const lost = new Promise((resolve) => (patience = setTimeout(resolve, expiresMs)));
+    await Promise.race([this.#subscription.drain().catch(() => {}), lost]);
+    clearTimeout(patience);
+  }
+
+  #expiresMs(): number {
+    return { busy: expiresMs, fading: this.#pinMs + lateMs, resting: restMs }[this.#stage];
+  }
+
+  /** After a request that has expired. */
+  #next(): Stage {
+    const wasUsed = this.#stage === 'busy' && this.#remaining < batch;
+    if (wasUsed || this.#connection.info?.cluster !== undefined) return 'busy';
+    return this.#pin === '' || this.#stage === 'fading' ? 'resting' : 'fading';
   }
 
   #receive(message: Msg): void {
@@ -142,24 +170,24 @@ export class PullStream {
   }
 
   #status(message: Msg): void {
-    if (message.subject !== `${this.#inbox}.${this.#request}`) return;
-    if (this.#ended !== null && message.headers?.code !== 100) return this.#ended();
+    if (this.#ended || message.subject !== `${this.#inbox}.${this.#request}`) return;
     switch (message.headers?.code) {
       case 100: // a heartbeat
         this.#hear();
         return;
       case 408: // the request has expired
         this.#hear();
-        this.request();
+        this.request(this.#next());
         return;
-      case 423: // another pin is in force
+      case 423: // another pin is in force, or ours has expired as it was to
         this.#hear();
         this.#pin = '';
-        this.#events.unpinned();
+        if (this.#monotonic() < this.#requestedAt + this.#pinMs) this.#events.unpinned();
         this.request();
         return;
       default:
         // Deleted, no leader, shutting down, or over a limit of the consumer: retry a little later.
+        this.#stage = 'busy';
         this.#retryAt = this.#monotonic() + retryMs;
         this.#events.gone();
     }
@@ -180,7 +208,7 @@ export class PullStream {
     if (pin !== this.#pin && this.#pin !== '') this.#events.unpinned();
     this.#pin = pin;
     this.#remaining -= 1;
-    if (this.#remaining <= 0 && this.#ended === null) this.request();
+    if (this.#remaining <= 0 && !this.#ended) this.request();
     this.#events.message({
       subject: message.subject,
       bytes: isStrayAnswer(message.headers, 0) ? nothing : message.data,

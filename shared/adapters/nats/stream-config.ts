@@ -35,6 +35,7 @@ export const streamConfig = (spec: StreamSpec): NewStream => ({
   ...{ deny_purge: false, no_ack: false, sealed: false, allow_direct: spec.directReads },
   allow_msg_ttl: spec.messageTtl,
   allow_msg_schedules: spec.schedules,
+  allow_atomic: spec.batches,
   // Only an unreplicated stream may lose its last writes: a replicated one refuses the mode (10052) and is fast enough without.
   persist_mode: spec.cache && spec.replicas === 1 ? 'async' : 'default',
   ...(spec.transform ? { subject_transform: { src: spec.transform.from, dest: spec.transform.to } } : {}),

@@ -4,9 +4,10 @@ import { backoffMs } from '../../kit/backoff.ts';
 import type { Clock } from '../../kit/clock.ts';
 import { hasCode, NatterError } from '../../kit/errors.ts';
 import type { FollowOptions } from '../../ports/event-log.ts';
+import type { Subjects } from '../../wire/subjects.ts';
 import type { MessageBatch, StoredMessage } from './stored-message.ts';
 
-/** Hints that something was stored. A lost hint costs a second, never a commit. */
+/** Hints that something was stored. A lost hint costs a second, where nothing has come for long five; never a commit. */
 export interface WakeUps {
   /** The greatest announced sequence, 0 if none. */
   latest(): number;
@@ -16,6 +17,8 @@ export interface WakeUps {
 /** What following needs of a log, for one selection of keys and headlines. */
 export interface FollowedLog {
   readonly clock: Clock;
+  /** True when a batch has all messages of the log, and this process picks those that it wants. */
+  readonly whole: boolean;
   /**
    * The messages after a sequence, oldest first and without gaps; may lag behind the leader. Rejects when the broker does not
    * answer.
@@ -24,14 +27,32 @@ export interface FollowedLog {
   /** See `EventLog.view`. */
   view(seq: number): Promise<LogView>;
   wakeUps(wake: () => void): WakeUps;
-  /** `null` if the message is not selected or not a commit. */
+  /** False: the message is not selected. */
+  wants(message: StoredMessage): boolean;
+  /** `null` if it is not a commit, which is then reported. */
   commitOf(message: StoredMessage): RecordedCommit | null;
+  /** The key that its subject names. */
+  keyOf(message: StoredMessage): string;
+  /** Called when the log may have been replaced: what was remembered of it does not count any more. */
+  distrust(): void;
   /** True when the log will never answer again, because we closed it. */
   closed(): boolean;
 }
 
+/** True when these followers read the whole log: the broker filters by one key or one headline, and several headlines are picked here. */
+export const readsAll = ({ key, headlines }: Pick<FollowOptions, 'key' | 'headlines'>): boolean =>
+  key === undefined && headlines?.length !== 1;
+
+/** Picks the messages under some headlines by their subject, before anything is decoded. */
+export const under = (subjects: Subjects, headlines: FollowOptions['headlines']): FollowedLog['wants'] => {
+  const wanted = headlines?.map((headline) => subjects.eventsUnder(headline).slice(0, -1));
+  return ({ subject }) => wanted === undefined || wanted.some((start) => subject.startsWith(start));
+};
+
 /** How long to wait after a lost hint, an outage or a doubt about the log. */
 const pollMs = 1_000;
+/** How long at most between two reads of a log that nothing comes from: hints are only lost with a connection or a dying writer. */
+const restMs = 5_000;
 /** How long a message that a replica does not have yet, or that was erased, is waited for. */
 const lagWaits = { firstMs: 1, mostMs: pollMs };
 /** Commits stored shortly before we subscribed have no hint, and a replica may lack them, so the first polls come sooner. */
@@ -57,7 +78,7 @@ export async function* followLog(log: FollowedLog, options: FollowOptions): Asyn
       const batch = await readIfIntact(log, witness, position);
       for (const message of batch?.messages ?? []) {
         position = message.seq;
-        const commit = log.commitOf(message);
+        const commit = log.wants(message) ? log.commitOf(message) : null;
         witness.note(position, commit?.digest ?? null);
         if (signal.aborted) return;
         if (commit !== null) yield commit;
@@ -71,7 +92,7 @@ export async function* followLog(log: FollowedLog, options: FollowOptions): Asyn
       else if (stuck) await sleeper.sleepUnless(() => wakeUps.latest() > woken, backoffMs(lagWaits, stuckReads - 1));
       else if (!behind) {
         await sleeper.sleepUnless(() => wakeUps.latest() > position, idleMs);
-        idleMs = Math.min(pollMs, 2 * idleMs);
+        idleMs = Math.min(batch.messages.length > 0 ? pollMs : restMs, 2 * idleMs);
       }
       await sleeper.sleep(startedAt + pauseMs - log.clock.monotonic());
     }
@@ -88,6 +109,7 @@ const readIfIntact = async (log: FollowedLog, witness: Witness, position: number
   } catch (cause) {
     if (hasCode(cause, 'log_regressed')) throw cause;
     witness.distrust();
+    log.distrust();
     if (log.closed()) throw new NatterError('unavailable', 'the connection to the broker is closed', { cause });
     return null;
   }
@@ -125,6 +147,7 @@ class Witness {
     if (now < this.#nextLook) return true;
     const view = await this.#log.view(this.#trusted ? 0 : this.#read.seq);
     const problem = regression(this.#read, view);
+    if (problem !== null) this.#log.distrust();
     if (problem !== null && this.#doubt) throw new NatterError('log_regressed', problem);
     this.#doubt = problem !== null;
     if (problem !== null) return false;

@@ -34,13 +34,18 @@ export const commitOf = ({ subject, seq, time, data }: StoredMessage, subjects: 
   }
 };
 
-/** The message as it is, with the key that its subject names; an unreadable subject is its own key. */
-export const storedCommit = ({ subject, seq, time, data }: StoredMessage, subjects: Subjects): StoredCommit => {
-  const stored = { seq, recordedAt: time, bytes: data };
+/** The message as it is, with the key that its subject names. */
+export const storedCommit = (message: StoredMessage, subjects: Subjects): StoredCommit => {
+  const { seq, time, data } = message;
+  return { seq, recordedAt: time, bytes: data, key: keyIn(message, subjects) };
+};
+
+/** The key that the subject names; an unreadable subject is its own key. */
+export const keyIn = ({ subject }: StoredMessage, subjects: Subjects): string => {
   try {
-    return { ...stored, key: subjects.keyOfEvent(subject) };
+    return subjects.keyOfEvent(subject);
   } catch {
-    return { ...stored, key: subject };
+    return subject;
   }
 };
 

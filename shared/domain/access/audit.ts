@@ -20,5 +20,6 @@ export const auditKinds = [
   'config_reloaded',
   'log_restored',
   'log_loss_accepted',
+  'queue_loss_accepted',
 ] as const;
 export type AuditKind = (typeof auditKinds)[number];

@@ -36,3 +36,33 @@ export const checkChannels = (settings: Readonly<Record<string, unknown>>, conte
 
 export const byChannelName = <T>(settings: Readonly<Record<string, T>>): Record<string, T> =>
   Object.fromEntries(Object.entries(settings).map(([name, value]) => [channelNameOf(name), value]));
+
+/** How the messages of a channel come: as envelopes that a program posts with its token, or by a connector that is part of Natter. */
+export type ConnectorKind = 'posted' | 'built-in';
+
+/** Who may write where the configuration of a channel does not say it (D8). */
+const openness = {
+  posted: { dmPolicy: 'open', groupPolicy: 'open' },
+  'built-in': { dmPolicy: 'pairing', groupPolicy: 'allowlist' },
+} as const satisfies Record<ConnectorKind, object>;
+
+const groupRules = z.strictObject({
+  /** `false`: every message starts a turn, and none has to mention the agent (A6/74). */
+  requireMention: z.boolean().default(true),
+  /** Whose messages count, besides the owner's. Default: everybody's. */
+  allowFrom: z.array(z.string().min(1)).optional(),
+});
+
+/** The settings of a channel (D8). */
+export const channelConfig = (kind: ConnectorKind) =>
+  z.strictObject({
+    /** Who may write direct messages, besides the owner: those who were paired or are in `allowFrom`, these alone, all, or nobody. */
+    dmPolicy: z.enum(['pairing', 'allowlist', 'open', 'disabled']).default(openness[kind].dmPolicy),
+    allowFrom: z.array(z.string().min(1)).default([]),
+    /** Which groups count: all, those in `groups`, or none. */
+    groupPolicy: z.enum(['open', 'allowlist', 'disabled']).default(openness[kind].groupPolicy),
+    /** The rules of a group by its id, as the platform says it; `*`: of all others. */
+    groups: z.record(z.string().min(1), groupRules).default({}),
+    /** Whether the owner's messages in a group always trigger a turn (A6/73, C19). */
+    ownerTriggers: z.boolean().default(true),
+  });

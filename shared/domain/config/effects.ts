@@ -163,7 +163,10 @@ export const effects: Readonly<Record<string, string>> = {
     '`report` counts the sessions that are due; `enforce` removes them ([retention](../operate/operations.md#retention)).',
   'session.maintenance.pruneAfterDays': 'Days without use after which a session is due.',
   'session.maintenance.maxSessions': 'Of more sessions than this those unused for longest are due. Default: any number.',
-  'session.maintenance.keepRecentHours': 'Sessions used within this time are not due because there are too many.',
+  'session.maintenance.maxLogMegabytes':
+    'Of sessions that take more megabytes of the log than this, those unused for longest are due. Default: any number.',
+  'session.maintenance.keepRecentHours':
+    'Sessions used within this time are not due because there are too many, or because they take too much.',
   'session.maintenance.statelessIdleMinutes':
     'Minutes after which the session of a stateless API call is deleted, in both modes. 0: it is kept like any other.',
   'session.maintenance.everyMinutes': 'Minutes from one round of maintenance to the next.',

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { sessionKeyProblem } from '../keys/session-key.ts';
-import { byChannelName, channelName, checkChannels, withChannelName } from './channel-schema.ts';
+import { byChannelName, channelConfig, channelName, checkChannels, withChannelName } from './channel-schema.ts';
 import { gatewayConfig } from './gateway-schema.ts';
 import { outletsConfig } from './outlets-schema.ts';
 import { skillsConfig } from './skills-schema.ts';
@@ -72,19 +72,6 @@ const checkLinks = (links: Readonly<Record<string, readonly string[]>>, context:
 };
 
 const filePath = z.string().min(1);
-
-/**
- * What holds on a channel that only posts envelopes with its token (D8). A built-in connector brings `pairing` and `allowlist`
- * instead.
- */
-const postedChannel = { dmPolicy: 'open', groupPolicy: 'open' } as const;
-
-const groupRules = z.strictObject({
-  /** `false`: every message starts a turn, and none has to mention the agent (A6/74). */
-  requireMention: z.boolean().default(true),
-  /** Whose messages count, besides the owner's. Default: everybody's. */
-  allowFrom: z.array(z.string().min(1)).optional(),
-});
 
 /** A certificate is of no use without its key, nor a key without its certificate. */
 const requirePair = (tls: { certFile?: string | undefined; keyFile?: string | undefined }, context: z.RefinementCtx): void => {
@@ -205,17 +192,8 @@ export const configSchema = z.strictObject({
   channels: z
     .record(
       z.string(),
-      z.strictObject({
-        /** Who may write direct messages, besides the owner: those who were paired or are in `allowFrom`, these alone, all, or nobody. */
-        dmPolicy: z.enum(['pairing', 'allowlist', 'open', 'disabled']).default(postedChannel.dmPolicy),
-        allowFrom: z.array(z.string().min(1)).default([]),
-        /** Which groups count: all, those in `groups`, or none. */
-        groupPolicy: z.enum(['open', 'allowlist', 'disabled']).default(postedChannel.groupPolicy),
-        /** The rules of a group by its id, as the platform says it; `*`: of all others. */
-        groups: z.record(z.string().min(1), groupRules).default({}),
-        /** Whether the owner's messages in a group always trigger a turn (A6/73, C19). */
-        ownerTriggers: z.boolean().default(true),
-      }),
+      // No connector is built in yet.
+      channelConfig('posted'),
     )
     .superRefine(checkChannels)
     .transform(byChannelName)

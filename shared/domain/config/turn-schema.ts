@@ -70,6 +70,8 @@ export const maintenanceConfig = z.strictObject({
   pruneAfterDays: z.int().min(1).max(36_500).default(30),
   /** Default: any number. */
   maxSessions: z.int().min(1).optional(),
+  /** Default: any number. Megabytes of 1,000,000 bytes. */
+  maxLogMegabytes: z.int().min(1).optional(),
   /** Sessions used within this time do not go because there are too many. */
   keepRecentHours: z.int().min(0).max(876_000).default(24),
   /** 0: like any other session. */

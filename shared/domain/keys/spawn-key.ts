@@ -25,9 +25,11 @@ export const depthOf = (key: SessionKey): number => {
   return bare.startsWith(segment) ? bare.slice(segment.length).split(':').length : 0;
 };
 
-/** True if `root` spawned the session, directly or through others. */
-export const isBelow = (root: SessionKey, key: SessionKey): boolean =>
-  key.startsWith(depthOf(root) === 0 ? treeOf(root) : `${root}:`);
+/** Tells if `root` spawned a session, directly or through others. */
+export const belowOf = (root: SessionKey): ((key: SessionKey) => boolean) => {
+  const tree = depthOf(root) === 0 ? treeOf(root) : `${root}:`;
+  return (key) => key.startsWith(tree);
+};
 
 /** The common prefix of the keys of everything below a session. */
 const treeOf = (root: SessionKey): string => `agent:${parseKey(root).agentId || 'main'}:${segment}${hashOf(root)}-`;

@@ -23,6 +23,8 @@ export interface IndexRow {
   readonly failedTurns: number;
   readonly refusedMessages: number;
   readonly queuedTurns: number;
+  /** Those of them whose messages are strangers' (D7). */
+  readonly strangersQueued?: readonly string[] | undefined;
   readonly activeTurnId: string | null;
   /** The pending approval, and since when, ms (A5/62). */
   readonly approval: (ApprovalRequest & { readonly requestedAt: number }) | null;
@@ -57,6 +59,8 @@ export interface IndexRow {
   readonly deleted: boolean;
   /** Sequence of the last deletion; only the owner may read what was before it (A8/87). 0: never deleted. */
   readonly deletedSeq: number;
+  /** Bytes in the log that erasing the session would free. Absent: not known, in a row that an older version wrote. */
+  readonly logBytes?: number | undefined;
 }
 
 /** A row before its first commit. */
@@ -97,4 +101,5 @@ export const emptyRow = (key: SessionKey): IndexRow => ({
   lastRoute: null,
   deleted: false,
   deletedSeq: 0,
+  logBytes: 0,
 });

@@ -56,3 +56,7 @@ export const withoutArguments = (request: ApprovalRequest): ApprovalRequest =>
 /** True if the turn was queued. A turn that starts in the commit of its message was not. */
 export const hasWaited = ({ turn }: EventOf<'turn_started'>, events: readonly SessionEvent[]): boolean =>
   !events.some((event) => event.type === 'user_message' && event.turnId === turn.id);
+
+/** The strangers' messages that still wait once these no longer do. */
+export const withoutQueued = ({ strangersQueued }: IndexRow, turnIds: readonly string[]): Partial<IndexRow> =>
+  strangersQueued === undefined ? {} : { strangersQueued: strangersQueued.filter((id) => !turnIds.includes(id)) };

@@ -5,7 +5,16 @@ import type { RecordedCommit } from '../session/envelope.ts';
 import { isInteraction, type SessionEvent } from '../session/events.ts';
 import { withoutSilence } from '../values/silence.ts';
 import { emptyRow, type IndexRow } from './index-row.ts';
-import { described, hasWaited, introspectionParts, previewOf, revised, withoutArguments, withParticipant } from './row-parts.ts';
+import {
+  described,
+  hasWaited,
+  introspectionParts,
+  previewOf,
+  revised,
+  withoutArguments,
+  withoutQueued,
+  withParticipant,
+} from './row-parts.ts';
 
 const ended = { activeTurnId: null, status: 'idle' } as const;
 /** What is left when a turn ends: a question that no turn waits for (ADR 22). */
@@ -66,12 +75,16 @@ const change = (row: IndexRow, event: SessionEvent, { at, seq, events }: Recorde
     case 'message_refused':
       return { refusedMessages: row.refusedMessages + 1 };
     case 'turn_queued':
-      return { queuedTurns: row.queuedTurns + 1 };
+      return {
+        queuedTurns: row.queuedTurns + 1,
+        ...(event.turn.byStranger && { strangersQueued: [...(row.strangersQueued ?? []), event.turn.id] }),
+      };
     case 'turn_started':
       return {
         status: 'running',
         activeTurnId: event.turn.id,
         queuedTurns: Math.max(0, row.queuedTurns - (hasWaited(event, events) ? 1 : 0) - (event.merged?.length ?? 0)),
+        ...withoutQueued(row, [event.turn.id, ...(event.merged ?? []).map(({ id }) => id)]),
       };
     case 'turn_resumed':
       return { status: 'running' };
@@ -98,7 +111,7 @@ const change = (row: IndexRow, event: SessionEvent, { at, seq, events }: Recorde
     case 'turn_aborted':
       return { ...endedTurn(row), abortedLastRun: true };
     case 'queue_cleared':
-      return { queuedTurns: Math.max(0, row.queuedTurns - event.turnIds.length) };
+      return { queuedTurns: Math.max(0, row.queuedTurns - event.turnIds.length), ...withoutQueued(row, event.turnIds) };
     case 'approval_requested':
       return {
         approval: { ...withoutArguments(requestOf(event)), requestedAt: at },
@@ -117,6 +130,7 @@ const change = (row: IndexRow, event: SessionEvent, { at, seq, events }: Recorde
         failedTurns: 0,
         refusedMessages: 0,
         queuedTurns: event.keepsQueue ? row.queuedTurns : 0,
+        strangersQueued: event.keepsQueue ? row.strangersQueued : undefined,
         inputTokens: 0,
         outputTokens: 0,
         totalTokens: 0,
@@ -127,7 +141,7 @@ const change = (row: IndexRow, event: SessionEvent, { at, seq, events }: Recorde
         ...(row.settings.description === undefined && { description: '', descriptionSource: null }),
       };
     case 'history_damaged':
-      return { ...ended, approval: null, queuedTurns: 0, settings: {}, origin: {}, lastRoute: null };
+      return { ...ended, approval: null, queuedTurns: 0, strangersQueued: undefined, settings: {}, origin: {}, lastRoute: null };
     case 'session_deactivated':
       return { status: 'inactive' };
     case 'session_deleted': {
@@ -147,5 +161,9 @@ export const summarize = (before: IndexRow | null, commit: RecordedCommit): Inde
   for (const event of commit.events) changed = { ...changed, ...change(changed, event, commit) };
   const interactedAt = commit.events.some(isInteraction) ? Math.max(changed.interactedAt, commit.at) : changed.interactedAt;
   const deletedSeq = commit.events.some(({ type }) => type === 'session_deleted') ? commit.seq : row.deletedSeq;
-  return { ...changed, updatedAt: commit.at, interactedAt, seq: commit.seq, rev: commit.rev, deletedSeq };
+  const logBytes = isErasure(commit) ? 0 : sum(row.logBytes, commit.sizeBytes);
+  return { ...changed, updatedAt: commit.at, interactedAt, seq: commit.seq, rev: commit.rev, deletedSeq, logBytes };
 };
+
+const sum = (before: number | undefined, more: number | undefined): number | undefined =>
+  before === undefined || more === undefined ? undefined : before + more;

@@ -13,9 +13,17 @@ export const messageCharacters = (message: ModelMessage): number => {
 export const messagesTokens = (messages: readonly ModelMessage[]): number =>
   estimatedTokens(messages.reduce((sum, message) => sum + messageCharacters(message), 0));
 
+/** The tools that have been counted: each step of each turn counts the same ones. */
+const countedTools = new WeakMap<ToolSpec, number>();
+
 /** Characters of a tool's definition. */
-export const toolCharacters = ({ name, description, parameters }: ToolSpec): number =>
-  name.length + description.length + JSON.stringify(parameters).length;
+export const toolCharacters = (tool: ToolSpec): number => {
+  const { name, description, parameters } = tool;
+  const characters = countedTools.get(tool) ?? name.length + description.length + JSON.stringify(parameters).length;
+  countedTools.set(tool, characters);
+  return characters;
+};
+
 interface Asked {
   readonly system: string;
   readonly messages: readonly ModelMessage[];

@@ -92,10 +92,13 @@ const noticeCommand = (code: string, text: string, context: ChatCommandContext):
 
 /** The answer to a command that would change a session of others too (D7). */
 const ownersAlone = (word: string, context: ChatCommandContext): SessionCommand => {
-  const nobody = context.config.agent.owners.length === 0 ? ' Nobody is named in agent.owners.' : '';
-  const text = `Nothing was changed: only the owner may use ${word} in a session that several people share.${nobody}`;
+  const text = `Nothing was changed: only the owner may use ${word} in a session that several people share.${nobodyIn(context)}`;
   return noticeCommand('owner_only', text, context);
 };
+
+/** What to set where nobody is the owner. */
+const nobodyIn = ({ config: { agent } }: ChatCommandContext): string =>
+  agent.owners.length === 0 ? ' Nobody is named in agent.owners.' : '';
 
 /** The first message of a new session that was requested without further text (A4/55). */
 const greeting = 'A new session has just begun. Greet the user in one short line and ask what you can do.';
@@ -155,7 +158,8 @@ const policies: Readonly<Record<'on' | 'off' | 'inherit', { policy: NonNullable<
 
 /** Sets the send policy of this session; owner only (A9/94). */
 const send = (value: keyof typeof policies, context: ChatCommandContext): SessionCommand => {
-  if (context.sender.role !== 'owner') return noticeCommand('owner_only', 'Only the owner may use /send.', context);
+  if (context.sender.role !== 'owner')
+    return noticeCommand('owner_only', `Only the owner may use /send.${nobodyIn(context)}`, context);
   const { policy, text } = policies[value];
   return { type: 'patch_session', settings: { sendPolicy: policy }, notice: { ...noticeOf('send_policy', context), text } };
 };

@@ -27,6 +27,12 @@ const countPeople = ({ agent, session, channels }: AccessConfig): number => {
  */
 export const dangers = (config: AccessConfig): string[] => [...sharing(config), ...nobodies(config), ...anybodies(config)];
 
+/** That nobody on a channel has the owner's rights, where channels are configured (D7); `null` if somebody has. */
+export const ownerless = ({ agent, channels, outlets }: Pick<Config, 'agent' | 'channels' | 'outlets'>): string | null =>
+  agent.owners.length > 0 || (Object.keys(channels).length === 0 && Object.keys(outlets.webhooks).length === 0)
+    ? null
+    : 'agent.owners is empty: nobody on a channel may use /new, /reset, /compact, /send and /pair in sessions that several people share; name yourself there as "<channel>:<id>"';
+
 /** Ids of owners that hold on every channel, where a stranger may have or choose them. */
 const anybodies = ({ agent, session: { identityLinks, dmScope, scope, strict } }: AccessConfig): string[] => [
   ...agent.owners

@@ -10,3 +10,14 @@ export const queueRuleOf = ({ queue }: Config['session'], given = ''): QueueRule
   const { mode, limit, debounceMs } = { ...usual, ...own };
   return debounceMs === 0 ? { mode, limit } : { mode, limit, debounceMs };
 };
+
+/** The same, computed once for each channel. `isShared`: the sender shares the queue with others (D7). */
+export const queueRulesOf = (session: Config['session']): ((channel: string, isShared: boolean) => QueueRule) => {
+  const both = (queue: QueueRule) => ({ own: queue, shared: { ...queue, shared: true as const } });
+  const usual = both(queueRuleOf(session));
+  const rules = new Map(Object.keys(session.queue.byChannel).map((channel) => [channel, both(queueRuleOf(session, channel))]));
+  return (channel, isShared) => {
+    const { own, shared } = rules.get(channel) ?? usual;
+    return isShared ? shared : own;
+  };
+};

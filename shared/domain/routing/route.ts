@@ -3,6 +3,7 @@ import { identitiesOf } from '../keys/identity.ts';
 import { routedIdOf } from '../keys/routed-id.ts';
 import { isProgramSource } from '../keys/session-key.ts';
 import type { SessionCommand } from '../session/commands.ts';
+import { isStranger } from '../session/decide/queue-share.ts';
 import { type CommandEnvelope, commandEnvelope } from '../session/envelope.ts';
 import type { DeliveryTarget, Sender } from '../values/types.ts';
 import { type ChatCommandContext, commandForChat, mayCommand } from './chat-answer.ts';
@@ -12,7 +13,7 @@ import { type ChannelRules, channelRules, groupDecision, nameFinder, usualRules 
 import { envelopeProblem, type InboundEnvelope, identityOf, orderOf } from './inbound-envelope.ts';
 import { dateOf, occasionAt } from './occasion.ts';
 import { originOf } from './origin.ts';
-import { queueRuleOf } from './queue-rule.ts';
+import { queueRulesOf } from './queue-rule.ts';
 
 /**
  * A command for one session, or why the configuration drops the envelope, or why it cannot be routed. `pairing`: what has to be
@@ -137,8 +138,7 @@ const deciding = (config: Config): ((given: Case) => SessionCommand | { readonly
   const { agent, session } = config;
   const namesAgent = nameFinder(agent.names);
   const chatWords = { triggers: session.resetTriggers, names: agent.names };
-  const usualQueue = queueRuleOf(session);
-  const queues = new Map(Object.keys(session.queue.byChannel).map((channel) => [channel, queueRuleOf(session, channel)]));
+  const queueRule = queueRulesOf(session);
 
   /**
    * In a group a command counts only if it stands alone or addresses the agent, and only from those who may give it (A4/53, A11).
@@ -163,15 +163,15 @@ const deciding = (config: Config): ((given: Case) => SessionCommand | { readonly
     const addressed =
       envelope.mentioned || envelope.directed || (!direct && (namesAgent(text) || !rules.requiresMention(envelope.conversation)));
     const chat = chatCommandOf(text, { direct, addressed, role: sender.role });
+    // A session that a hook chose may be anybody's.
+    const isOwn =
+      direct && (given.place.parsed.kind === 'dm' || isProgramSource(envelope.channel)) && envelope.sessionKey === undefined;
     if (chat !== null) {
       const { place, at, pairing } = given;
       const paired = pairing !== undefined && 'notice' in pairing ? pairing.notice : undefined;
       if (chat.type === 'pair' && direct && sender.role === 'owner' && paired === undefined) {
         return { pairing: { kind: 'approve', code: chat.code, by: `${envelope.channel}:${sender.id}` } };
       }
-      // A session that a hook chose may be anybody's.
-      const isOwn =
-        direct && (place.parsed.kind === 'dm' || isProgramSource(envelope.channel)) && envelope.sessionKey === undefined;
       return commandForChat(chat, {
         mayChange: sender.role === 'owner' || isOwn,
         paired,
@@ -192,7 +192,7 @@ const deciding = (config: Config): ((given: Case) => SessionCommand | { readonly
     // No spread here: it would take a quarter of the routing time.
     const { sessionId, source, origin, expiry } = occasion;
     if (verdict === 'append') return { type: 'append_message', sessionId, source, origin, expiry, message };
-    const queue = queues.get(envelope.channel) ?? usualQueue;
+    const queue = queueRule(envelope.channel, !isOwn && isStranger(sender));
     return { type: 'post_message', sessionId, source, origin, expiry, message, queue };
   };
 };

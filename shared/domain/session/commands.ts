@@ -42,6 +42,10 @@ const occasion = {
   expiry: expiry.optional(),
 };
 
+/** How a call ended. */
+const callResult = z.object({ callId: toolCall.shape.callId, outcome: toolOutcome, text: z.string() });
+export type CallResult = z.infer<typeof callResult>;
+
 export const sessionCommand = z.discriminatedUnion('type', [
   /** Creates the session, or makes an inactive one visible again (A5/64–66). `by` is who opens it, with the current identity. */
   z.object({ type: z.literal('open_session'), ...occasion, by: sender.optional() }),
@@ -147,7 +151,8 @@ export const sessionCommand = z.discriminatedUnion('type', [
   /**
    * The outcome of model step `step` (from 1) of an attempt at a turn. `heard`: how many of the messages that joined the turn the
    * model had seen. `rulings`: the policy's decisions on the calls. `prompt`: the parts of the system prompt. `skills`: the
-   * skills it mentioned (A15/166). `flush`: the step belongs to a memory flush and answers nobody (A7/85).
+   * skills it mentioned (A15/166). `flush`: the step belongs to a memory flush and answers nobody (A7/85). `results`: those of the last
+   * step's calls that are not recorded yet, of calls that started no run.
    */
   z.object({
     type: z.literal('record_step'),
@@ -159,6 +164,7 @@ export const sessionCommand = z.discriminatedUnion('type', [
     prompt: z.array(promptPart).max(limits.promptParts).optional(),
     skills: z.array(skillRef).max(limits.sessionSkills).optional(),
     flush: z.literal(true).optional(),
+    results: z.array(callResult).max(limits.stepCalls).optional(),
   }),
   /** A call is about to run: for the first time, or again under the same key (I6). */
   z.object({ type: z.literal('start_call'), turn: turnRef, callId: toolCall.shape.callId, spawn: spawnedRun.optional() }),
@@ -166,9 +172,7 @@ export const sessionCommand = z.discriminatedUnion('type', [
   z.object({
     type: z.literal('record_result'),
     turn: turnRef,
-    callId: toolCall.shape.callId,
-    outcome: toolOutcome,
-    text: z.string(),
+    ...callResult.shape,
     /** The call's changes to long-term memory (A7/82), recorded with its result so that they happen once. */
     memory: memoryEdit.optional(),
   }),

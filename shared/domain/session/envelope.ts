@@ -129,6 +129,8 @@ export interface RecordedCommit extends Commit {
   readonly digest: string;
   /** When the broker stored it, ms. */
   readonly recordedAt: number;
+  /** Bytes of the encoded commit. Only where it was read from the log. */
+  readonly sizeBytes?: number | undefined;
 }
 const digest = z.string().regex(/^[\w-]{22}$/);
 export const commitShape = z.object({
@@ -154,4 +156,7 @@ export const commitShape = z.object({
   events: z.array(z.unknown()).min(1).max(256),
 });
 /** A commit with what the log adds to it. */
-export const recordedCommitShape = commitShape.extend({ seq: z.int().min(1), recordedAt: z.number(), digest });
+export const recordedCommitShape = commitShape.extend({
+  ...{ seq: z.int().min(1), recordedAt: z.number(), digest },
+  sizeBytes: z.int().min(1).optional(),
+});

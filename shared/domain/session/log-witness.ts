@@ -26,12 +26,12 @@ export interface LogView {
  * How the log has lost what `seen` says; `null` if nothing shows that it has. It has if it ends earlier, was created anew, or has another
  * commit there. No commit there proves nothing: it may have been erased. A log of which nothing was seen has nothing to lose.
  */
-export const regression = (seen: LogWitness, now: LogView): string | null => {
+export const regression = (seen: LogWitness, now: LogView, log = 'the event log'): string | null => {
   const { incarnation, seq, digest } = seen;
   if (seq === 0) return null;
-  if (now.lastSeq < seq) return `the event log ends at ${now.lastSeq}, but had reached ${seq}`;
-  if (incarnation !== null && now.incarnation !== incarnation) return `the event log was recreated; it had reached ${seq}`;
+  if (now.lastSeq < seq) return `${log} ends at ${now.lastSeq}, but had reached ${seq}`;
+  if (incarnation !== null && now.incarnation !== incarnation) return `${log} was recreated; it had reached ${seq}`;
   if (digest !== null && now.digest !== null && now.digest !== digest)
-    return `the event log was exchanged: ${seq} is another commit than the one that was seen there`;
+    return `${log} was exchanged: ${seq} is another commit than the one that was seen there`;
   return null;
 };

@@ -19,5 +19,7 @@ export const queuedTurn = z.object({
   /** It begins with this call, which a person has approved (ADR 22). */
   call: requestedCall.extend({ approvalId: id, spawn: spawnedRun.optional() }).optional(),
   askedBy,
+  /** Its message is not the owner's, nor of a program that acts for the owner (D7). */
+  byStranger: z.literal(true).optional(),
 });
 export type QueuedTurn = z.infer<typeof queuedTurn>;

@@ -145,6 +145,8 @@ export const queueRule = z.object({
   mode: z.enum(['followup', 'collect', 'steer', 'interrupt', 'reject']),
   limit: z.int().min(0).max(limits.queuedTurns).optional(),
   debounceMs: z.int().min(0).max(60_000).optional(),
+  /** Several people share the session: a stranger may take only a part of its queue (D7). */
+  shared: z.literal(true).optional(),
 });
 export type QueueRule = z.infer<typeof queueRule>;
 

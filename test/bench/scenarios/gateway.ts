@@ -65,7 +65,13 @@ const posts = async ({ brokerPids }: BenchSystem, gateway: Worker, port: number,
   for (const caller of callers) caller.close();
   return [
     { what: 'POST message to 202, 64 in flight', value: measured.perSecond, unit: '/s', goal: '3,000/s on one core' },
-    { what: 'the same', value: measured.p99Ms, unit: 'ms p99', goal: 'under 25 ms', note: `p50 ${measured.p50Ms.toFixed(1)} ms` },
+    {
+      what: 'POST message to 202, p99',
+      value: measured.p99Ms,
+      unit: 'ms',
+      goal: 'under 25 ms',
+      note: `p50 ${measured.p50Ms.toFixed(1)} ms`,
+    },
     ...Object.keys(processes).map((name, at) => ({
       what: `processor time per POST, ${name}`,
       value: (1_000 * ((after[at] ?? 0) - (before[at] ?? 0))) / measured.count,
@@ -112,9 +118,9 @@ const eventLatency = async ({ ports }: BenchSystem, port: number): Promise<Row[]
   const sorted = took.toSorted((a, b) => a - b);
   const share = (100 * took.length) / (events * followers);
   return [
-    { what: `event to client, ${followers} clients`, value: quantile(sorted, 0.5), unit: 'ms p50', goal: 'under 3 ms' },
+    { what: `event to client, ${followers} clients, p50`, value: quantile(sorted, 0.5), unit: 'ms', goal: 'under 3 ms' },
     {
-      ...{ what: 'the same', value: quantile(sorted, 0.99), unit: 'ms p99', goal: 'under 15 ms' },
+      ...{ what: `event to client, ${followers} clients, p99`, value: quantile(sorted, 0.99), unit: 'ms', goal: 'under 15 ms' },
       note: `${share.toFixed(1)} % in one piece`,
     },
   ];

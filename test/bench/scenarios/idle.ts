@@ -1,6 +1,6 @@
-import { startServer } from '../../support/nats.ts';
+import { startCountedBroker } from '../counted-broker.ts';
 import type { Row } from '../table.ts';
-import { freePort, startUp } from '../up.ts';
+import { startUp } from '../up.ts';
 
 const settleMs = 5_000;
 
@@ -8,14 +8,10 @@ const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout
 
 /** What an installation with one host costs that does nothing: messages through its broker, and processor time. */
 export const idle = async (seconds: number): Promise<Row[]> => {
-  const monitorPort = await freePort();
-  const broker = await startServer({ syncInterval: 'always', configuration: `http: "127.0.0.1:${monitorPort}"` });
+  const broker = await startCountedBroker('always');
   const messages = async (): Promise<number> => {
-    const { in_msgs = 0, out_msgs = 0 } = (await (await fetch(`http://127.0.0.1:${monitorPort}/varz`)).json()) as Record<
-      string,
-      number
-    >;
-    return in_msgs + out_msgs;
+    const { inMessages, outMessages } = await broker.traffic();
+    return inMessages + outMessages;
   };
   try {
     const up = await startUp(1, { NATS_URL: broker.url, NATS_USERS_DIR: broker.usersDir });

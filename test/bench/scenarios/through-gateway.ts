@@ -1,4 +1,5 @@
 import { startCluster, startServer } from '../../support/nats.ts';
+import { startCountedBroker, trafficBetween } from '../counted-broker.ts';
 import { openCaller, openEvents } from '../gateway-clients.ts';
 import { closedLoop, keyOf, type Measured, quantile } from '../load.ts';
 import { rawFencedCommits } from '../raw.ts';
@@ -37,6 +38,7 @@ export const throughGateway = async (setup: SetupName, seconds: number): Promise
     const twoHosts = await turns(two.port, inFlight, keys, seconds, 0);
     const usedAfter = await two.used();
     await two.stop();
+    const traffic = replicas === 1 ? await trafficOfTurns(syncInterval, seconds) : [];
     const yardstick = (before.perSecond + (await raw(inFlight)).perSecond) / 2;
     const rate = (what: string, { perSecond, p50Ms, p99Ms }: Measured): Row => ({
       ...{ what, value: perSecond, unit: '/s', ratio: perSecond / yardstick },
@@ -57,6 +59,29 @@ export const throughGateway = async (setup: SetupName, seconds: number): Promise
         value: (1_000 * (ms - (used[name] ?? 0))) / twoHosts.count,
         unit: 'µs',
       })),
+      ...traffic,
+    ];
+  } finally {
+    await broker.stop();
+  }
+};
+
+/** What one turn makes go through the broker, with one host and one gateway. A broker of three also talks to itself, and is not counted. */
+const trafficOfTurns = async (syncInterval: string, seconds: number): Promise<Row[]> => {
+  const broker = await startCountedBroker(syncInterval);
+  try {
+    const up = await startUp(1, { NATS_URL: broker.url, NATS_USERS_DIR: broker.usersDir });
+    await turns(up.port, inFlight, keys, 0);
+    const before = await broker.traffic();
+    const { count } = await turns(up.port, inFlight, keys, seconds, 0);
+    const { outMessages, outBytes, inMessages, inBytes, stored } = trafficBetween(before, await broker.traffic());
+    await up.stop();
+    return [
+      { what: 'messages out of the broker per turn', value: outMessages / count, unit: '', goal: '8' },
+      { what: 'bytes out of the broker per turn', value: outBytes / count, unit: 'B', goal: '6000' },
+      { what: 'messages into the broker per turn', value: inMessages / count, unit: '' },
+      { what: 'bytes into the broker per turn', value: inBytes / count, unit: 'B' },
+      { what: 'messages that the broker stores per turn', value: stored / count, unit: '' },
     ];
   } finally {
     await broker.stop();

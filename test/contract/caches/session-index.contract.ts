@@ -19,7 +19,7 @@ const watch = async ({ index }: CacheHost): Promise<IndexView> => {
 };
 const keysOf = (view: IndexView): string[] => [...view.rows()].map(({ key }) => key).sort();
 // A second on a machine with nothing else to do; the machine that runs the gate is busy.
-const current = { timeout: 3_000, interval: 20 };
+const current = { timeout: 10_000, interval: 20 };
 
 /** Every test begins with an empty index. */
 export const sessionIndexContract = (broker: () => CacheBroker): void => {
@@ -102,6 +102,30 @@ export const sessionIndexContract = (broker: () => CacheBroker): void => {
       await vi.waitFor(() => expect(view.get(key)).toEqual(rowAt(key, seq)), current);
     }
     expect(keysOf(view)).toEqual([key]);
+  });
+
+  test('a view shows the commits that are folded into it at once, and the index never takes one back', async () => {
+    const [host, key, late] = [await broker().host(), freshKey(), freshKey()];
+    const view = await watch(host);
+    const commit = (rev: number, seq: number, of = key) =>
+      recorded(commitTo(of, { rev, events: [userMessage(`text ${seq}`)] }), seq);
+    const [first, second, third] = [commit(1, 1), commit(2, 3), commit(3, 5)];
+    view.take(first);
+    view.take(second);
+    const folded = summarize(summarize(null, first), second);
+    expect(view.get(key)).toEqual(folded);
+    // What came before it is not known: the index brings its row.
+    view.take(commit(2, 4, late));
+    expect(view.get(late)).toBeUndefined();
+    await host.index.put([rowAt(key, 1), rowAt(late, 2)], 2);
+    await vi.waitFor(() => expect(view.get(late)).toEqual(rowAt(late, 2)), current);
+    expect(view.get(key)).toEqual(folded);
+    view.take(commit(2, 4, late));
+    view.take(second);
+    view.take(third);
+    expect([view.get(late)?.seq, view.get(key)]).toEqual([4, summarize(folded, third)]);
+    await host.index.put([rowAt(key, 9)], 9);
+    await vi.waitFor(() => expect(view.get(key)).toEqual(rowAt(key, 9)), current);
   });
 
   test('a closed view does not change any more', async () => {

@@ -1,9 +1,11 @@
-import { jetstreamManager } from '@nats-io/jetstream';
+import { type JetStreamManager, jetstreamManager } from '@nats-io/jetstream';
 import { headers, type MsgHdrs, type NatsConnection } from '@nats-io/transport-node';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { openConnection } from '../../../shared/adapters/nats/connection.ts';
-import { NatsEventLog } from '../../../shared/adapters/nats/event-log.ts';
+import { NatsEventLog, type NatsEventLogOptions } from '../../../shared/adapters/nats/log/event-log.ts';
 import { provision } from '../../../shared/adapters/nats/provision.ts';
+import { groupingOf } from '../../../shared/adapters/nats/publish/atomic-publisher.ts';
+import { LogTail } from '../../../shared/adapters/streams/log-tail.ts';
 import { systemClock } from '../../../shared/kit/clock.ts';
 import type { EventLog } from '../../../shared/ports/event-log.ts';
 import { subjectsUnder } from '../../../shared/wire/subjects.ts';
@@ -15,7 +17,7 @@ const subjects = subjectsUnder('natter');
 export const eventStream = streamNames(subjects.prefix).events;
 
 /** A log on a real broker, with all it takes to misuse it. */
-export const natsEventLog = async (servers: string, replicas: 1 | 3): Promise<LogUnderTest> => {
+export const natsEventLog = async (servers: string, replicas: 1 | 3): Promise<LogUnderTest & { manager: JetStreamManager }> => {
   const connection = await openConnection({ servers, name: 'event log test', requestTimeoutMs: 5_000 });
   const topology = topologyOf(subjects, { replicas, partitions: 1 });
   const events = topology.streams.filter(({ name }) => name === eventStream);
@@ -24,8 +26,9 @@ export const natsEventLog = async (servers: string, replicas: 1 | 3): Promise<Lo
   const manager = await jetstreamManager(connection);
   const bad: number[] = [];
   return {
-    log: logOn(connection, 5_000, (seq) => bad.push(seq)),
+    log: logOn(connection, { replicas, requestTimeoutMs: 5_000, onBad: ({ seq }) => bad.push(seq) }),
     bad,
+    manager,
     storeRaw: async (headline, key, data) =>
       (await manager.jetstream().publish(subjects.event(headline, key), data, { headers: misleadingHeaders() })).seq,
     wire: async (seq) => {
@@ -62,7 +65,7 @@ export const eventLogOutageContract = (name: string, create: () => Promise<Break
       broker = await create();
       fixture = await natsEventLog(broker.servers, broker.replicas);
       connection = await openConnection({ servers: broker.servers, name: 'short of patience', requestTimeoutMs: 500 });
-      log = logOn(connection, 500);
+      log = logOn(connection, { replicas: broker.replicas, requestTimeoutMs: 500 });
     });
     afterAll(async () => {
       await connection?.close();
@@ -143,9 +146,25 @@ export const eventLogOutageContract = (name: string, create: () => Promise<Break
       await anew.close();
     });
 
+    test('many followers of one process cost the broker one reading, and nothing is missing where they meet', async () => {
+      const received = async (tail: LogTail): Promise<number> => {
+        const own = await openConnection({ servers: broker.servers, name: 'shared', requestTimeoutMs: 500 });
+        const shared = logOn(own, { replicas: broker.replicas, requestTimeoutMs: 500, tail });
+        const { lastSeq } = await shared.info();
+        const headlines = ['user_message', 'session_deleted'] as const;
+        const all = [...Array(8).keys()].map((at) => first(shared, { after: lastSeq, ...(at % 2 === 1 && { headlines }) }, 30));
+        const seqs = await appendMany(fixture.log, freshKey(), 30);
+        for (const seen of await Promise.all(all)) expect(seen.map(({ seq }) => seq)).toEqual(seqs);
+        const { inMsgs } = own.stats();
+        await own.close();
+        return inMsgs;
+      };
+      expect(2 * (await received(new LogTail()))).toBeLessThan(await received(new LogTail({ shares: false })));
+    });
+
     test('a connection that we closed ends appends, reads and followers with an error', async () => {
       const own = await openConnection({ servers: broker.servers, name: 'closed', requestTimeoutMs: 500 });
-      const closing = logOn(own, 500);
+      const closing = logOn(own, { replicas: broker.replicas, requestTimeoutMs: 500 });
       const { lastSeq } = await closing.info();
       const following = first(closing, { after: lastSeq }, 1);
       following.catch(() => {});
@@ -157,8 +176,13 @@ export const eventLogOutageContract = (name: string, create: () => Promise<Break
   });
 };
 
-const logOn = (connection: NatsConnection, requestTimeoutMs: number, onBad: (seq: number) => void = () => {}): NatsEventLog =>
-  new NatsEventLog({ connection, subjects, clock: systemClock, requestTimeoutMs, onBad: ({ seq }) => onBad(seq) });
+type LogOptions = Pick<NatsEventLogOptions, 'requestTimeoutMs' | 'onBad'> & {
+  readonly replicas: number;
+  readonly tail?: LogTail;
+};
+
+const logOn = (connection: NatsConnection, { replicas, tail = new LogTail(), ...options }: LogOptions): NatsEventLog =>
+  new NatsEventLog({ connection, subjects, clock: systemClock, grouping: groupingOf(replicas), tail, ...options });
 
 /** Headers of a stranger who would like to lead readers astray: the broker's own names, and a status. */
 const misleadingHeaders = (): MsgHdrs => {

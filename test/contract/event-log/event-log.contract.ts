@@ -296,6 +296,78 @@ export const eventLogContract = (name: string, create: () => Promise<LogUnderTes
       });
     });
 
+    describe('many appends at once (ADR 23)', () => {
+      /** Appends at once, one commit for each; as a host, each that is unknown is looked up and tried again. */
+      const atOnce = (commits: readonly Commit[]): Promise<number[]> =>
+        Promise.all(commits.map((commit) => stored(log, commit, 0)));
+      const keys = (count: number): Commit[] => [...Array(count)].map(() => commitTo(freshKey()));
+
+      test('each is stored once, under the sequence and the digest that it is told, and reaches every follower', async (context) => {
+        const { lastSeq } = await log.info();
+        const commits = keys(300);
+        const [one] = commits.slice(-1);
+        if (one === undefined) throw new Error('no commit');
+        const following = first(log, { after: lastSeq }, commits.length);
+        const ofOne = first(log, { after: lastSeq, key: one.key }, 1);
+        const results = await Promise.all(commits.map((commit) => log.append(commit, 0)));
+        const told = results.map((result, index) => ({ ...result, id: commits[index]?.id }));
+        const inOrder = (await following).map(({ seq, digest, id }) => ({ kind: 'stored', seq, digest, id }));
+        expect(told.toSorted((a, b) => ('seq' in a && 'seq' in b ? a.seq - b.seq : 0))).toEqual(inOrder);
+        expect(inOrder.map(({ seq }) => seq)).toEqual([...Array(300)].map((_, index) => lastSeq + 1 + index));
+        expect(await ofOne).toMatchObject([{ id: one.id }]);
+        if (underTest.wire === undefined) return context.skip('there is no wire in memory');
+        const headers = await Promise.all(inOrder.map(async ({ seq }) => (await underTest.wire?.(seq))?.headers ?? {}));
+        expect(headers.filter((each) => 'Nats-Batch-Id' in each).length).toBeGreaterThan(200);
+      });
+
+      test('a wrong expectation harms none but its own commit', async () => {
+        const fenced = commitTo(freshKey());
+        await stored(log, commitTo(fenced.key), 0);
+        const never = commitTo(freshKey());
+        const [before, after] = [keys(40), keys(40)];
+        const writing = atOnce(before);
+        const wrong = [log.append(fenced, 0), log.append(never, 999_999)];
+        await Promise.all([writing, atOnce(after)]);
+        for (const result of wrong) expect(await result).toMatchObject({ kind: 'unknown' });
+        expect(await revsOf(log, fenced.key)).toEqual([1]);
+        expect((await log.last(fenced.key))?.id).not.toBe(fenced.id);
+        expect(await log.last(never.key)).toBeNull();
+        for (const { key, id } of [...before, ...after]) expect(await log.last(key)).toMatchObject({ id, rev: 1 });
+      });
+
+      test('two commits of one key never go together: one of them wins, whatever their headlines', async () => {
+        const key = freshKey();
+        const rivals = [...Array(6)].map((_, index) =>
+          commitTo(key, { events: [index % 2 === 0 ? userMessage('hi') : sessionDeactivated()] }),
+        );
+        const others = keys(40);
+        const results = rivals.map((commit) => log.append(commit, 0));
+        await atOnce(others);
+        expect((await Promise.all(results)).filter(({ kind }) => kind === 'stored')).toHaveLength(1);
+        expect(await log.count(key)).toBe(1);
+      });
+
+      test('a commit that is stored already is not stored again, and does not keep others out', async () => {
+        const again = commitTo(freshKey());
+        const seq = await stored(log, again, 0);
+        const [repeat] = await Promise.all([log.append(again, 0), atOnce(keys(40))]);
+        expect(repeat).toMatchObject({ kind: 'unknown' });
+        expect(await log.last(again.key)).toMatchObject({ id: again.id, seq });
+        expect(await log.count(again.key)).toBe(1);
+      });
+
+      test('large commits go with small ones, and one that is too large is refused alone', async () => {
+        const text = (characters: number): Commit => commitTo(freshKey(), { events: [userMessage('x'.repeat(characters))] });
+        const large = [...Array(8)].map(() => text(200_000));
+        const tooLarge = commitTo(freshKey(), { events: [...Array(4)].map(() => userMessage('x'.repeat(250_000))) });
+        const refused = log.append(tooLarge, 0);
+        const seqs = await atOnce([...keys(20), ...large, ...keys(20)]);
+        expect(new Set(seqs).size).toBe(48);
+        expect(await refused).toMatchObject({ kind: 'refused' });
+        for (const { key, id } of large) expect(await log.last(key)).toMatchObject({ id });
+      });
+    });
+
     test('writes plain MessagePack with CloudEvents headers, under a subject by headline and key', async (context) => {
       if (underTest.wire === undefined) return context.skip('there is no wire in memory');
       const key = keyOf('agent:main:irc:group:#ub.untu');

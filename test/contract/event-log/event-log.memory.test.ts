@@ -8,14 +8,20 @@ import {
   SeededFaults,
   seededRandom,
 } from '../../../shared/adapters/in-memory/faults.ts';
+import { ungrouped } from '../../../shared/adapters/streams/group-commit.ts';
+import type { Commit } from '../../../shared/domain/session/envelope.ts';
 import { systemClock } from '../../../shared/kit/clock.ts';
 import { commitTo, freshKey } from '../../support/domain/commits.ts';
 import { appendMany, eventLogContract, first, revsOf, stored } from './event-log.contract.ts';
 
-for (const semantics of ['R1', 'R3'] as const) {
-  eventLogContract(`memory, ${semantics} semantics`, async () => {
+for (const [semantics, grouping] of [
+  ['R1', { from: 3, singles: 2 }],
+  ['R3', { from: 3, singles: 2 }],
+  ['R1', ungrouped],
+] as const) {
+  eventLogContract(`memory, ${semantics} semantics, ${grouping === ungrouped ? 'without' : 'with'} groups`, async () => {
     const bad: number[] = [];
-    const log = new InMemoryEventLog({ clock: systemClock, semantics, onBad: ({ seq }) => bad.push(seq) });
+    const log = new InMemoryEventLog({ clock: systemClock, semantics, grouping, onBad: ({ seq }) => bad.push(seq) });
     return {
       log,
       bad,
@@ -75,6 +81,38 @@ describe('event log in memory: faults (F4)', () => {
     await landed;
     expect(await revsOf(fenced, commit.key)).toEqual([1]);
     expect(await fenced.last(commit.key)).toMatchObject({ id: other.id });
+  });
+
+  test('a group without an answer is unknown as a whole, whether it was stored or not; one that is incomplete is tried one by one', async () => {
+    const commits = (): Commit[] => [...Array(3)].map(() => commitTo(freshKey()));
+    const append = (log: InMemoryEventLog, all: readonly Commit[]) => Promise.all(all.map((commit) => log.append(commit, 0)));
+    for (const [fault, kinds, there] of [
+      ['answer_lost', 'unknown', 3],
+      ['request_lost', 'unknown', 0],
+      ['unavailable', 'unknown', 0],
+      ['landed_late', 'unknown', 3],
+      ['incomplete', 'stored', 3],
+    ] as const) {
+      const log = faultyLog([fault], { grouping: { from: 3, singles: 1 } });
+      const all = commits();
+      expect((await append(log, all)).map(({ kind }) => kind)).toEqual([kinds, kinds, kinds]);
+      await vi.waitFor(() => expect(log.stored().map(({ id }) => id)).toEqual(all.map(({ id }) => id).slice(0, there)));
+    }
+  });
+
+  test('without the fence of each of its commits a group overwrites what another has written', async () => {
+    const commits = [...Array(3)].map(() => commitTo(freshKey()));
+    for (const [groupFences, revs] of [
+      [true, [1]],
+      [false, [1, 1]],
+    ] as const) {
+      const log = faultyLog([], { grouping: { from: 3, singles: 1 }, groupFences });
+      const [victim] = commits;
+      if (victim === undefined) throw new Error('no commit');
+      await stored(log, commitTo(victim.key), 0);
+      await Promise.all(commits.map((commit) => log.append(commit, 0)));
+      expect(await revsOf(log, victim.key)).toEqual(revs);
+    }
   });
 
   test('only a replicated log is stale, and only when it is read, never when last is asked', async () => {

@@ -1,5 +1,7 @@
+import { expect, test } from 'vitest';
+import { commitTo, freshKey } from '../../support/domain/commits.ts';
 import { startServer } from '../../support/nats.ts';
-import { eventLogOutageContract, natsEventLog } from './event-log.broker.ts';
+import { eventLogOutageContract, eventStream, natsEventLog } from './event-log.broker.ts';
 import { eventLogContract } from './event-log.contract.ts';
 
 eventLogContract('NATS, one server', async () => {
@@ -30,4 +32,18 @@ eventLogOutageContract('NATS, one server', async () => {
     restartEmpty: () => server.restart({ empty: true }),
     stop: server.stop,
   };
+});
+
+test('on a stream of an older version, which takes no batches, commits are stored one by one (ADR 23)', async () => {
+  const server = await startServer();
+  const { log, manager, close } = await natsEventLog(server.url, 1);
+  const { config } = await manager.streams.info(eventStream);
+  await manager.streams.update(eventStream, { ...config, allow_atomic: false });
+  for (let round = 0; round < 2; round += 1) {
+    const results = await Promise.all([...Array(100)].map(() => log.append(commitTo(freshKey()), 0)));
+    expect(results.map(({ kind }) => kind)).toEqual(results.map(() => 'stored'));
+  }
+  expect((await log.info()).lastSeq).toBe(200);
+  await close();
+  await server.stop();
 });

@@ -205,6 +205,31 @@ export const workQueueContract = (name: string, start: () => Promise<QueueBroker
         await vi.waitFor(async () => expect(await queue.lag()).toBe(1), soon);
       });
 
+      rule(
+        'many at once are stored once each, in their order, and repeats among them are told (ADR 23)',
+        async ({ underTest, member, publisher }) => {
+          const queue = await publisher();
+          const known = commandTo('agent:main:main', 'known');
+          const { seq } = await queue.publish(known);
+          const commands = perKey(5);
+          const twice = commandTo('agent:main:main', 'twice');
+          const [again, one, other, ...rest] = await Promise.all(
+            [known, twice, twice, ...commands].map((each) => queue.publish(each)),
+          );
+          expect(again).toEqual({ seq, duplicate: true });
+          expect([one, other].map((each) => each?.duplicate).sort()).toEqual([false, true]);
+          expect(one?.seq).toBe(other?.seq);
+          expect(rest.filter(({ duplicate }) => duplicate)).toEqual([]);
+          expect(await underTest.stored()).toBe(commands.length + 2);
+          const a = await member('a');
+          await vi.waitFor(() => expect(a.handled).toHaveLength(commands.length + 2), { ...soon, timeout: 10_000 });
+          const told = new Map(commands.map(({ id }, index) => [id, rest[index]?.seq]));
+          const others = a.handled.filter(({ message }) => told.has(message.id));
+          expect(new Map(others.map(({ message, seq: at }) => [message.id, at]))).toEqual(told);
+          expect(new Set(told.values()).size).toBe(commands.length);
+        },
+      );
+
       rule('refuses what could not be read back', async ({ publisher }) => {
         const queue = await publisher();
         const huge = { ...commandTo('agent:main:main'), actor: 'x'.repeat(300_000) };

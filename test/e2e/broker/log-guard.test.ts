@@ -1,11 +1,12 @@
 import { jetstreamManager } from '@nats-io/jetstream';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { LogGuard } from '../../../shared/adapters/kv/log-guard.ts';
-import { createWritersWitness, type WritersWitness } from '../../../shared/adapters/kv/writers-witness.ts';
+import { LogGuard } from '../../../shared/adapters/kv/guards/log-guard.ts';
+import { createWritersWitness, type WritersWitness } from '../../../shared/adapters/kv/guards/writers-witness.ts';
 import { openConnection } from '../../../shared/adapters/nats/connection.ts';
-import { NatsEventLog } from '../../../shared/adapters/nats/event-log.ts';
 import { openKvStore } from '../../../shared/adapters/nats/kv-store.ts';
+import { NatsEventLog } from '../../../shared/adapters/nats/log/event-log.ts';
 import { openNats } from '../../../shared/adapters/nats/open.ts';
+import { LogTail } from '../../../shared/adapters/streams/log-tail.ts';
 import { configSchema } from '../../../shared/domain/config/schema.ts';
 import { nothingSeen } from '../../../shared/domain/session/log-witness.ts';
 import { systemClock } from '../../../shared/kit/clock.ts';
@@ -43,7 +44,7 @@ const openUnguarded = async (): Promise<{ events: EventLog; witness: WritersWitn
   const bucket = await openKvStore({ connection, bucket: 'natter_witness', requestTimeoutMs: 1_000 });
   const manager = await jetstreamManager(connection);
   return {
-    events: new NatsEventLog({ connection, subjects, clock: systemClock, requestTimeoutMs: 1_000 }),
+    events: new NatsEventLog({ connection, subjects, clock: systemClock, requestTimeoutMs: 1_000, tail: new LogTail() }),
     witness: createWritersWitness(bucket),
     remove: (seq) => manager.streams.deleteMessage('NATTER_EVENTS', seq),
   };
@@ -148,7 +149,12 @@ describe('the log is not the one that earlier processes have seen', () => {
     await written('two', 'three');
     await whileStopped(() => store.putBack('older'));
     const { events } = await openUnguarded();
-    const forgetful = { read: async () => ({ ...nothingSeen, accepted: 0 }), raise: async () => {}, accept: async () => {} };
+    const forgetful = {
+      read: async () => ({ ...nothingSeen, accepted: 0 }),
+      raise: async () => {},
+      reuse: async () => {},
+      accept: async () => {},
+    };
     const cursors = { all: async () => new Map() };
     const guard = new LogGuard({ events, clock: systemClock, witness: forgetful, cursors });
     expect(await append(guard.guarded())).toBe(2);

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { acceptLoss, findLoss, type LogLoss, unseenMargin, withLog } from '../../../services/cli/runtime/log-loss.ts';
 import { loadState } from '../../../services/session/host/load.ts';
-import { createWritersWitness } from '../../../shared/adapters/kv/writers-witness.ts';
+import { createWritersWitness } from '../../../shared/adapters/kv/guards/writers-witness.ts';
 import { giveUpPlaces } from '../../../shared/adapters/nats/give-up.ts';
 import { openKvStore } from '../../../shared/adapters/nats/kv-store.ts';
 import { openNats } from '../../../shared/adapters/nats/open.ts';
@@ -87,9 +87,9 @@ test('it is shown what is lost and who has seen it', async () => {
 
 test('one that was interrupted is done again: until then the log counts as gone back', async () => {
   await lostItsEnd();
-  const subjects = subjectsUnder(config.prefix);
+  const { lost: subject } = subjectsUnder(config.prefix);
   await withLog(config, address(), async ({ connection, ports }) => {
-    await giveUpPlaces(connection, { subjects, after: 1, through: 4, timeoutMs: 1_000 });
+    await giveUpPlaces(connection, { subject, after: 1, through: 4, timeoutMs: 1_000 });
     await ports.cursors.put('delivery', seenAt(1));
   });
   const ports = await open();

@@ -37,7 +37,7 @@ const streamRows = (stream: string, consumer?: string): string[] =>
       .filter((queue) => consumer === undefined || consumer === queue)
       .map((queue) => `timers of ${queue}`),
     NATTER_EVENTS: ['events', 'places of lost events'],
-    KV_natter_witness: ['witness'],
+    KV_natter_witness: ['witness', 'witness of queues'],
     NATTER_DELIVERIES: ['deliveries'],
     NATTER_DEAD: ['dead letters'],
     NATTER_AUDIT: ['audit', 'deletions in audit'],
@@ -94,6 +94,7 @@ const messages: readonly [RegExp, ...string[]][] = [
   [/^\$KV\.natter_index\.position$/, 'position of the index'],
   [/^\$KV\.natter_index\.cursor\./, 'cursors'],
   [/^\$KV\.natter_witness\.writers$/, 'witness'],
+  [/^\$KV\.natter_witness\.queue\./, 'witness of queues'],
   [/^\$KV\.natter_memory\.memory\./, 'memory'],
   [/^\$KV\.natter_hosts\.health\./, 'health of processes'],
   [/^\$KV\.natter_hosts\.lease\./, 'leases'],

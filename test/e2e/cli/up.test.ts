@@ -7,10 +7,10 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { installPacked, type Packed } from './packed.ts';
 
-/** The whole product as people meet it: `natter up` with two host processes, its commands, and the snippets of the README and the tour. */
+/** The whole product as people meet it: the packed `natter up` with two host processes, its commands, and the snippets of the README and the tour. */
 const root = fileURLToPath(new URL('../../..', import.meta.url));
-const program = join(root, 'dist/services/cli/main.js');
 const dataDir = mkdtempSync(join(tmpdir(), 'natter-up-'));
 const home = mkdtempSync(join(tmpdir(), 'natter-home-'));
 const env = {
@@ -19,6 +19,7 @@ const env = {
   ...{ NATTER_DATA_DIR: dataDir, NATTER_URL: '', NATTER_TOKEN: '', NATS_URL: '', NO_COLOR: '1' },
 };
 const upArguments = ['--hosts', '2', '--port', '0', '--config', join(root, 'docs/examples/tools.json5')];
+let packed: Packed;
 let up: ChildProcess;
 
 /** What older programs left in the home directory: stores, and transcripts of sessions. */
@@ -49,7 +50,7 @@ const natterIn = async (
 ): Promise<{ code: number; stdout: string; stderr: string }> => {
   try {
     const options = { env: { ...env, ...more }, cwd: root };
-    return { code: 0, ...(await promisify(execFile)(process.execPath, [program, ...args], options)) };
+    return { code: 0, ...(await promisify(execFile)(packed.natter, args, options)) };
   } catch (error) {
     return error as { code: number; stdout: string; stderr: string };
   }
@@ -71,7 +72,8 @@ const hostPids = (): number[] =>
 
 beforeAll(async () => {
   for (const path of legacy) plant(path);
-  up = spawn(process.execPath, [program, 'up', ...upArguments], { env, stdio: ['ignore', 'pipe', 'pipe'] });
+  packed = await installPacked();
+  up = spawn(packed.natter, ['up', ...upArguments], { env, stdio: ['ignore', 'pipe', 'pipe'] });
   createInterface({ input: up.stderr ?? process.stdin }).on('line', (line) => logged.push(line));
   createInterface({ input: up.stdout ?? process.stdin }).on('line', (line) => printed.push(line));
   await vi.waitFor(() => expect(printed.join('\n')).toContain('natter is up'), { timeout: 60_000 });
@@ -81,6 +83,7 @@ afterAll(async () => {
     up.kill('SIGKILL');
     await once(up, 'exit');
   }
+  packed.remove();
   for (const folder of [dataDir, home]) rmSync(folder, { recursive: true, force: true });
 });
 
@@ -191,7 +194,7 @@ describe('commands', () => {
   }, 90_000);
 
   test('bash completes commands, and the keys of the sessions there are', async () => {
-    const asked = `natter() { ${process.execPath} ${program} "$@"; }
+    const asked = `natter() { ${packed.natter} "$@"; }
 eval "$(natter completions bash)"
 complete_() { COMP_LINE="$1" COMP_POINT=\${#1}; _natter natter; echo "\${COMPREPLY[*]}"; }
 complete_ 'natter why'; complete_ 'natter send agent:main:wo'; complete_ 'natter approvals list --js'`;
@@ -202,7 +205,7 @@ complete_ 'natter why'; complete_ 'natter send agent:main:wo'; complete_ 'natter
   test('inspect --follow prints the transitions of a turn as they happen, in local time; the history in UTC with --utc', async () => {
     const key = 'agent:main:inspected';
     const options = { env: { ...env, TZ: 'Asia/Kolkata' }, cwd: root };
-    const following = spawn(process.execPath, [program, 'inspect', key, '--follow'], options);
+    const following = spawn(packed.natter, ['inspect', key, '--follow'], options);
     const lines: string[] = [];
     createInterface({ input: following.stdout }).on('line', (line) => lines.push(line));
     try {

@@ -123,17 +123,20 @@ test('an answer that was stored while the connection was cut: told to its sessio
   expect(await ports.deadLetters.count()).toBe(0);
 });
 
-test('a conversation that has to wait, and an account that is parked, are reported as long as they wait', async () => {
+test('a conversation that has to wait, and an account that is parked, are reported as long as they wait, by who sends', async () => {
   const rig = await openRig(({ to }) => (to === 'ann' ? { status: 429, headers: { 'retry-after': '3600' } } : { status: 401 }));
   afterwards(() => rig.close());
   const service = await rig.start('one');
   await rig.say('later', 'ann');
   await rig.say('never', 'bob', { channel: 'discord' });
   const until = expect.any(Number);
-  await rig.until(() =>
-    expect(service.waiting?.()).toEqual([
-      { channel: 'discord', state: 'parked', detail: 'HTTP 401', until },
-      { channel: 'chat', to: 'ann', state: 'waiting', detail: 'the receiver asked to wait', until },
-    ]),
-  );
+  const waits = [
+    { channel: 'discord', state: 'parked', detail: 'HTTP 401', until },
+    { channel: 'chat', to: 'ann', state: 'waiting', detail: 'the receiver asked to wait', until },
+  ];
+  await rig.until(() => expect(service.waiting?.()).toEqual(waits));
+  await service.stop(1_000);
+  expect([service.waiting?.(), service.warnings?.(), service.metrics().parked_accounts]).toEqual([[], [], 0]);
+  const next = await rig.start('two');
+  await rig.until(() => expect(next.waiting?.()).toEqual(waits));
 });

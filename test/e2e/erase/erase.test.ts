@@ -1,5 +1,9 @@
 import { randomUUID } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type ListedErasure, listErasure } from '../../../services/cli/backup/erasure-list.ts';
+import { installationIn } from '../../../services/cli/installation.ts';
 import { eraseSession } from '../../../services/cli/runtime/erasure.ts';
 import { bareKey, type SessionKey } from '../../../shared/domain/keys/session-key.ts';
 import type { RecordedCommit } from '../../../shared/domain/session/envelope.ts';
@@ -167,6 +171,41 @@ describe('natter erase', () => {
     // The caches write over themselves as they are used; a row's last version before the erasure may wait for that.
     const lasting = () => system.filesWith(canary).filter((path) => !path.includes('KV_'));
     await until(() => expect(lasting()).toEqual([]), 10_000);
+  });
+
+  test('B1, B2: cleanup --erase frees what is due and what was deleted long ago, and finishes what was interrupted', async () => {
+    const [due, gone, cut] = [freshKey('agent:main:erase'), freshKey('agent:main:erase'), freshKey('agent:main:erase')];
+    const canary = freshCanary();
+    const last = await session(due, canary);
+    for (const key of [gone, cut]) await session(key);
+    await system.send(gone, { type: 'delete_session', mode: 'key', reason: 'test' });
+    await until(async () => expect(await system.ports.index.get(gone)).toMatchObject({ deleted: true }));
+    const cleanup = async (...more: string[]) =>
+      JSON.parse(await system.natter(['sessions', 'cleanup', '--erase', '--json', ...more], { days: 31 }));
+    const dry = await cleanup('--dry-run');
+    const bytes = Object.fromEntries(dry.due.map((one: { key: string; logBytes: number }) => [one.key, one.logBytes]));
+    expect(bytes[due]).toBe((await historyOf(due)).reduce((sum, { sizeBytes = 0 }) => sum + sizeBytes, 0));
+    expect(dry.due).toContainEqual(expect.objectContaining({ key: gone, rule: 'deleted' }));
+    expect((await historyOf(due)).at(-1)?.seq).toBe(last);
+
+    const killed = { erase: () => Promise.reject(new Error('killed')) };
+    const recorded = (erasure: ListedErasure) => listErasure(installationIn(system.home), erasure);
+    const request = { actor: 'operator:olga', reason: 'test', recorded };
+    await expect(eraseSession(system.ports, killed, { ...request, key: due, ifSeq: last - 1 })).rejects.toThrow('ifSeq');
+    expect((await historyOf(due)).at(-1)?.seq).toBe(last);
+    await expect(eraseSession(system.ports, killed, { ...request, key: cut })).rejects.toThrow('killed');
+
+    const archive = join(system.home, 'archive');
+    expect(await cleanup('--yes', '--archive', archive)).toMatchObject({ freedBytes: expect.any(Number) });
+    for (const key of [due, gone, cut]) {
+      expect(await historyOf(key)).toMatchObject([{ events: [{ type: 'session_deleted', mode: 'erased' }] }]);
+      await until(async () => expect(await system.ports.index.get(key)).toMatchObject({ deleted: true, logBytes: 0 }));
+    }
+    const kept = readdirSync(archive, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.jsonl'));
+    expect(kept.map((name) => readFileSync(join(archive, name), 'utf8')).join()).toContain(canary);
+    const { records } = await system.ports.audit.page({ limit: 100, kind: 'session_erased' });
+    expect(records.filter(({ target }) => target === due)).toMatchObject([{ outcome: 'ok' }, { outcome: 'failed' }, {}]);
+    expect(await cleanup('--yes')).toMatchObject({ count: 0, erased: 0 });
   });
 
   test('C9: the other host takes an erased session over', async () => {

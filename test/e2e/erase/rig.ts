@@ -8,6 +8,7 @@ import pino from 'pino';
 import { vi } from 'vitest';
 import { startCheckpoint } from '../../../services/checkpoint/main.ts';
 import { eraseCommand } from '../../../services/cli/commands/sessions/erase.ts';
+import { sessionsCommand } from '../../../services/cli/commands/sessions/sessions.ts';
 import { createTerminal, type World } from '../../../services/cli/terminal.ts';
 import { startDelivery } from '../../../services/delivery/main.ts';
 import { startGateway } from '../../../services/gateway/main.ts';
@@ -54,32 +55,37 @@ export const startSystem = async (outlet: Outlet) => {
   };
   const message = (text: string, change: object = {}) => ({ messageId: randomUUID(), text, sender: { id: 'ann' }, ...change });
 
-  /** Runs `natter erase` in this process. `typed`: what a person answers on a terminal. */
-  const erase = async (args: readonly string[], typed?: string): Promise<string> => {
+  /** Runs a command in this process. `typed`: what a person answers on a terminal. `days`: as if it were so many days later. */
+  const natter = async (
+    args: readonly string[],
+    { typed, days = 0 }: { typed?: string; days?: number } = {},
+  ): Promise<string> => {
+    const now = () => Date.now() + days * 86_400_000;
     let printed = '';
     const sink = { write: (text: string) => (printed += text) };
     const input = new PassThrough();
     const world: World = {
       env: { NATS_URL: server.url, NATS_USERS_DIR: server.usersDir, NATTER_DATA_DIR: home, USER: 'olga' },
       home,
-      terminal: createTerminal({ out: sink, err: sink, interactive: typed !== undefined, now: () => Date.now() }),
+      terminal: createTerminal({ out: sink, err: sink, interactive: typed !== undefined, now }),
       input,
       output: new PassThrough(),
       program: '',
       version: 'test',
       timeZone: 'UTC',
-      now: () => Date.now(),
+      now,
       interrupted: new AbortController().signal,
     };
     if (typed !== undefined) input.write(`${typed}\n`);
     const program = new Command('natter').exitOverride();
-    eraseCommand(program, world);
-    await program.parseAsync(['node', 'natter', 'erase', ...args]);
+    for (const add of [eraseCommand, sessionsCommand]) add(program, world);
+    await program.parseAsync(['node', 'natter', ...args]);
     return printed;
   };
 
   return {
     server,
+    home,
     ports,
     hosts,
     gateway,
@@ -88,7 +94,8 @@ export const startSystem = async (outlet: Outlet) => {
     post: (key: SessionKey, text: string, change?: object) =>
       send(key, { type: 'post_message', sessionId: 's', message: message(text, change) }),
     append: (key: SessionKey, text: string) => send(key, { type: 'append_message', sessionId: 's', message: message(text) }),
-    erase,
+    natter,
+    erase: (args: readonly string[], typed?: string) => natter(['erase', ...args], { ...(typed !== undefined && { typed }) }),
     /** The files of the broker's store that have a text in them, by their place in the store. */
     filesWith: (text: string): string[] => filesUnder(server.storeDir).filter((path) => readFileSync(path).includes(text)),
     close: async () => {

@@ -1,4 +1,5 @@
 import { allOn } from '../../../services/session/turn/safety-toggles.ts';
+import { ungrouped } from '../../../shared/adapters/streams/group-commit.ts';
 import { optionsOf, type SimOptions } from './options.ts';
 
 /** Hosts that pause, lose their sessions, never hear of it and get them back: several of them believe that they own the same. */
@@ -20,6 +21,10 @@ export const mechanisms: Readonly<Record<string, Partial<SimOptions>>> = {
   oneOutstanding: { maxAckPending: 8 },
   chain: { store: 'damaged', chain: false },
   guard: { store: 'rolled back', guards: false },
+  /** Groups alone are what is looked at: a commit that goes by itself has its fence. */
+  groupFences: { grouping: { from: 1, singles: 1 }, groupFences: false },
+  /** Not a safety mechanism: sessions behave the same both ways. */
+  grouping: { grouping: ungrouped },
   comparison: { store: 'rolled back', compares: false },
 };
 

@@ -1,5 +1,6 @@
 import { allOn, type SafetyToggles } from '../../../services/session/turn/safety-toggles.ts';
 import type { SeededFaults } from '../../../shared/adapters/in-memory/faults.ts';
+import { type Grouping, ungrouped } from '../../../shared/adapters/streams/group-commit.ts';
 import { randomOf } from '../random.ts';
 
 /** How often each fault happens. */
@@ -43,6 +44,10 @@ export interface SimOptions {
   readonly compares: boolean;
   /** Off: hosts see no hole in the history that they load. */
   readonly chain: boolean;
+  /** When the commits of a host go together. */
+  readonly grouping: Grouping;
+  /** Off: a group of commits is stored whatever the log holds. */
+  readonly groupFences: boolean;
 }
 
 export type StepName =
@@ -104,7 +109,7 @@ export const optionsOf = (seed: number, change: Partial<SimOptions> = {}): SimOp
     commitPatienceMs: random.pick([0, 500, 10_000]),
     maxAckPending: 1,
     forgetsLost: true,
-    faults: { log: rates(), caches: rates(), queues: queueRates(rates()) },
+    faults: { log: { ...rates(), incomplete: 0.1 }, caches: rates(), queues: queueRates(rates()) },
     maxDelayMs: random.pick([0, 3, 3, 40]),
     maxLateMs: random.pick([10, 5_000]),
     pauseMs: random.pick([5, 60, 60, 400]),
@@ -149,6 +154,8 @@ export const optionsOf = (seed: number, change: Partial<SimOptions> = {}): SimOp
     guards: true,
     compares: true,
     chain: true,
+    grouping: random.pick([{ from: 1, singles: 1 }, { from: 2, singles: 1 }, ungrouped]),
+    groupFences: true,
     ...change,
   };
 };

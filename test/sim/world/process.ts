@@ -1,14 +1,16 @@
 import type { InMemoryEventLog } from '../../../shared/adapters/in-memory/event-log.ts';
 import type { InMemorySystem } from '../../../shared/adapters/in-memory/open.ts';
 import { createCursors } from '../../../shared/adapters/kv/cursors.ts';
+import { LogGuard } from '../../../shared/adapters/kv/guards/log-guard.ts';
+import { createWritersWitness, type WritersWitness } from '../../../shared/adapters/kv/guards/writers-witness.ts';
 import { openIndexView } from '../../../shared/adapters/kv/index-view.ts';
 import type { KeyValue } from '../../../shared/adapters/kv/key-value.ts';
 import { createLeases } from '../../../shared/adapters/kv/leases.ts';
-import { LogGuard } from '../../../shared/adapters/kv/log-guard.ts';
 import { createMemoryStore } from '../../../shared/adapters/kv/memory/memory-store.ts';
 import { createSessionIndex } from '../../../shared/adapters/kv/session-index.ts';
 import { createSnapshots } from '../../../shared/adapters/kv/snapshots.ts';
-import { createWritersWitness, type WritersWitness } from '../../../shared/adapters/kv/writers-witness.ts';
+import type { Grouping } from '../../../shared/adapters/streams/group-commit.ts';
+import { LogTail } from '../../../shared/adapters/streams/log-tail.ts';
 import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
 import type { CommandEnvelope, Commit, RecordedCommit } from '../../../shared/domain/session/envelope.ts';
 import type { PlainState } from '../../../shared/domain/session/evolve.ts';
@@ -84,13 +86,16 @@ export interface Spy {
   readonly snapshotGot: (key: SessionKey, state: PlainState | null) => void;
 }
 
+/** How long a turn of a host's loop takes: commits of one turn may go together. */
+const turnMs = 20;
+
 /** The ports of one process, each behind its gate. One that only reads the index is spared the cost of writing it. */
 export const portsOf = (
   process: Process,
   { system, outside }: { readonly system: InMemorySystem; readonly outside: Ports },
   clock: Clock,
   spy: Spy,
-  { writesIndex, guards }: { readonly writesIndex: boolean; readonly guards: boolean },
+  { writesIndex, guards, grouping }: { readonly writesIndex: boolean; readonly guards: boolean; readonly grouping: Grouping },
 ): Ports => {
   const own: Clock = {
     now: () => clock.now(),
@@ -99,7 +104,7 @@ export const portsOf = (
   };
   const index = gatedBucket(process, system.buckets.index);
   const cursors = createCursors(index);
-  const log = gatedLog(process, system.events, spy);
+  const log = gatedLog(process, system.events, { spy, grouping });
   return {
     clock: own,
     events: guards ? guarded(process, log, { system, clock: own, cursors, spy }) : log,
@@ -154,7 +159,13 @@ const guarded = (
   return guard.guarded();
 };
 
-const gatedLog = (process: Process, log: InMemoryEventLog, spy: Spy): EventLog => {
+const gatedLog = (
+  process: Process,
+  log: InMemoryEventLog,
+  { spy, grouping }: { readonly spy: Spy; readonly grouping: Grouping },
+): EventLog => {
+  const append = log.writer(grouping, turnMs);
+  const tail = new LogTail();
   /** A process that stands still while the connection breaks has not sent its request yet: it is lost. */
   const reach = <T>(call: () => Promise<T>): Promise<T> => {
     const { breaks } = log;
@@ -165,7 +176,7 @@ const gatedLog = (process: Process, log: InMemoryEventLog, spy: Spy): EventLog =
   return {
     append: async (commit, expectedSeq) => {
       spy.send(commit);
-      const result = await reach(() => log.append(commit, expectedSeq)).catch(
+      const result = await reach(() => append(commit, expectedSeq)).catch(
         (error: unknown): AppendResult => ({ kind: 'unknown', cause: errorMessage(error) }),
       );
       spy.append(result);
@@ -178,7 +189,7 @@ const gatedLog = (process: Process, log: InMemoryEventLog, spy: Spy): EventLog =
     raw: (options) => reach(() => log.raw(options)),
     follow: (options) => {
       const signal = AbortSignal.any([options.signal, process.died.signal]);
-      return watchedReads(gatedItems(process, log.follow({ ...options, signal })), options.after, spy);
+      return watchedReads(gatedItems(process, log.follow({ ...options, signal }, tail)), options.after, spy);
     },
     info: () => reach(() => log.info()),
     view: (seq) => reach(() => log.view(seq)),

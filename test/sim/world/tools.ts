@@ -5,6 +5,7 @@ import type { Recorder } from './recorder.ts';
 /** What may be said of a tool that its effect must keep to. */
 interface Nature {
   readonly idempotent: boolean;
+  readonly readsOnly?: true;
   readonly usual: 'allow' | 'ask';
 }
 /** The tools of the sessions in a run: each call is one effect in the world outside. */
@@ -12,6 +13,7 @@ export const natures: Readonly<Record<string, Nature>> = {
   charge: { idempotent: false, usual: 'allow' },
   pay: { idempotent: false, usual: 'ask' },
   store: { idempotent: true, usual: 'allow' },
+  look: { idempotent: true, readsOnly: true, usual: 'allow' },
   /** Takes its host down. */
   poison: { idempotent: true, usual: 'allow' },
 };

@@ -274,7 +274,7 @@ export class Workload {
   #calls(): string {
     const random = this.#random;
     const call = () => {
-      const name = random.pick(['charge', 'charge', 'store', 'store', 'pay']);
+      const name = random.pick(['charge', 'charge', 'store', 'look', 'pay']);
       return `[[tool ${name} ${JSON.stringify({ sum: random.between(1, 3), takes: random.pick([0, 50, 2_000]) })}]]`;
     };
     const step = () => Array.from({ length: random.between(1, 3) }, call).join(' ');

@@ -70,6 +70,7 @@ export class World {
       clock,
       partitions,
       semantics,
+      groupFences: options.groupFences,
       faults: { log: logTrouble, caches, queues },
       queues: { maxAckPending },
     });
@@ -296,10 +297,10 @@ export class World {
   }
 
   #launch(kind: Kind, process: Process): Promise<Service> {
-    const { residents, safetyToggles, commitPatienceMs, windowTokens, keepTokens, forgetsLost, guards, chain, store } =
+    const { residents, safetyToggles, commitPatienceMs, windowTokens, keepTokens, forgetsLost, guards, grouping, chain, store } =
       this.#options;
     const own = portsOf(process, this, this.#clock, this.recorder.spyOn(process), {
-      ...{ writesIndex: kind === 'checkpoint', guards: guards && store === 'rolled back' },
+      ...{ writesIndex: kind === 'checkpoint', guards: guards && store === 'rolled back', grouping },
     });
     const ports = {
       ...own,

@@ -81,6 +81,7 @@ const turnVerbs = [
   'result',
   'result',
   'result',
+  'reply-after',
   'long-result',
   'ask-call',
   'ask-call',
@@ -191,6 +192,10 @@ const rowOf = (
       return `${verb} ${ref} ${callId}`;
     case 'result':
       return `result ${ref} ${callId} ${oneOf(['ok', 'ok', 'error', 'unknown'], number)}`;
+    case 'reply-after': {
+      const results = open.slice(number % 4 === 0 ? 1 : 0).map((call) => `${call.callId}:${oneOf(['ok', 'error'], number >> 1)}`);
+      return `reply-after ${ref} ${turn.step} ${results.join(' ')}`.trim();
+    }
     case 'long-result':
       return `long-result ${ref} ${callId} ${40_000 * (1 + (number % 3))}`;
     case 'ask-call': {

@@ -59,7 +59,7 @@ export const commitTo = (key: SessionKey, change: Partial<Commit> = {}): Commit 
 /** The commit as the log gives it back. */
 export const recorded = (commit: Commit, seq: number, recordedAt = 1): RecordedCommit => ({
   ...{ ...commit, seq, recordedAt },
-  digest: digestOf(encodeCommit(commit)),
+  ...{ digest: digestOf(encodeCommit(commit)), sizeBytes: encodeCommit(commit).byteLength },
 });
 /** What was appended for it. */
-export const unrecorded = ({ seq: _, recordedAt: __, digest: ___, ...commit }: RecordedCommit): Commit => commit;
+export const unrecorded = ({ seq: _, recordedAt: __, digest: ___, sizeBytes: ____, ...commit }: RecordedCommit): Commit => commit;

@@ -107,6 +107,12 @@ export const verbs: Record<string, (...words: string[]) => SessionCommand> = {
     const queue = { mode: 'followup' as const, ...asked.queue, limit: Number(limit) };
     return { ...asked, message: { ...asked.message, sender: personCalled(person) }, queue };
   },
+  /** The same in a session that several people share: `post-of-shared m1 ann 8`. */
+  'post-of-shared': (message, person = '', limit = '8') => {
+    const asked = posted(message, {});
+    const queue = { mode: 'followup' as const, limit: Number(limit), shared: true as const };
+    return { ...asked, message: { ...asked.message, sender: personCalled(person) }, queue };
+  },
   'stop-of': (person = '') => ({ type: 'stop', reason: '/stop', by: personCalled(person) }),
   'stop-of-told': (person = '') => ({ type: 'stop', reason: '/stop', by: personCalled(person), notice: { code: 'stopped' } }),
   check: () => ({ type: 'check_history' }),
@@ -249,6 +255,14 @@ export const verbs: Record<string, (...words: string[]) => SessionCommand> = {
     callId,
     outcome: outcome as ToolOutcome,
     text: `${outcome} of ${callId}`,
+  }),
+  /** A step with the results that it used: `reply-after m1/1 2 m1.1.0:ok m1.1.1:error`. */
+  'reply-after': (ref, number, ...results) => ({
+    ...(stepOf(ref, number, 'reply') as CommandOf<'record_step'>),
+    results: results.map((result) => {
+      const [callId = '', outcome = 'ok'] = result.split(':');
+      return { callId, outcome: outcome as ToolOutcome, text: `${outcome} of ${callId}` };
+    }),
   }),
   /** A result of so many bytes. */
   'long-result': (ref, callId = '', bytes = '0') => ({

@@ -11,6 +11,7 @@ import { systemClock } from '../../../shared/kit/clock.ts';
 import { createLog } from '../../../shared/kit/log.ts';
 import type { Ports } from '../../../shared/ports/index.ts';
 import type { Service } from '../../../shared/runtime/service.ts';
+import { VirtualClock } from '../../sim/world/virtual-clock.ts';
 import { assistantMessage, commitTo, keyOf, seenAt, turnStarted, userMessage } from '../../support/domain/commits.ts';
 
 /** Time that runs 20 times as fast: leases and pauses of seconds are tests of milliseconds. */
@@ -23,8 +24,8 @@ const clock: Clock = {
 const services: Service[] = [];
 afterEach(() => Promise.all(services.splice(0).map((service) => service.stop(1_000))));
 
-const open = () => {
-  const system = openInMemory({ clock });
+const open = (time = clock) => {
+  const system = openInMemory({ clock: time });
   const ports = system.portsFor('test');
   const ends = new Map<SessionKey, { seq: number; rev: number }>();
   return {
@@ -94,6 +95,26 @@ describe('the session index', () => {
     expect(service.metrics()).toMatchObject({ commits_total: 1, rows_written_total: 1, position: seq, lag: 0 });
   });
 
+  test('has a row of a busy session at most every 250 ms, and the last one always', async () => {
+    const time = new VirtualClock(0);
+    const { ports, start, commit, folded, indexed } = open(time);
+    const service = await start('one');
+    await time.pass(1_000);
+    let last = 0;
+    for (let turn = 0; turn < 100; turn++) {
+      last = await commit('busy', turn % 3);
+      await time.pass(10);
+    }
+    expect(service.metrics().rows_written_total).toBeGreaterThan(2);
+    expect(service.metrics().rows_written_total).toBeLessThanOrEqual(5);
+    await time.pass(1_000);
+    expect(await ports.index.position()).toBe(last);
+    const rows = await folded();
+    expect(await indexed(rows)).toEqual(rows);
+    void service.stop(1_000);
+    await time.pass(2_000);
+  });
+
   test('is written by one of two, and the other takes over', async () => {
     const { ports, start, commit } = open();
     const both = [await start('one'), await start('two')];
@@ -143,12 +164,16 @@ describe('the session index', () => {
 });
 
 describe('the projection', () => {
-  test('does not believe a stored row that does not join up: it folds the log', async () => {
+  test.each([
+    ['does not join up', 2, false],
+    ['an older version wrote without its size (B1)', 3, true],
+  ])('does not believe a stored row that %s: it folds the log', async (_, stored, isOld) => {
     const { ports, commit, folded } = open();
     for (let index = 0; index < 4; index++) await commit('a', index % 3);
     const [row] = await folded();
     const { commits } = await ports.events.page({ after: 0, limit: 10 });
-    const stale = commits.slice(0, 2).reduce<IndexRow | null>(summarize, null);
+    const stale = commits.slice(0, stored).reduce<IndexRow | null>(summarize, null);
+    if (stale !== null && isOld) Object.assign(stale, { logBytes: undefined });
     const written: IndexRow[] = [];
     const index = { get: async () => stale, put: async (rows: readonly IndexRow[]) => void written.push(...rows) };
     const projection = createProjection({ ...ports, index, after: 3 });

@@ -20,7 +20,14 @@ test('what cannot be written can still be read', () => {
   const stopped = (changes: boolean) => healthCodes.filter((code) => of(code).stops({ changes }));
   expect(stopped(false)).toEqual(['starting', 'broker_away', 'broker_unusable', 'streams_missing', 'log_went_back']);
   expect(stopped(true).filter((code) => !stopped(false).includes(code))).toEqual([
-    ...(['leaders_missing', 'consumers_missing', 'stream_changed', 'storage_full', 'write_probe_failed'] as const),
+    ...([
+      'leaders_missing',
+      'consumers_missing',
+      'stream_changed',
+      'queue_went_back',
+      'storage_full',
+      'write_probe_failed',
+    ] as const),
   ]);
 });
 

@@ -3,7 +3,7 @@ import { Signal } from '../../../shared/kit/signal.ts';
 import { VirtualClock } from '../../sim/world/virtual-clock.ts';
 
 /** What `promise` is after everything that is due has run. */
-const settled = async (promise: Promise<void>): Promise<boolean> => {
+const settled = async (promise: Promise<unknown>): Promise<boolean> => {
   let isDone = false;
   void promise.then(() => (isDone = true));
   await new Promise((resolve) => setImmediate(resolve));

@@ -142,10 +142,10 @@ describe('messages of the wrong shape name the field', () => {
 
 describe('a commit on the wire', () => {
   const asked = command('post m1 @1763736000123');
-  const { seq, recordedAt, digest, ...commit } = commitOf(stateAfter(), asked, given().when(asked).events, 7);
+  const { seq, recordedAt, digest, sizeBytes, ...commit } = commitOf(stateAfter(), asked, given().when(asked).events, 7);
 
   test('comes back as it was', () => {
-    expect(decodeCommit(encodeCommit(commit), seq, recordedAt)).toStrictEqual({ ...commit, seq, recordedAt, digest });
+    expect(decodeCommit(encodeCommit(commit), seq, recordedAt)).toStrictEqual({ ...commit, seq, recordedAt, digest, sizeBytes });
   });
 
   test('is plain MessagePack that a reader without our settings understands', () => {

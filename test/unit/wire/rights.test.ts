@@ -50,7 +50,10 @@ test('what was done can be removed by its session host and by an operator, and t
     publishing(`$JS.API.STREAM.PURGE.${stream}`),
     publishing(`$JS.API.STREAM.MSG.DELETE.${stream}`),
   ];
-  expect(removing('NATTER_COMMANDS')).toEqual([['session'], ['session', 'operator', 'restorer']]);
+  expect(removing('NATTER_COMMANDS')).toEqual([
+    ['session', 'operator'],
+    ['session', 'operator', 'restorer'],
+  ]);
   expect(removing('NATTER_EVENTS')).toEqual([
     ['operator', 'restorer'],
     ['operator', 'restorer'],

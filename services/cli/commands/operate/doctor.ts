@@ -90,6 +90,7 @@ const allFindings = async (world: World, options: CommonOptions): Promise<Findin
       read,
       exposure.configuredValues(config),
       exposure.directMessages(config),
+      exposure.owner(config),
       exposure.bindAddress(config),
       machine.modelKeys(config, world.env),
       machine.snapshotKey(config),

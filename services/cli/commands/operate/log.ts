@@ -7,6 +7,7 @@ import { example } from '../../example.ts';
 import { installationIn } from '../../installation.ts';
 import { operatorOf } from '../../operator.ts';
 import type { LogLoss } from '../../runtime/log-loss.ts';
+import type { QueueLoss } from '../../runtime/queue-loss.ts';
 import { asJson, type World } from '../../terminal.ts';
 
 interface AcceptOptions extends CommonOptions {
@@ -25,19 +26,24 @@ const linesOf = ({ problems, lastSeq, keptThrough, reached, sessions }: LogLoss)
   `sessions ${sessions.length} with a state that is lost${sessions.length === 0 ? '' : `: ${sessions.slice(0, namedSessions).join(', ')}`}${sessions.length > namedSessions ? ', …' : ''}`,
 ];
 
+const linesOfQueue = ({ problem, stream, lastSeq, reached }: QueueLoss): string[] => [
+  `${pc.red('problem')}  ${problem}`,
+  `lost     the places ${lastSeq + 1} to ${reached} of ${stream}: whatever of it was not done yet`,
+];
+
 const advice =
   'restart every process that ran when the log was lost (natter status names them); those that were started since go on by themselves';
 
-/** `natter log accept`: lets writing go on although the log has lost its end (I13). */
+/** `natter log accept`: lets work go on although the log, or a queue, has lost its end (I13). */
 export const logCommand = (program: Command, world: World): void => {
   const log = program
     .command('log')
-    .description('decide about an event log that has lost its end; needs the broker')
+    .description('decide about an event log, or a queue, that has lost its end; needs the broker')
     .addHelpText('after', example('log accept --reason "the disk is gone, and there is no copy"'));
 
   log
     .command('accept')
-    .description('show what the event log has lost, accept that it is lost for good, and let writing continue')
+    .description('show what the event log and the queues have lost, accept that it is lost for good, and let work continue')
     .option('--reason <text>', 'why; it stays in the audit trail')
     .option('--yes', 'do not ask for confirmation')
     .option('--json', 'print JSON')
@@ -50,14 +56,21 @@ export const logCommand = (program: Command, world: World): void => {
       // Loaded on demand: the broker client is large.
       const { existingBroker } = await import('../../runtime/broker.ts');
       const { acceptLoss, findLoss, withLog } = await import('../../runtime/log-loss.ts');
+      const { acceptQueueLoss, findQueueLosses } = await import('../../runtime/queue-loss.ts');
       await withLog(config, existingBroker(config, installationIn(config.dataDir)), async (resources) => {
-        const loss = await findLoss(resources);
-        if (loss === null) return world.terminal.note('the log has everything that was seen of it: there is nothing to accept');
-        if (!json) for (const line of linesOf(loss)) world.terminal.out(line);
+        const [loss, queues] = await Promise.all([findLoss(resources), findQueueLosses(resources)]);
+        if (loss === null && queues.length === 0)
+          return world.terminal.note('log and queues have everything that was seen of them: there is nothing to accept');
+        const lines = [...(loss === null ? [] : linesOf(loss)), ...queues.flatMap(linesOfQueue)];
+        if (!json) for (const line of lines) world.terminal.out(line);
         if (!yes && !(await isConfirmed(world, 'Is this lost for good?', 'accept')))
           return world.terminal.note('nothing was changed');
-        const givenUpThrough = await acceptLoss(resources, loss, { actor: operatorOf(world), reason });
-        if (json) return world.terminal.out(asJson({ ...loss, givenUpThrough }, 2));
+        const acceptance = { actor: operatorOf(world), reason };
+        for (const queue of queues) await acceptQueueLoss(resources, queue, acceptance);
+        const givenUpThrough = loss && (await acceptLoss(resources, loss, acceptance));
+        if (json) return world.terminal.out(asJson({ ...loss, ...(loss && { givenUpThrough }), queues }, 2));
+        if (queues.length > 0) world.terminal.out(`accepted; ${queues.map(({ stream }) => stream).join(', ')} goes on by itself`);
+        if (loss === null) return;
         world.terminal.out(`accepted; the next commit gets a sequence after ${givenUpThrough}, so that none is used twice`);
         world.terminal.out(pc.yellow(advice));
       });

@@ -4,46 +4,33 @@ import { NatterApiError, type NatterClient } from '../../../../shared/client/mai
 import { storedKey } from '../../../../shared/domain/keys/shown-key.ts';
 import { exportStore } from '../../../../shared/domain/projections/transcript-layout.ts';
 import { linesOf } from '../../../../shared/domain/projections/transcript-line.ts';
-import { type RetentionRule, retentionSettings } from '../../../../shared/domain/reset/retention.ts';
+import type { LogBytes } from '../../../../shared/domain/reset/retention.ts';
 import { TranscriptFiles } from '../../../../shared/runtime/transcripts/files.ts';
 import { type CommonOptions, clientOf, wholeNumber } from '../../access.ts';
 import { commitsOf, noteLost } from '../../commits.ts';
 import { isConfirmed } from '../../confirm.ts';
 import { example } from '../../example.ts';
-import { asJson, counted, oneLine, table, type World } from '../../terminal.ts';
-import { ago } from '../../time.ts';
+import { asJson, counted, type World } from '../../terminal.ts';
+import { type EraseDueOptions, eraseDue } from './erase-due.ts';
+import { linesOfDue, type ShownDue, sizeText } from './shown-due.ts';
 
-interface CleanupOptions extends CommonOptions {
-  readonly dryRun?: boolean;
-  readonly yes?: boolean;
-  readonly archive?: string;
-  readonly limit: number;
-  readonly json?: boolean;
+interface CleanupOptions extends CommonOptions, EraseDueOptions {
+  readonly erase?: boolean;
 }
-interface Due {
+interface Due extends ShownDue {
   readonly key: string;
-  readonly shownKey: string;
-  readonly rule: RetentionRule;
   readonly seq: number;
-  readonly interactedAt: number;
-  readonly messageCount: number;
 }
 interface Retention {
   readonly mode: 'report' | 'enforce';
   readonly count: number;
   readonly due: readonly Due[];
+  readonly logBytes: LogBytes;
 }
 
-const linesFor = (due: readonly Due[], now: number): string[] =>
-  table(
-    ['KEY', 'MESSAGES', 'UNUSED', 'DUE BY'],
-    due.map(({ key: _, shownKey, messageCount, interactedAt, rule }) => [
-      oneLine(shownKey, 60),
-      String(messageCount),
-      ago(interactedAt, now),
-      retentionSettings[rule],
-    ]),
-  );
+const logText = ({ live, deleted }: LogBytes): string =>
+  `in the log: ${sizeText(live)} of sessions, ${sizeText(deleted)} of deleted ones`;
+const keptNote = 'Their history stays in the log; --erase frees its space';
 
 /** Deletes the session unless it was used in the meantime. Resolves with whether it did. */
 const remove = async (client: NatterClient, { key, seq }: Due): Promise<boolean> => {
@@ -57,26 +44,38 @@ const remove = async (client: NatterClient, { key, seq }: Due): Promise<boolean>
   }
 };
 
-/** `natter sessions cleanup`: removes what retention has due, now and in any mode (B2). The gateway says what is due. */
+/**
+ * `natter sessions cleanup`: removes what retention has due, now and in any mode (B2). The gateway says what is due; with `--erase` the index at
+ * the broker does.
+ */
 export const addCleanup = (sessions: Command, world: World): void => {
   sessions
     .command('cleanup')
     .description('delete the sessions that session.maintenance has due')
     .option('--dry-run', 'only show what would be deleted')
+    .option('--erase', 'erase them at the broker, and histories deleted long ago: frees space, for good')
     .option('--archive <folder>', 'write the transcripts below this folder first')
     .option('--limit <count>', 'at most so many, those unused for longest first', wholeNumber(1, 1_000), 1_000)
     .option('--yes', 'do not ask for confirmation')
     .option('--json', 'print JSON')
     .addHelpText('after', example('sessions cleanup --dry-run'))
     .action(async (_: unknown, command: Command) => {
-      const { dryRun, yes, archive, limit, json, ...common } = command.optsWithGlobals<CleanupOptions>();
+      const { erase, dryRun, yes, archive, limit, json, ...common } = command.optsWithGlobals<CleanupOptions>();
       const { terminal } = world;
+      if (erase)
+        return eraseDue(world, common, {
+          limit,
+          ...(dryRun && { dryRun }),
+          ...(yes && { yes }),
+          ...(json && { json }),
+          ...(archive !== undefined && { archive }),
+        });
       const client = clientOf(world, common);
-      const { count, due, mode } = await client.get<Retention>('/v1/retention', { query: { limit } });
-      if (!json) for (const line of due.length === 0 ? [] : linesFor(due, world.now())) terminal.out(line);
+      const { count, due, mode, logBytes } = await client.get<Retention>('/v1/retention', { query: { limit } });
+      if (!json) for (const line of due.length === 0 ? [] : linesOfDue(due, world.now())) terminal.out(line);
       if (dryRun || due.length === 0) {
-        if (json) terminal.out(asJson({ mode, count, due, deleted: 0 }, 2));
-        else terminal.note(`due: ${counted(count, 'session')} (session.maintenance.mode is "${mode}")`);
+        if (json) terminal.out(asJson({ mode, count, due, logBytes, deleted: 0 }, 2));
+        else terminal.note(`due: ${counted(count, 'session')} (session.maintenance.mode is "${mode}"); ${logText(logBytes)}`);
         return;
       }
       if (!yes && !(await isConfirmed(world, `Delete ${counted(due.length, 'session')}?`, 'delete')))
@@ -90,7 +89,7 @@ export const addCleanup = (sessions: Command, world: World): void => {
           await files?.write([{ key, erased: false, lines: linesOf(commit) }]);
         deleted += (await remove(client, one)) ? 1 : 0;
       }
-      if (json) terminal.out(asJson({ mode, count, due, deleted }, 2));
-      else terminal.note(`${counted(deleted, 'session')} deleted; in use again: ${due.length - deleted}`);
+      if (json) terminal.out(asJson({ mode, count, due, logBytes, deleted }, 2));
+      else terminal.note(`${counted(deleted, 'session')} deleted; in use again: ${due.length - deleted}. ${keptNote}`);
     });
 };

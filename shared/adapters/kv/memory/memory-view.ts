@@ -26,7 +26,7 @@ export const createMemoryView = async (bucket: KeyValue, clock: Clock): Promise<
       case 'nothing':
     }
   };
-  const { current, close } = await openBucketCopy(bucket, clock, { part: memoryPart, empty, take });
+  const { current, close } = await openBucketCopy(bucket, clock, { part: memoryPart, hinted: true, empty, take });
   return {
     get: (id) => current().index.get(id),
     list: (options) => current().index.list(options),

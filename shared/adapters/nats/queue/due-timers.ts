@@ -4,6 +4,7 @@ import type { Clock } from '../../../kit/clock.ts';
 import { errorMessage } from '../../../kit/errors.ts';
 import { HealthProblem } from '../../../kit/health-problem.ts';
 import type { DeadLetters } from '../../../ports/dead-letters.ts';
+import type { QueueGuard } from '../../kv/guards/queue-guard.ts';
 import type { QueueBinding } from '../../streams/queue-binding.ts';
 import { connectionProblems } from '../connection.ts';
 import { type Pulled, PullStream } from '../pull-stream.ts';
@@ -14,6 +15,8 @@ export interface DueTimersSettings<T> {
   readonly binding: QueueBinding<T>;
   readonly deadLetters: DeadLetters;
   readonly clock: Clock;
+  /** While the timer stream cannot be trusted, nothing is forwarded. */
+  readonly guard?: QueueGuard | undefined;
   /** Stores a message in its queue; a repeated id is stored once. */
   publish(message: T): Promise<unknown>;
 }
@@ -72,6 +75,7 @@ export const forwardDueTimers = <T>(settings: DueTimersSettings<T>): DueTimers =
 /** A failed message is delivered again after its ack wait. */
 const forward = async <T>({ binding, publish, ...settings }: DueTimersSettings<T>, pulled: Pulled): Promise<void> => {
   try {
+    await settings.guard?.take(pulled.seq);
     let message: T;
     try {
       message = binding.decode(pulled.bytes);

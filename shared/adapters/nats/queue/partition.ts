@@ -1,5 +1,8 @@
 import { backoffMs } from '../../../kit/backoff.ts';
+import { errorMessage } from '../../../kit/errors.ts';
 import type { ConsumeOptions } from '../../../ports/work-queue.ts';
+import { isGivenUp } from '../../../wire/subjects.ts';
+import type { QueueGuard } from '../../kv/guards/queue-guard.ts';
 import { handleStored, handlingRetries, type StoredAckOutcome, type StoredHandling } from '../../streams/handle-stored.ts';
 import type { PullEvents, Pulled, PullStream } from '../pull-stream.ts';
 import type { DoneMessages } from './done-messages.ts';
@@ -7,6 +10,8 @@ import type { DoneMessages } from './done-messages.ts';
 /** What all partitions of one consumer share. */
 export interface PartitionHost<T> extends StoredHandling<T> {
   readonly options: ConsumeOptions<T>;
+  /** While the stream cannot be trusted, its messages wait. */
+  readonly guard?: QueueGuard | undefined;
   /** Null when acknowledging a message removes it. */
   readonly done: DoneMessages | null;
   readonly ackWaitMs: number;
@@ -229,10 +234,16 @@ export class Partition<T> {
     return fate;
   }
 
-  #attempt(inHand: InHand): Promise<StoredAckOutcome> {
+  async #attempt(inHand: InHand): Promise<StoredAckOutcome> {
     const { deliveries, ...pulled } = inHand.pulled;
-    const stored = { ...pulled, partition: this.number, attempt: deliveries + inHand.failures };
-    return handleStored(this.#host, stored, (reason) => {
+    try {
+      await this.#host.guard?.take(pulled.seq);
+    } catch (error) {
+      inHand.trouble = errorMessage(error);
+      return 'retry';
+    }
+    if (isGivenUp(pulled.subject)) return 'recorded';
+    return handleStored(this.#host, { ...pulled, partition: this.number, attempt: deliveries + inHand.failures }, (reason) => {
       inHand.trouble = reason;
     });
   }

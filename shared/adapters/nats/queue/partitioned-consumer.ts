@@ -5,8 +5,9 @@ import type { HealthProblem } from '../../../kit/health-problem.ts';
 import type { DeadLetters } from '../../../ports/dead-letters.ts';
 import type { ConsumeOptions, Consumption } from '../../../ports/work-queue.ts';
 import { partitionConsumer, pinGroup } from '../../../wire/topology.ts';
+import type { QueueGuard } from '../../kv/guards/queue-guard.ts';
 import type { QueueBinding } from '../../streams/queue-binding.ts';
-import { placementOf } from '../../streams/rendezvous.ts';
+import { type Placement, placementOf } from '../../streams/rendezvous.ts';
 import { connectionProblems } from '../connection.ts';
 import { PullStream } from '../pull-stream.ts';
 import { DoneMessages } from './done-messages.ts';
@@ -27,6 +28,7 @@ export interface ConsumerSettings<T> {
   readonly keptUnder: ((partition: number) => string) | null;
   readonly deadLetters: DeadLetters;
   readonly clock: Clock;
+  readonly guard: QueueGuard | undefined;
 }
 
 const tickMs = 250;
@@ -54,28 +56,25 @@ export class PartitionedConsumer<T> implements Consumption {
   #connected = true;
   #closing: Promise<void> | null = null;
   #auditedAt: number;
+  /** By partition; made anew when the membership changes. */
+  #placements: readonly Placement[] = [];
 
   private constructor(settings: ConsumerSettings<T>, options: ConsumeOptions<T>) {
-    const { connection, manager, binding, bucket, clock, ackWaitMs, pinMs, keptUnder } = settings;
+    const { connection, manager, binding, bucket, clock, ackWaitMs, pinMs, keptUnder, guard } = settings;
     this.#settings = settings;
     this.#member = options.member;
     this.#auditedAt = clock.monotonic();
     this.#membership = new Membership({
-      connection,
-      manager,
-      bucket,
-      group: binding.name,
-      member: options.member,
-      clock,
-      changed: () => this.#share(),
+      ...{ connection, manager, bucket, clock, group: binding.name, member: options.member },
+      changed: () => this.#place(),
     });
     const { stream } = binding;
     this.#audit = new QueueAudit(manager, stream, settings.partitions);
-    const isConnected = (): boolean => this.#isConnected();
-    this.#done = keptUnder && new DoneMessages({ manager, stream, clock, filterOf: keptUnder, isConnected });
+    this.#done =
+      keptUnder && new DoneMessages({ manager, stream, clock, filterOf: keptUnder, isConnected: () => this.#isConnected() });
     const host = {
       done: this.#done,
-      ...{ clock, binding, options, deadLetters: settings.deadLetters, ackWaitMs, pinMs },
+      ...{ clock, binding, options, deadLetters: settings.deadLetters, ackWaitMs, pinMs, guard },
       openPull: (partition: number, events: ConstructorParameters<typeof PullStream>[2]) =>
         new PullStream(connection, { stream, name: partitionConsumer(partition), pinMs }, events, () => clock.monotonic()),
       unpin: (partition: number) => this.#unpin(partition),
@@ -90,7 +89,7 @@ export class PartitionedConsumer<T> implements Consumption {
   static async start<T>(settings: ConsumerSettings<T>, options: ConsumeOptions<T>): Promise<PartitionedConsumer<T>> {
     const consumer = new PartitionedConsumer(settings, options);
     await consumer.#membership.join();
-    consumer.#share();
+    consumer.#place();
     void consumer.#watchConnection();
     void consumer.#keepTicking();
     return consumer;
@@ -140,7 +139,11 @@ export class PartitionedConsumer<T> implements Consumption {
       await Promise.race([this.#settings.connection.flush().catch(() => {}), this.#settings.clock.sleep(1_000)]);
   }
 
-  // ---------------------------------------------------------------------------------------------- placement
+  #place(): void {
+    const members = [...this.#membership.members()];
+    this.#placements = this.#partitions.map(({ number }) => placementOf(members, number));
+    this.#share();
+  }
 
   /** Opens and hands over partitions according to the membership. */
   #share(): void {
@@ -153,12 +156,10 @@ export class PartitionedConsumer<T> implements Consumption {
   }
 
   #isWanted(partition: number): boolean {
-    if (!this.#membership.isIn()) return false;
-    const { owner, standby } = placementOf(this.#membership.members(), partition);
-    return owner === this.#member || (standby === this.#member && owner !== null && this.#membership.isLate(owner));
+    const { owner = null, standby = null } = this.#placements[partition] ?? {};
+    const takesOver = standby === this.#member && owner !== null && this.#membership.isLate(owner);
+    return this.#membership.isIn() && (owner === this.#member || takesOver);
   }
-
-  // ---------------------------------------------------------------------------------------------- time and the broker
 
   async #keepTicking(): Promise<void> {
     while (!this.#stopped.signal.aborted) {
@@ -173,8 +174,7 @@ export class PartitionedConsumer<T> implements Consumption {
     if (!this.#connected) return;
     this.#membership.tick();
     this.#share();
-    for (const partition of this.#partitions)
-      partition.tick(placementOf(this.#membership.members(), partition.number).owner === this.#member);
+    for (const partition of this.#partitions) partition.tick(this.#placements[partition.number]?.owner === this.#member);
     const now = this.#settings.clock.monotonic();
     if (now - this.#auditedAt < auditMs) return;
     this.#auditedAt = now;

@@ -10,9 +10,12 @@ import type { DeadLetters } from '../../../ports/dead-letters.ts';
 import type { ConsumeOptions, Consumption, WorkQueue } from '../../../ports/work-queue.ts';
 import { traceHeader } from '../../../wire/cloudevents.ts';
 import type { Subjects } from '../../../wire/subjects.ts';
-import { bucketNames, type Topology } from '../../../wire/topology.ts';
+import { bucketNames, type StreamSpec, type Topology } from '../../../wire/topology.ts';
+import type { QueueGuard } from '../../kv/guards/queue-guard.ts';
+import { ungrouped } from '../../streams/group-commit.ts';
 import { checkpointBinding, commandBinding, inboundBinding, type QueueBinding } from '../../streams/queue-binding.ts';
 import { failureOf, toNatterError } from '../broker-errors.ts';
+import { AtomicPublisher, groupingOf } from '../publish/atomic-publisher.ts';
 import { ReplyInbox, type Stored } from '../reply-inbox.ts';
 import { Anchors } from './anchors.ts';
 import { forwardDueTimers } from './due-timers.ts';
@@ -27,6 +30,8 @@ export interface WorkQueueSettings {
   readonly clock: Clock;
   /** Timeout of one request; publishing makes several. */
   readonly requestTimeoutMs: number;
+  /** That of a stream that may not go back unnoticed. */
+  readonly guardOf?: (stream: string) => QueueGuard | undefined;
 }
 
 export const commandQueue = (settings: WorkQueueSettings): WorkQueue<CommandEnvelope> =>
@@ -57,14 +62,22 @@ class NatsWorkQueue<T extends { readonly traceparent?: string | undefined }> imp
   readonly #binding: QueueBinding<T>;
   readonly #settings: WorkQueueSettings;
   readonly #inbox: ReplyInbox;
+  readonly #publisher: AtomicPublisher;
   readonly #manager: Promise<JetStreamManager>;
+  readonly #guard: QueueGuard | undefined;
+  readonly #timerGuard: QueueGuard | undefined;
   readonly #anchors: Anchors;
   readonly #timerAnchors: Anchors;
 
   constructor(binding: QueueBinding<T>, settings: WorkQueueSettings) {
     this.#binding = binding;
     this.#settings = settings;
-    this.#inbox = new ReplyInbox(settings.connection, { gathers: true });
+    this.#guard = settings.guardOf?.(binding.stream);
+    this.#timerGuard = settings.guardOf?.(binding.timerStream);
+    this.#inbox = new ReplyInbox(settings.connection);
+    const { clock, requestTimeoutMs: timeoutMs } = settings;
+    const grouping = this.#stream?.batches ? groupingOf(this.#stream.replicas) : ungrouped;
+    this.#publisher = new AtomicPublisher({ inbox: this.#inbox, clock, timeoutMs, grouping });
     this.#manager = jetstreamManager(settings.connection, { checkAPI: false, timeout: settings.requestTimeoutMs });
     const anchorsOf = (stream: string): Anchors => {
       const subject = settings.topology.streams.find(({ name }) => name === stream)?.anchor;
@@ -80,28 +93,34 @@ class NatsWorkQueue<T extends { readonly traceparent?: string | undefined }> imp
 
   async publish(message: T): Promise<{ seq: number; duplicate: boolean }> {
     const { subjectOf, keyOf, idOf, encode } = this.#binding;
-    // An id may contain any character, a header may not.
-    const headers = { 'Nats-Msg-Id': escapeText(idOf(message)), ...traceHeader(message) };
-    const { seq, duplicate = false } = await this.#send(subjectOf(keyOf(message)), encode(message), headers);
-    return { seq, duplicate };
+    return this.#publish(subjectOf(keyOf(message)), encode(message), idOf(message), traceHeader(message));
   }
 
   async resend(bytes: Uint8Array, id: string): Promise<{ seq: number; duplicate: boolean }> {
     const { subjectOf, keyOf, decode } = this.#binding;
     const subject = subjectOf(keyOf(decode(bytes)));
-    const { seq, duplicate = false } = await this.#send(subject, bytes, { 'Nats-Msg-Id': escapeText(id) });
+    return this.#publish(subject, bytes, id);
+  }
+
+  /** An id may contain any character, a header may not. The same id is never twice in a batch. */
+  async #publish(subject: string, payload: Uint8Array, id: string, more: Record<string, string> = {}) {
+    const key = escapeText(id);
+    const message = { key, bytes: payload.length, subject, payload, headers: { 'Nats-Msg-Id': key, ...more } };
+    const { seq, duplicate = false } = await this.#persistently(this.#guard, () => this.#publisher.publish(message));
+    this.#anchors.note(payload.length);
     return { seq, duplicate };
   }
 
   async schedule(name: string, at: number, message: T): Promise<void> {
     const { timerSubjectOf, dueSubject, keyOf, encode } = this.#binding;
-    await this.#send(timerSubjectOf(keyOf(message), name), encode(message), schedule(at, dueSubject));
+    await this.#setTimer(timerSubjectOf(keyOf(message), name), encode(message), schedule(at, dueSubject));
   }
 
   /** Replaces the timer by one that is never due and soon expires: unlike a purge, this needs only the right to publish. */
   async cancel(key: string, name: string): Promise<void> {
     const { timerSubjectOf, dueSubject } = this.#binding;
-    await this.#send(timerSubjectOf(key, name), new Uint8Array(), { ...schedule(never, dueSubject), 'Nats-TTL': cancelledTtl });
+    const headers = { ...schedule(never, dueSubject), 'Nats-TTL': cancelledTtl };
+    await this.#setTimer(timerSubjectOf(key, name), new Uint8Array(), headers);
   }
 
   async consume(options: ConsumeOptions<T>): Promise<Consumption> {
@@ -123,6 +142,7 @@ class NatsWorkQueue<T extends { readonly traceparent?: string | undefined }> imp
         partitions: topology.partitions,
         ackWaitMs: spec.ackWaitMs,
         pinMs: spec.pinMs,
+        guard: this.#guard,
         bucket: bucketNames(subjects.prefix).hosts,
         keptUnder: this.#keepsDone ? (partition) => specs[partition]?.filter ?? '' : null,
       },
@@ -132,7 +152,7 @@ class NatsWorkQueue<T extends { readonly traceparent?: string | undefined }> imp
     void this.#anchors.keepTrimming(clock, stopped.signal);
     // Only commands are ever scheduled.
     if (this.#binding.name === 'commands') void this.#timerAnchors.keepTrimming(clock, stopped.signal);
-    const timers = forwardDueTimers({ ...shared, publish: (message) => this.publish(message) });
+    const timers = forwardDueTimers({ ...shared, guard: this.#timerGuard, publish: (message) => this.publish(message) });
     return {
       owned: () => partitions.owned(),
       problems: () => [...partitions.problems(), ...timers.problems()],
@@ -160,7 +180,11 @@ class NatsWorkQueue<T extends { readonly traceparent?: string | undefined }> imp
 
   /** True if the stream keeps acknowledged messages until they are removed (ADR 9). */
   get #keepsDone(): boolean {
-    return this.#settings.topology.streams.find(({ name }) => name === this.#binding.stream)?.retention === 'limits';
+    return this.#stream?.retention === 'limits';
+  }
+
+  get #stream(): StreamSpec | undefined {
+    return this.#settings.topology.streams.find(({ name }) => name === this.#binding.stream);
   }
 
   /** Messages not acknowledged yet. If the consumer of a partition is missing, all stored messages count. */
@@ -174,17 +198,22 @@ class NatsWorkQueue<T extends { readonly traceparent?: string | undefined }> imp
     return partitions < this.#settings.topology.partitions ? stored : messages;
   }
 
-  /** Publishes with the same id until it is stored, for a bounded time. */
-  async #send(subject: string, bytes: Uint8Array, headers: Record<string, string>): Promise<Stored> {
-    const { clock, requestTimeoutMs } = this.#settings;
+  async #setTimer(subject: string, bytes: Uint8Array, headers: Record<string, string>): Promise<void> {
+    const options = { timeoutMs: this.#settings.requestTimeoutMs, headers };
+    await this.#persistently(this.#timerGuard, () => this.#inbox.ask(subject, bytes, options));
+    this.#timerAnchors.note(bytes.length);
+  }
+
+  /** Publishes the same message until it is stored, for a bounded time. */
+  async #persistently(guard: QueueGuard | undefined, publish: () => Promise<Stored>): Promise<Stored> {
+    const { clock } = this.#settings;
     const deadline = clock.monotonic() + publishBudgetMs;
     for (let attempt = 0; ; attempt += 1) {
       try {
-        const stored = await this.#inbox.ask<Stored>(subject, bytes, { timeoutMs: requestTimeoutMs, headers });
-        ('Nats-Schedule' in headers ? this.#timerAnchors : this.#anchors).note(bytes.length);
-        return stored;
+        return await (guard === undefined ? publish() : guard.store(publish));
       } catch (error) {
-        const mayPass = ['unknown', 'unavailable'].includes(failureOf(error));
+        const mayPass =
+          error instanceof NatterError ? !guard?.problem()?.certain : ['unknown', 'unavailable'].includes(failureOf(error));
         if (!mayPass || clock.monotonic() >= deadline) throw toNatterError(error, `store a message of ${this.#binding.name}`);
         await clock.sleep(backoffMs(publishRetries, attempt));
       }

@@ -3,38 +3,43 @@ import type { Clock } from '../../../kit/clock.ts';
 import { errorMessage, NatterError } from '../../../kit/errors.ts';
 import { HealthProblem } from '../../../kit/health-problem.ts';
 import type { Logger } from '../../../kit/log.ts';
-import type { LogGuard } from '../../kv/log-guard.ts';
+import type { StreamGuard } from '../../kv/guards/stream-guard.ts';
 import { failureOf } from '../broker-errors.ts';
 import { connectionProblems } from '../connection.ts';
 
-/** Checks once a second whether the log has regressed. */
+/** Checks whether the log or a queue has gone back. */
 export interface BrokerWatch {
   problems(): readonly HealthProblem[];
   stop(): void;
 }
 export interface BrokerWatchOptions {
   readonly connection: NatsConnection;
-  readonly guard: LogGuard;
+  /** Of streams that are used over this connection. */
+  readonly guards: readonly StreamGuard[];
   readonly clock: Clock;
   readonly log?: Logger;
 }
 
-const lookMs = 1_000;
+const lookMs = 2_000;
 
 /** Resolves after the first check. */
 export const watchBroker = async (options: BrokerWatchOptions): Promise<BrokerWatch> => {
-  const { connection, guard, clock, log } = options;
+  const { connection, guards, clock, log } = options;
   const stopping = new AbortController();
   let found: readonly HealthProblem[] = [];
-  let regressed = false;
+  const regressed = new Set<StreamGuard>();
 
   const look = async (): Promise<void> => {
     if (connectionProblems(connection).length > 0) return; // The connection's own problems are clearer, and a request would only time out.
-    found = await guard.look().then(() => [], unreadable);
-    const problem = guard.problem();
-    if (problem?.certain && !regressed) log?.fatal({ problem: problem.text }, 'the event log went back: writing has stopped');
-    if (problem === null && regressed) log?.warn('the event log is back: writing continues');
-    regressed = problem?.certain ?? false;
+    const due = guards.filter((guard) => guard.isDue);
+    found = (await Promise.all(due.map((guard) => guard.look().then(() => [], unreadable)))).flat();
+    for (const guard of guards) {
+      const problem = guard.problem();
+      if (problem?.certain && !regressed.has(guard)) log?.fatal({ problem: problem.text }, `${guard.code}: its work has stopped`);
+      if (problem === null && regressed.has(guard)) log?.warn(`${guard.code} is over: work continues`);
+      if (problem?.certain) regressed.add(guard);
+      else regressed.delete(guard);
+    }
   };
   const keepLooking = async (): Promise<void> => {
     while (!stopping.signal.aborted) {
@@ -45,7 +50,7 @@ export const watchBroker = async (options: BrokerWatchOptions): Promise<BrokerWa
   /** After a reconnect there may be another broker. */
   const followConnection = async (): Promise<void> => {
     for await (const { type } of connection.status()) {
-      if (type === 'disconnect') guard.distrust();
+      if (type === 'disconnect') for (const guard of guards) guard.distrust();
       if (type === 'reconnect') await look();
     }
   };
@@ -54,12 +59,13 @@ export const watchBroker = async (options: BrokerWatchOptions): Promise<BrokerWa
   void keepLooking();
   void followConnection();
   return {
-    problems: () => {
-      const regression = guard.problem();
-      if (regression === null) return found;
-      const code = regression.certain ? 'log_went_back' : 'starting';
-      return [...found, new HealthProblem(code, regression.text)];
-    },
+    problems: () => [
+      ...found,
+      ...guards.flatMap((guard) => {
+        const problem = guard.problem();
+        return problem === null ? [] : new HealthProblem(problem.certain ? guard.code : 'starting', problem.text);
+      }),
+    ],
     stop: () => stopping.abort(),
   };
 };

@@ -50,7 +50,13 @@ export const approvedTurn = (
   const text = `[${by} has allowed what was asked for earlier. It is done now: ${action}]`;
   return {
     turn: {
-      ...{ id, messageId: id, ...target, call: { approvalId, tool, arguments: given, ...(spawn && { spawn }) } },
+      ...{
+        byStranger: true,
+        id,
+        messageId: id,
+        ...target,
+        call: { approvalId, tool, arguments: given, ...(spawn && { spawn }) },
+      },
       ...(principal !== undefined && { askedBy: principal }),
     },
     message: { messageId: id, text, sender, ...target },

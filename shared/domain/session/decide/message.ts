@@ -8,6 +8,7 @@ import type { QueuedTurn } from '../queued-turn.ts';
 import { accept, awaiting, type BusyView, type Decision, type Given, refOf, type SessionView } from './decision.ts';
 import { isSamePlace, renewal } from './generation.ts';
 import { isNew, originEvents, participantEvents, readinessEvents } from './opening.ts';
+import { hasRoom, isStranger } from './queue-share.ts';
 
 /** Opening and messages (A5/64–70, A13/138, B6). */
 
@@ -89,16 +90,19 @@ const isQuiet = ({ at }: Given<'post_message'>, { step, quietUntil: until }: Act
 
 const whileBusy = (given: Given<'post_message'>, view: BusyView): Decision => {
   const { id: turnId, at, data } = given;
-  const { message, queue: { mode, limit } = { mode: 'followup' } } = data;
+  const { message, queue: rule = { mode: 'followup' } } = data;
+  const { mode } = rule;
   const ready = readinessEvents(view, data, at);
   const turn = { ...turnOf(turnId, message, view), ...renewal(view, data, at) };
   if ((mode === 'steer' || isQuiet(given, view.turn)) && mayJoin(turn, view)) return accept(...ready, ...joining(given, view));
   if (mode === 'reject') return refusing(given, 'session_busy');
   if (mode === 'interrupt' && mayInterrupt(message, view.turn)) return accept(...interrupting(given, view));
 
-  const position = view.context.queue.length + 1;
-  if (position > (limit ?? limits.queuedTurns)) return refusing(given, 'queue_full');
-  const queued = { ...turn, ...(mode === 'collect' && { collect: true as const }) };
+  const { queue } = view.context;
+  const position = queue.length + 1;
+  if (!hasRoom(message, rule, queue)) return refusing(given, 'queue_full');
+  const collect = mode === 'collect' && { collect: true as const };
+  const queued = { ...turn, ...collect, ...(isStranger(message.sender) && { byStranger: true as const }) };
   const waits: SessionEvent = { type: 'turn_queued', v: 1, turn: queued, position };
   return accept(...ready, { type: 'user_message', v: 1, message, turnId }, waits);
 };
@@ -131,10 +135,8 @@ const joining = (given: Given<'post_message'>, { turn, context }: BusyView): Ses
  * True for a turn that answers messages, not a requested task. A stranger's message, and that of a program that acts for one, ends
  * only what they alone asked for (D7).
  */
-const mayInterrupt = ({ sender: { role, principal, onBehalfOf } }: Message, { task, askedBy }: ActiveTurn): boolean => {
-  const isStranger = role === 'participant' || onBehalfOf !== undefined;
-  return task === undefined && (!isStranger || (askedBy !== undefined && askedBy === principal));
-};
+const mayInterrupt = ({ sender }: Message, { task, askedBy }: ActiveTurn): boolean =>
+  task === undefined && (!isStranger(sender) || (askedBy !== undefined && askedBy === sender.principal));
 
 /** The newest message wins. The queue stays, in the next generation if the session is stale. */
 const interrupting = (given: Given<'post_message'>, { context, position, turn }: BusyView): SessionEvent[] => {

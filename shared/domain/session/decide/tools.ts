@@ -1,6 +1,7 @@
 import { limits } from '../../../kit/limits.ts';
 import type { MemoryEdit } from '../../values/memory-edit.ts';
 import type { SpawnedRun, ToolOutcome, TurnRef } from '../../values/types.ts';
+import type { CallResult } from '../commands.ts';
 import type { ActiveTurn, CallState } from '../context.ts';
 import type { EventOf, SessionEvent } from '../events.ts';
 import { accept, type BusyView, type Decision, type Given, isCurrent, nothing, refOf, type SessionView } from './decision.ts';
@@ -94,14 +95,20 @@ export const isBegun = ({ status, attempt }: CallState, turn: TurnRef): boolean 
   status === 'started' && attempt === turn.attempt;
 
 /** Records the result of a call of this attempt. A call that never started can only fail. */
-export const recordResult = ({ data }: Given<'record_result'>, view: SessionView): Decision => {
-  if (view.turn === null || !isCurrent(view, data.turn)) return nothing;
-  const call = openCall(view.turn, data.callId);
+export const recordResult = ({ data }: Given<'record_result'>, view: SessionView): Decision =>
+  view.turn === null || !isCurrent(view, data.turn) ? nothing : accept(...resultEvents(data, view));
+
+/** What the result of a call of the running attempt adds: nothing if the call has ended already. */
+export const resultEvents = (
+  { callId, outcome, text, memory }: CallResult & { readonly memory?: MemoryEdit | undefined },
+  view: BusyView,
+): SessionEvent[] => {
+  const call = openCall(view.turn, callId);
   // Without a recorded intent there can have been no effect (I6).
-  if (call === undefined || (data.outcome === 'ok' && !isBegun(call, view.turn))) return nothing;
-  const failed = data.outcome === 'ok' ? [] : unbegun(view, call);
-  const remembered = data.outcome === 'ok' && data.memory ? [remembering(view, data.memory, call.callId)] : [];
-  return accept(...ended(view.turn, call, data.outcome, data.text), ...remembered, ...failed);
+  if (call === undefined || (outcome === 'ok' && !isBegun(call, view.turn))) return [];
+  const failed = outcome === 'ok' ? [] : unbegun(view, call);
+  const remembered = outcome === 'ok' && memory ? [remembering(view, memory, call.callId)] : [];
+  return [...ended(view.turn, call, outcome, text), ...remembered, ...failed];
 };
 
 /** The memory changes made by a call, effective from this commit on (A7/82). */

@@ -1,6 +1,7 @@
 import { limits } from '../../../kit/limits.ts';
 import type { SkillRef } from '../../values/memory-edit.ts';
 import type { PromptPart, ToolCall } from '../../values/types.ts';
+import type { CommandOf } from '../commands.ts';
 import type { ActiveTurn, SessionContext } from '../context.ts';
 import type { EventOf, SessionEvent } from '../events.ts';
 import {
@@ -17,7 +18,7 @@ import {
 } from './decision.ts';
 import { nextTurn } from './generation.ts';
 import { toolDecisionEvents } from './tool-decisions.ts';
-import { callIdOf } from './tools.ts';
+import { callIdOf, openCall, resultEvents } from './tools.ts';
 
 /** The turn: recorded step by step, and resumed without repeating a step (B16, I6). */
 
@@ -41,9 +42,16 @@ export const completing = (view: BusyView): SessionEvent[] => [
 
 /** A step that is already recorded, or that comes from an attempt that has ended, changes nothing. */
 export const recordStep = ({ data }: Given<'record_step'>, view: SessionView): Decision => {
-  const { turn: ref, step, outcome, heard = 0, flush } = data;
-  if (view.status !== 'running' || !isCurrent(view, ref) || view.turn.step !== step || !isReady(view.turn)) return nothing;
-  if (outcome.kind === 'failed') return accept(...failing(view, outcome.code, outcome.message));
+  if (view.status !== 'running' || !isCurrent(view, data.turn) || view.turn.step !== data.step) return nothing;
+  const told = data.results?.filter(({ callId }) => openCall(view.turn, callId)?.runId === undefined);
+  const results = new Map(told?.map((result) => [result.callId, resultEvents(result, view)]));
+  const isReady = view.turn.calls.every(({ callId, status }) => status === 'done' || results.get(callId)?.length);
+  return isReady ? accept(...[...results.values()].flat(), ...stepEvents(data, view)) : nothing;
+};
+
+const stepEvents = (data: CommandOf<'record_step'>, view: BusyView): SessionEvent[] => {
+  const { step, outcome, heard = 0, flush } = data;
+  if (outcome.kind === 'failed') return failing(view, outcome.code, outcome.message);
 
   const { turn } = view;
   const calls = outcome.kind === 'continue' ? named(turn, step, outcome.calls ?? []) : [];
@@ -65,10 +73,9 @@ export const recordStep = ({ data }: Given<'record_step'>, view: SessionView): D
   };
   const answer = answers ? [answering(view, { text: outcome.text, step }, ends)] : [];
   const recorded = [...prompting(view.context, data.prompt), ...equipping(view.context, data.skills), taken, ...answer];
-  if (ends) return accept(...recorded, ...completing(afterAnswer(view)));
-  if (step >= limits.turnSteps)
-    return accept(...recorded, ...failing(view, 'steps_exhausted', `no answer after ${step} model steps`));
-  return accept(...recorded, ...toolDecisionEvents(view, calls, data.rulings ?? []));
+  if (ends) return [...recorded, ...completing(afterAnswer(view))];
+  if (step >= limits.turnSteps) return [...recorded, ...failing(view, 'steps_exhausted', `no answer after ${step} model steps`)];
+  return [...recorded, ...toolDecisionEvents(view, calls, data.rulings ?? [])];
 };
 
 /** The view for the rest of the commit of an answer: it counts the answer, so that a checkpoint includes it (A7/80). */
@@ -76,9 +83,6 @@ const afterAnswer = (view: BusyView): BusyView => ({
   ...view,
   context: { ...view.context, messages: view.context.messages + 1 },
 });
-
-/** All calls of the last step have ended. */
-const isReady = ({ calls }: ActiveTurn): boolean => calls.every(({ status }) => status === 'done');
 
 const named = (turn: ActiveTurn, step: number, calls: readonly Omit<ToolCall, 'callId'>[]): ToolCall[] =>
   calls.map(({ tool, arguments: given }, index) => ({ callId: callIdOf(turn.id, step, index), tool, arguments: given }));

@@ -78,6 +78,29 @@ describe('whose words they are', () => {
     expect((await stop('owner')).body).toMatchObject({ status: 'ok', outcome: 'accepted' });
   });
 
+  test('D7, I11: strangers have a part of the queue of a shared session, and take none of the owner’s', async () => {
+    const { as, said, host } = await openGateway({ session: { queue: { limit: 4 } } });
+    await said(group, ['telegram:1', 'telegram:2']);
+    host.hold();
+    const ask = async (name: Name, wait = '') =>
+      (await as[name]('POST', pathOf(group, `/messages${wait}`), { body: { text: 'work' } })).body;
+    await ask('bob');
+    await vi.waitFor(async () => expect((await as.owner('GET', pathOf(group))).body.status).toBe('running'));
+    const queued = (count: number) =>
+      vi.waitFor(async () => expect((await as.owner('GET', pathOf(group))).body.queuedTurns).toBe(count));
+    await ask('bob');
+    await queued(1);
+    expect(await ask('bob', '?wait=5')).toMatchObject({ status: 'error', error: { code: 'queue_full' } });
+    await ask('ann');
+    await queued(2);
+    for (let count = 3; count <= 6; count++) {
+      expect(await ask('owner')).toMatchObject({ status: 'accepted' });
+      await queued(count);
+    }
+    expect(await ask('owner')).toMatchObject({ status: 429, code: 'overloaded' });
+    await host.release();
+  });
+
   test('A5/66: the same idempotency key of two callers is two runs', async () => {
     const { as, said } = await openGateway();
     await said(group, ['telegram:1', 'telegram:2']);

@@ -45,12 +45,15 @@ test('B2: natter sessions cleanup shows what would go, and deletes it with its t
   for (const sessionKey of ['main', 'cli:work', 'cron:daily'])
     await call('POST', '/v1/rpc', { body: { method: 'agent', params: { sessionKey, message: 'hello', timeoutSeconds: 10 } } });
   await vi.waitFor(async () => expect((await call('GET', '/v1/sessions')).body.sessions).toHaveLength(3));
-  expect((await call('GET', '/v1/retention')).body).toEqual({ mode: 'report', count: 0, due: [] });
+  expect((await call('GET', '/v1/retention')).body).toMatchObject({
+    ...{ mode: 'report', count: 0, due: [] },
+    logBytes: { live: expect.any(Number), deleted: 0, unknown: 0 },
+  });
 
   days = 31;
   const shown = await natter('cleanup', '--dry-run');
   expect(shown.split('\n').filter((line) => line.includes('pruneAfterDays'))).toHaveLength(2);
-  expect(shown).toMatch(/^cron:daily\s+2\s+31d\s+session\.maintenance\.pruneAfterDays$/m);
+  expect(shown).toMatch(/^cron:daily\s+2\s+31d\s+\d+\.\d kB\s+session\.maintenance\.pruneAfterDays$/m);
   await expect(natter('cleanup')).rejects.toMatchObject({ code: 'invalid', message: expect.stringContaining('--yes') });
   expect((await call('GET', '/v1/retention')).body.count).toBe(2);
 

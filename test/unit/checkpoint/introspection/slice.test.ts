@@ -34,6 +34,15 @@ describe('what is introspected next', () => {
     },
   );
 
+  test('a long log is read in pieces, between which callers of the same process get their turn', async () => {
+    const said = [...Array(20).keys()].flatMap((turn) => [`post m${turn}`, `reply m${turn}/1 1`]);
+    const { ports, requests } = portsOf(...said, 'checkpoint');
+    let pauses = 0;
+    const clock = { ...ports.clock, sleep: async () => void (pauses += 1) };
+    if (requests[0]) await readNextSlice({ ...ports, clock }, requests[0], 10_000);
+    expect(pauses, 'of 41 commits').toBe(2);
+  });
+
   test('A7/84, C10: the commit in which a turn that waited renews the session is covered with the old generation, and not again', async () => {
     const renewed = ['post m1', 'post-stale m2 followup', 'reply m1/1 1', 'reply m2/1 1', 'checkpoint'];
     const old = command('introspect 1 3');

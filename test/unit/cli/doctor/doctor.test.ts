@@ -101,6 +101,14 @@ const rows: readonly [what: string, level: Finding['level'], found: () => Findin
     () => exposure.directMessages(config({ session: { dmScope: 'main' }, channels: { irc: {} } })),
     /anybody may write on irc/,
   ],
+  [
+    'nobody who is the owner',
+    'warn',
+    () => exposure.owner(config({ channels: { irc: {} } })),
+    /agent\.owners is empty.*<channel>:<id>/,
+  ],
+  ['an owner', 'ok', () => exposure.owner(config({ agent: { owners: ['irc:ann'] }, channels: { irc: {} } })), /have an owner/],
+  ['no channels', 'ok', () => exposure.owner(config()), /there are none/],
   ['loopback', 'ok', () => exposure.bindAddress(config()), /this machine only/],
   ['all addresses', 'fail', () => exposure.bindAddress(config({ gateway: { host: '0.0.0.0' } })), /allowPublicBind/],
   [

@@ -4,7 +4,8 @@ import { configSchema } from '../../../../shared/domain/config/schema.ts';
 import type { SessionKey } from '../../../../shared/domain/keys/session-key.ts';
 import type { IndexRow } from '../../../../shared/domain/projections/index-row.ts';
 import { summarize } from '../../../../shared/domain/projections/summary.ts';
-import { dueSessions, removedSessions } from '../../../../shared/domain/reset/retention.ts';
+import { dueSessions, erasableSessions, logBytesOf, removedSessions } from '../../../../shared/domain/reset/retention.ts';
+import type { SessionEvent } from '../../../../shared/domain/session/events.ts';
 import { commitTo, recorded, userMessage } from '../../../support/domain/commits.ts';
 import { runs } from '../../../support/runs.ts';
 
@@ -21,6 +22,71 @@ const dueIn = (rows: readonly IndexRow[], maintenance: object = {}, mainKey?: st
 
 const months = 24 * 60;
 const stateless = `api:openai-${'a'.repeat(22)}`;
+
+const megabyte = 1_000_000;
+const erasableIn = (rows: readonly IndexRow[], maintenance: object = {}) =>
+  erasableSessions(rows, session(maintenance), now).map(({ row, rule }) => `${row.key.replace('agent:main:', '')} ${rule}`);
+
+describe('B1: how much the log may have', () => {
+  const rows = [
+    rowOf('agent:main:main', 700, { logBytes: 5 * megabyte }),
+    rowOf('agent:main:cli:a', 300, { logBytes: 2 * megabyte }),
+    rowOf('agent:main:cli:b', 200, { logBytes: 2 * megabyte }),
+    rowOf('agent:main:cli:c', 100, { logBytes: undefined }),
+    rowOf('agent:main:cli:d', 50, { logBytes: 2 * megabyte }),
+    rowOf('agent:main:cli:e', 1, { logBytes: 2 * megabyte }),
+    rowOf('agent:main:cli:gone', 10, { deleted: true, logBytes: 3 * megabyte, updatedAt: now - 10 * hourMs }),
+    rowOf('agent:main:cli:long-gone', 900, { deleted: true, logBytes: megabyte, updatedAt: now - 31 * 24 * hourMs }),
+    rowOf('agent:main:cli:erased', 900, { deleted: true, logBytes: 0, updatedAt: now - 31 * 24 * hourMs }),
+  ];
+
+  test('sessions go until the others fit, those unused for longest first; what stays and what is recent counts, and stays', () => {
+    expect(dueIn(rows, { maxLogMegabytes: 13 })).toEqual([]);
+    expect(dueIn(rows, { maxLogMegabytes: 12 })).toEqual(['cli:a bytes']);
+    expect(dueIn(rows, { maxLogMegabytes: 9 })).toEqual(['cli:a bytes', 'cli:b bytes']);
+    expect(dueIn(rows, { maxLogMegabytes: 1 })).toEqual(['cli:a bytes', 'cli:b bytes', 'cli:d bytes']);
+    expect(dueIn(rows, { maxLogMegabytes: 11, pruneAfterDays: 10 })).toEqual(['cli:a age']);
+    expect(logBytesOf(rows)).toEqual({ live: 13 * megabyte, deleted: 4 * megabyte, unknown: 1 });
+  });
+
+  test('deleting frees nothing: a deleted session no longer counts, and enforcing ends there', () => {
+    const deleted = rows.map((row) => (row.key === 'agent:main:cli:a' ? { ...row, deleted: true } : row));
+    expect(dueIn(deleted, { maxLogMegabytes: 12 })).toEqual([]);
+  });
+
+  test('to be erased: what is due, what was deleted long ago; for space first what was deleted lately, then what is unused', () => {
+    expect(erasableIn(rows)).toEqual(['cli:long-gone deleted']);
+    expect(erasableIn(rows, { maxLogMegabytes: 16 })).toEqual(['cli:long-gone deleted']);
+    expect(erasableIn(rows, { maxLogMegabytes: 15 })).toEqual(['cli:long-gone deleted', 'cli:gone bytes']);
+    expect(erasableIn(rows, { maxLogMegabytes: 12 })).toEqual(['cli:long-gone deleted', 'cli:gone bytes', 'cli:a bytes']);
+    expect(erasableIn(rows, { maxSessions: 5, maxLogMegabytes: 1 }).slice(0, 4)).toEqual([
+      ...['cli:a count', 'cli:long-gone deleted', 'cli:gone bytes', 'cli:b bytes'],
+    ]);
+  });
+
+  test('a row knows what erasing frees: all commits since an erasure, also of a deleted session; of an old row nothing is known', () => {
+    const key = 'agent:main:cli:sized' as SessionKey;
+    const gone = (mode: 'key' | 'erased'): SessionEvent =>
+      ({
+        ...{ type: 'session_deleted', v: 1, mode, sessionId: 's1', generation: 1, epoch: 1 },
+        turnIds: [],
+        reason: '',
+      }) as const;
+    const commits = [[userMessage('hello')], [gone('key')], [gone('erased')], [userMessage('again')]].map((events, at) =>
+      recorded(commitTo(key, { rev: at + 1, events }), at + 1),
+    );
+    const [first = 0, second = 0, , fourth] = commits.map(({ sizeBytes }) => sizeBytes);
+    let row: IndexRow | null = null;
+    const seen = commits.map((commit) => {
+      row = summarize(row, commit);
+      return row.logBytes;
+    });
+    expect(first).toBeGreaterThan(100);
+    expect(seen).toEqual([first, first + second, 0, fourth]);
+    const { logBytes: _, ...old } = rowOf(key, 1);
+    expect(summarize(old, { ...(commits[1] ?? commits[0]!), seq: 9 }).logBytes).toBeUndefined();
+  });
+});
 
 describe('B1, B2, D10: which sessions are due', () => {
   test.each<[what: string, key: string, idleHours: number, given: Partial<IndexRow>, due: string | null]>([

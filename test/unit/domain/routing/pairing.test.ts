@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import { channelConfig } from '../../../../shared/domain/config/channel-schema.ts';
+import { inboundEnvelope } from '../../../../shared/domain/routing/inbound-envelope.ts';
 import {
   admit,
   approve,
@@ -11,7 +13,8 @@ import {
   revoke,
   waitingRequests,
 } from '../../../../shared/domain/routing/pairing.ts';
-import { type Change, outcome, routed } from './support.ts';
+import { createRoute } from '../../../../shared/domain/routing/route.ts';
+import { type Change, config, outcome, routed } from './support.ts';
 
 /** D8: pairing as a story. A code is the sender's name in capitals; time is in minutes. */
 const minute = 60_000;
@@ -271,4 +274,24 @@ describe('/pair (D8)', () => {
   ])('D8: %s approves nobody', (_, change) => {
     expect(routed(change, pairing).data).toMatchObject({ type: 'post_notice', notice: { code: 'owner_only' } });
   });
+});
+
+test.each([
+  ['posted', 'open', 'open'],
+  ['built-in', 'pairing', 'allowlist'],
+] as const)('D8: what a %s connector defaults to', (kind, dmPolicy, groupPolicy) => {
+  const rules = channelConfig(kind).parse({});
+  expect(rules).toMatchObject({ dmPolicy, groupPolicy });
+  const message = (change: object) =>
+    createRoute({ ...config({ agent: { owners: ['telegram:1'] } }), channels: { telegram: rules } })(
+      inboundEnvelope.parse({
+        ...{ id: '7', channel: 'telegram', text: '@natter hello', sender: { id: '9' }, mentioned: true },
+        ...{ conversation: { id: '9', kind: 'direct' }, ...change },
+      }),
+      0,
+    );
+  const group = message({ conversation: { id: '-1', kind: 'group' } });
+  expect([message({}), group].map((result) => Object.keys(result)[0])).toEqual(
+    kind === 'posted' ? ['command', 'command'] : ['pairing', 'dropped'],
+  );
 });

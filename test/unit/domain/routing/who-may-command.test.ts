@@ -115,4 +115,14 @@ describe('who may do what by a chat command', () => {
       },
     });
   });
+
+  test.each(['/new hello', '/reset', '/compact', '/send off'])(
+    'D7: where nobody is the owner, the notice of %s names the setting',
+    (text) => {
+      const { data } = routed({ ...inGroup('9'), text: `@natter ${text}` }, { agent: { names: ['natter'] } });
+      expect(data).toMatchObject({
+        notice: { text: expect.stringMatching(/only the owner .* Nobody is named in agent\.owners\.$/i) },
+      });
+    },
+  );
 });

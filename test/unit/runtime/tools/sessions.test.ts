@@ -3,7 +3,7 @@ import { sessionTools } from '../../../../services/session/tools/sessions.ts';
 import { openInMemory } from '../../../../shared/adapters/in-memory/open.ts';
 import { configSchema } from '../../../../shared/domain/config/schema.ts';
 import type { SessionKey } from '../../../../shared/domain/keys/session-key.ts';
-import { depthOf, isBelow, spawnOf } from '../../../../shared/domain/keys/spawn-key.ts';
+import { belowOf, depthOf, spawnOf } from '../../../../shared/domain/keys/spawn-key.ts';
 import type { Sender } from '../../../../shared/domain/values/types.ts';
 import { systemClock } from '../../../../shared/kit/clock.ts';
 import type { Ports } from '../../../../shared/ports/index.ts';
@@ -361,7 +361,7 @@ describe('keys of sub-agents', () => {
     ['not upwards', inner.key, child.key, false],
     ["not another's", keyOf('telegram:dm:2'), child.key, false],
     ['not beside', spawnOf(home, 'other').key, inner.key, false],
-  ])('B4: the tree below a session shows in them: %s', (_, root, key, expected) => expect(isBelow(root, key)).toBe(expected));
+  ])('B4: the tree below a session shows in them: %s', (_, root, key, expected) => expect(belowOf(root)(key)).toBe(expected));
   test('I6: are the same for the same call, and others for another call or session', () => {
     expect(spawnOf(home, 't1.1.0')).toEqual(child);
     expect(new Set([child, spawnOf(home, 't1.1.1'), spawnOf(keyOf('a'), 't1.1.0')].map(({ runId }) => runId)).size).toBe(3);

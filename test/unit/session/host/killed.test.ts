@@ -12,7 +12,7 @@ import { outcomeOf, rowsOf } from '../script.ts';
  * I6: the host dies at one moment of a turn: before or after a durable write, a step of the model, an effect of a tool. Another host goes on. What
  * was asked about is answered.
  */
-const lines = [['charge', 'put'], ['put'], 'all done'] as const;
+const lines = [['charge', 'put', 'look'], ['put'], ['look'], 'all done'] as const;
 const scripted = (moment: Moment): Model => ({
   name: 'script',
   windowTokens: 100_000,
@@ -30,7 +30,11 @@ const toolsOf = (moment: Moment): Tools => {
     await moment();
     return { outcome: 'ok', text: name } as const;
   };
-  return fakeTools({ name: 'charge', idempotent: false, run: run('charge') }, { name: 'put', run: run('put') });
+  return fakeTools(
+    { name: 'charge', idempotent: false, run: run('charge') },
+    { name: 'put', run: run('put') },
+    { name: 'look', readsOnly: true, run: run('look') },
+  );
 };
 const healthy = async (): Promise<void> => {};
 
@@ -66,9 +70,9 @@ const killedAt = async (doomAt: number, verdict: 'granted' | 'denied') => {
 describe('a host that dies at any moment of a turn with tools (I6)', async () => {
   const { moments, effects: undisturbed } = await killedAt(0, 'denied');
 
-  test('seven commits, three steps and three effects have a moment before and one after', () => {
-    expect(moments).toBe(26);
-    expect([...undisturbed].sort()).toEqual(['charge m.1.0', 'put m.1.1', 'put m.2.0']);
+  test('eight commits, four steps and five effects have a moment before and one after', () => {
+    expect(moments).toBe(34);
+    expect([...undisturbed].sort()).toEqual(['charge m.1.0', 'look m.1.2', 'look m.3.0', 'put m.1.1', 'put m.2.0']);
   });
 
   const moment = Array.from({ length: moments }, (_, index) => index + 1);
@@ -78,8 +82,14 @@ describe('a host that dies at any moment of a turn with tools (I6)', async () =>
     const count = (what: string): number => done.filter((effect) => effect === what).length;
     expect(count('charge m.1.0')).toBeLessThanOrEqual(1);
     expect(new Set(done.filter((effect) => effect.startsWith('put')))).toEqual(new Set(['put m.1.1', 'put m.2.0']));
+    expect(new Set(done.filter((effect) => effect.startsWith('look')))).toEqual(new Set(['look m.1.2', 'look m.3.0']));
     const results = events.flatMap((event) => (event.type === 'tool_result' ? [`${event.callId} ${event.outcome}`] : []));
-    expect(results.filter((result) => !result.startsWith('m.1.0')).sort()).toEqual(['m.1.1 ok', 'm.2.0 ok']);
+    expect(results.filter((result) => !result.startsWith('m.1.0')).sort()).toEqual([
+      'm.1.1 ok',
+      'm.1.2 ok',
+      'm.2.0 ok',
+      'm.3.0 ok',
+    ]);
     // The result of the charge is what happened, or unknown.
     const charged = results.filter((result) => result.startsWith('m.1.0'));
     expect(charged).toHaveLength(1);

@@ -30,10 +30,10 @@ describe('the conversations of a host', () => {
     const { commits } = tell(...story);
     const log = logOf(commits);
     const conversations = new Conversations(log);
-    for (const commit of commits.slice(0, 1)) conversations.note(commit);
+    for (const commit of commits.slice(0, 1)) conversations.note(commit, false);
     await conversations.read(key, { id: 'm2' }, positionAfter(commits.slice(0, 4)));
     log.read();
-    for (const commit of commits.slice(2)) conversations.note(commit);
+    for (const commit of commits.slice(2)) conversations.note(commit, false);
     expect(rowsOf(await conversations.read(key, { id: 'm3' }, positionAfter(commits)))).toHaveLength(7);
     expect(log.read()).toEqual([]);
   });
@@ -124,7 +124,7 @@ describe('the conversations of a host', () => {
     const conversations = new Conversations(log);
     for (const of of keys) await conversations.read(of, { id: 'm1' }, positionAfter(commits.slice(0, 2)));
     log.read();
-    for (const of of keys) for (const commit of grown.slice(2)) conversations.note({ ...commit, key: of });
+    for (const of of keys) for (const commit of grown.slice(2)) conversations.note({ ...commit, key: of }, false);
     await conversations.read(keys[0] as SessionKey, { id: 'm1' }, positionAfter(commits));
     expect(log.read().length).toBeGreaterThan(0);
   });

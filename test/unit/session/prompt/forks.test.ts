@@ -37,7 +37,7 @@ const lived = async (...story: Story): Promise<TurnView> => {
   const conversations = new Conversations(logOf(log));
   for (const [index, commit] of commits.entries()) {
     log.push(commit);
-    conversations.note(commit);
+    conversations.note(commit, false);
     const { machine, position } = tell(...story.slice(0, index + 1)).state;
     if (machine.context.turn) await conversations.read(key, machine.context.turn, position);
   }

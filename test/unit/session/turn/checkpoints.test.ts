@@ -70,6 +70,16 @@ describe('A7/83: the idle timer', () => {
     expect(scheduled.length).toBeLessThanOrEqual(2);
   });
 
+  test('A7/83: is set when the command is repeated, if its host died between the commit and the timer', async () => {
+    const served = await serve({ portsOf: withSchedule(() => never) });
+    await served.say('m1');
+    const before = served.events().length;
+    await served.crash({ portsOf: (ports) => ports });
+    await served.clock.pass(2 * idleMs);
+    expect(served.events().slice(0, before)).toContainEqual(expect.objectContaining({ type: 'turn_completed' }));
+    expect(reasons(served)).toEqual(['idle']);
+  });
+
   test('A7/83: waits for a turn that takes longer, and counts from its answer', async () => {
     let served: Served | null = null;
     const slow = (clock: Rig['clock']): Model => ({

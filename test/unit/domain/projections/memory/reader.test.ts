@@ -7,10 +7,12 @@ import { SearchIndex } from '../../../../../shared/adapters/kv/memory/memory-sea
 import { configSchema } from '../../../../../shared/domain/config/schema.ts';
 import type { SessionKey } from '../../../../../shared/domain/keys/session-key.ts';
 import type { MemoryEntry } from '../../../../../shared/domain/memory/memory-entry.ts';
+import type { IndexRow } from '../../../../../shared/domain/projections/index-row.ts';
+import { summarize } from '../../../../../shared/domain/projections/summary.ts';
 import type { SessionEvent } from '../../../../../shared/domain/session/events.ts';
 import type { Sender } from '../../../../../shared/domain/values/types.ts';
 import { systemClock } from '../../../../../shared/kit/clock.ts';
-import { commitTo, keyOf } from '../../../../support/domain/commits.ts';
+import { commitTo, keyOf, recorded } from '../../../../support/domain/commits.ts';
 import { deleted, memoryOf } from '../../../../support/memories.ts';
 
 const home = keyOf('agent:main:main');
@@ -55,6 +57,67 @@ const open = async (wrote: readonly (readonly [SessionKey, Sender])[], links: Re
   return { memory, call, config, record, index };
 };
 const texts = (entries: readonly MemoryEntry[]) => entries.map(({ text }) => text);
+
+describe('A7/82, I12: a turn of this host', () => {
+  const read = (rows: Map<SessionKey, IndexRow> = new Map()) => {
+    const asked: SessionKey[] = [];
+    const last = async (key: SessionKey) => {
+      asked.push(key);
+      return null;
+    };
+    const ports = openInMemory({ clock: systemClock }).portsFor('test');
+    const sources = {
+      config: configSchema.parse({}),
+      rows: { get: (key: SessionKey) => rows.get(key) },
+      view: new SearchIndex(),
+    };
+    onTestFinished(() => sources.view.close());
+    sources.view.set(memoryOf(1, 'tea of ann', { scope: 'person:main:telegram:1' }));
+    const events = new Proxy(ports.events, { get: (log, name) => (name === 'last' ? last : Reflect.get(log, name)) });
+    return { asked, rows, memory: new MemoryReader({ ...sources, ports: { ...ports, events } }) };
+  };
+  const at = (rev: number, ...events: SessionEvent[]) => recorded(commitTo(annsDm, { rev, events }), rev * 10);
+  const known = async (memory: MemoryReader) => texts((await memory.at({ key: annsDm, sender: ann })).newest(10));
+
+  test('knows who takes part, and somebody who has just joined, without asking the broker', async () => {
+    const { asked, memory } = read();
+    memory.note(at(1, said(ann)), true);
+    expect(await known(memory)).toEqual(['tea of ann']);
+    memory.note(at(2, said(bob)), true);
+    expect(await known(memory)).toEqual([]);
+    expect(asked).toEqual([]);
+  });
+  test('goes on from the row of the index', async () => {
+    const { asked, rows, memory } = read();
+    rows.set(annsDm, summarize(null, at(1, said(bob))));
+    memory.note(at(2, said(ann)), true);
+    expect(await known(memory)).toEqual([]);
+    expect(asked).toEqual([]);
+  });
+  test.each<[string, (memory: MemoryReader) => void]>([
+    ['the index does not have the commit before', (memory) => memory.note(at(2, said(ann)), true)],
+    ['no turn runs', (memory) => memory.note(at(1, said(ann)), false)],
+    [
+      'a commit is missing in between',
+      (memory) => {
+        memory.note(at(1, said(ann)), true);
+        memory.note(at(3, said(ann)), true);
+      },
+    ],
+    [
+      'the session has left memory',
+      (memory) => {
+        memory.note(at(1, said(ann)), true);
+        memory.forget(annsDm);
+      },
+    ],
+  ])('asks the leader if %s', async (_, tell) => {
+    const { asked, memory } = read();
+    tell(memory);
+    await memory.at({ key: annsDm, sender: ann });
+    expect(asked).toEqual([annsDm]);
+  });
+});
 
 describe('A7/82, I12: what a turn may know of', () => {
   test.each<[string, SessionKey, Sender, (readonly [SessionKey, Sender])[], string[]]>([

@@ -62,6 +62,26 @@ describe('a call starts once and ends once', () => {
       .then(...events);
   });
 
+  test.each<[string, string[], string, string[]]>([
+    ['all of them', running, 'm1.1.0:ok m1.1.1:error', ['tool_result m1/1 m1.1.0 ok', 'tool_result m1/1 m1.1.1 error']],
+    ['the last', [...running, 'result m1/1 m1.1.0 ok'], 'm1.1.1:ok', ['tool_result m1/1 m1.1.1 ok']],
+    ['one that is recorded', [...running, 'result m1/1 m1.1.0 ok'], 'm1.1.0:error m1.1.1:ok', ['tool_result m1/1 m1.1.1 ok']],
+    ['one twice', running, 'm1.1.0:ok m1.1.1:ok m1.1.1:ok', ['tool_result m1/1 m1.1.0 ok', 'tool_result m1/1 m1.1.1 ok']],
+  ])('a step brings results: %s', (_, history, results, events) => {
+    given(...history)
+      .when(`reply-after m1/1 2 ${results}`)
+      .then(...events, 'model_step m1/1 2 stop', 'assistant_message m1/1', 'turn_completed m1/1');
+  });
+  test.each<[string, string[], string]>([
+    ['some', running, 'm1.1.0:ok'],
+    ['success of what has not begun', mixed, 'm1.1.0:ok m1.1.1:ok'],
+    ['that of a call that started a run', ['post m1', 'call m1/1 1 read spawn'], 'm1.1.0:ok'],
+  ])('a step that brings results too few, or wrong ones, changes nothing: %s', (_, history, results) => {
+    given(...history)
+      .when(`reply-after m1/1 2 ${results}`)
+      .thenNothing();
+  });
+
   test('the next step waits for the last result, a failure of the model too', () => {
     for (const step of ['reply m1/1 2', 'continue m1/1 2', 'fail m1/1 2']) {
       given(...running, 'result m1/1 m1.1.1 ok')

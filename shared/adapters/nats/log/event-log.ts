@@ -1,18 +1,16 @@
-import { MsgHdrsImpl, type NatsConnection } from '@nats-io/transport-node';
-import type { SessionKey } from '../../domain/keys/session-key.ts';
-import type { Commit, RecordedCommit } from '../../domain/session/envelope.ts';
-import { headlineOf } from '../../domain/session/headline.ts';
-import type { LogView } from '../../domain/session/log-witness.ts';
-import { assert } from '../../kit/assert.ts';
-import type { Clock } from '../../kit/clock.ts';
-import { errorMessage, NatterError } from '../../kit/errors.ts';
-import { limits } from '../../kit/limits.ts';
-import type { AppendResult, EventLog, FollowOptions, LogInfo, StoredCommit } from '../../ports/event-log.ts';
-import { cloudEventHeaders } from '../../wire/cloudevents.ts';
-import { digestOf, encodeCommit } from '../../wire/codec.ts';
-import type { Subjects } from '../../wire/subjects.ts';
-import { streamNames } from '../../wire/topology.ts';
-import { followLog } from '../streams/follow.ts';
+import { MsgHdrsImpl } from '@nats-io/transport-node';
+import type { SessionKey } from '../../../domain/keys/session-key.ts';
+import type { Commit, RecordedCommit } from '../../../domain/session/envelope.ts';
+import type { LogView } from '../../../domain/session/log-witness.ts';
+import { assert } from '../../../kit/assert.ts';
+import { NatterError } from '../../../kit/errors.ts';
+import { limits } from '../../../kit/limits.ts';
+import type { AppendResult, EventLog, FollowOptions, LogInfo, StoredCommit } from '../../../ports/event-log.ts';
+import { digestOf } from '../../../wire/codec.ts';
+import type { Subjects } from '../../../wire/subjects.ts';
+import { streamNames } from '../../../wire/topology.ts';
+import { followLog } from '../../streams/follow.ts';
+import type { LogTail } from '../../streams/log-tail.ts';
 import {
   commitOf,
   commitOrNull,
@@ -20,22 +18,18 @@ import {
   type OnBad,
   type StoredMessage,
   storedCommit,
-} from '../streams/stored-message.ts';
-import { type BrokerFailure, failureOf, toNatterError } from './broker-errors.ts';
-import { isStrayAnswer, nothing, readBatch } from './direct-batch.ts';
+} from '../../streams/stored-message.ts';
+import { failureOf, toNatterError } from '../broker-errors.ts';
+import { isStrayAnswer, nothing, readBatch } from '../direct-batch.ts';
+import { ReplyInbox } from '../reply-inbox.ts';
+import { CommitWriter, type CommitWriterOptions } from './commit-writer.ts';
 import { followedStream } from './follow.ts';
-import { ReplyInbox, type Stored } from './reply-inbox.ts';
-import { onlyAfter } from './send-once.ts';
 
-export interface NatsEventLogOptions {
-  readonly connection: NatsConnection;
-  readonly subjects: Subjects;
-  readonly clock: Clock;
-  readonly requestTimeoutMs: number;
+export interface NatsEventLogOptions extends CommitWriterOptions {
   /** Called for each message that `page` and `follow` skip because it is not a commit. */
   readonly onBad?: OnBad;
-  /** Called with how each append ended; `null`: it was stored. */
-  readonly wrote?: (failure: BrokerFailure | null) => void;
+  /** What the followers of this process read together. */
+  readonly tail: LogTail;
 }
 
 /** The event log in a JetStream stream: one message is one commit, fenced by the last sequence of its key (F3). */
@@ -44,6 +38,7 @@ export class NatsEventLog implements EventLog {
   readonly #subjects: Subjects;
   readonly #stream: string;
   readonly #inbox: ReplyInbox;
+  readonly #writer: CommitWriter;
   readonly #timeoutMs: number;
   readonly #onBad: OnBad;
 
@@ -52,30 +47,13 @@ export class NatsEventLog implements EventLog {
     this.#subjects = options.subjects;
     this.#stream = streamNames(options.subjects.prefix).events;
     this.#inbox = new ReplyInbox(options.connection);
+    this.#writer = new CommitWriter(options, this.#inbox);
     this.#timeoutMs = options.requestTimeoutMs;
     this.#onBad = options.onBad ?? (() => {});
   }
 
-  async append(commit: Commit, expectedSeq: number): Promise<AppendResult> {
-    let request: { subject: string; payload: Uint8Array; headers: Record<string, string> };
-    try {
-      const subject = this.#subjects.event(headlineOf(commit.events), commit.key);
-      request = { subject, payload: encodeCommit(commit), headers: this.#headersOf(commit, expectedSeq) };
-    } catch (error) {
-      return { kind: 'refused', message: errorMessage(error) };
-    }
-    try {
-      const { subject, payload, headers } = request;
-      const { seq, duplicate } = await this.#inbox.ask<Stored>(subject, payload, { timeoutMs: this.#timeoutMs, headers });
-      this.#notifyFollowers(subject, seq);
-      // Recognised by its id only: what is stored may have another digest, such as that of a try with another trace.
-      if (duplicate) return { kind: 'unknown', cause: `the broker has commit ${commit.id} already, as ${seq}` };
-      this.#options.wrote?.(null);
-      return { kind: 'stored', seq, digest: digestOf(payload) };
-    } catch (error) {
-      this.#options.wrote?.(failureOf(error));
-      return appendFailure(error);
-    }
+  append(commit: Commit, expectedSeq: number): Promise<AppendResult> {
+    return this.#writer.append(commit, expectedSeq);
   }
 
   /** To the broker a message whose checksum is wrong does not exist, but it still counts: unreadable is not empty (F13). */
@@ -143,19 +121,16 @@ export class NatsEventLog implements EventLog {
   }
 
   follow(options: FollowOptions): AsyncIterable<RecordedCommit> {
-    const { connection, clock } = this.#options;
+    const { connection, clock, tail } = this.#options;
     const source = followedStream(
       {
-        connection,
-        clock,
-        subjects: this.#subjects,
-        onBad: this.#onBad,
+        ...{ connection, clock, subjects: this.#subjects, onBad: this.#onBad },
         view: (seq) => this.view(seq),
         batch: (after, subject) => this.#batch(after, limits.readCommits, subject),
       },
       options,
     );
-    return followLog(source, options);
+    return followLog(tail.join(source), options);
   }
 
   async info(): Promise<LogInfo> {
@@ -203,22 +178,6 @@ export class NatsEventLog implements EventLog {
       throw toNatterError(error, `read the stream ${this.#stream}`);
     }
   }
-
-  /** Notifies followers. Best effort: they also check once a second. */
-  #notifyFollowers(subject: string, seq: number): void {
-    const { connection } = this.#options;
-    if (!connection.isClosed()) connection.publish(this.#subjects.stored(subject), String(seq));
-  }
-
-  /** All values are escaped or our own. */
-  #headersOf(commit: Commit, expectedSeq: number): Record<string, string> {
-    const attributes = cloudEventHeaders(commit);
-    return {
-      'Nats-Msg-Id': attributes['ce-id'] ?? '',
-      ...onlyAfter(this.#subjects.eventsOf(commit.key), expectedSeq),
-      ...attributes,
-    };
-  }
 }
 
 interface LeaderMessage {
@@ -239,12 +198,3 @@ interface StreamInfo {
     readonly subjects?: Readonly<Record<string, number>>;
   };
 }
-/**
- * Only a commit that can never be stored is refused. A missing stream may come back with the commit in it, and a full one may get
- * more room.
- */
-const appendFailure = (error: unknown): AppendResult => {
-  const failure = failureOf(error);
-  if (failure === 'too_large') return { kind: 'refused', message: errorMessage(error) };
-  return { kind: 'unknown', cause: `${failure}: ${errorMessage(error)}` };
-};

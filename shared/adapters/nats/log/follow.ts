@@ -1,10 +1,11 @@
 import type { Msg, NatsConnection } from '@nats-io/transport-node';
-import type { LogView } from '../../domain/session/log-witness.ts';
-import type { Clock } from '../../kit/clock.ts';
-import type { FollowOptions } from '../../ports/event-log.ts';
-import type { Subjects } from '../../wire/subjects.ts';
-import type { FollowedLog, WakeUps } from '../streams/follow.ts';
-import { commitOrNull, type MessageBatch, type OnBad } from '../streams/stored-message.ts';
+import type { LogView } from '../../../domain/session/log-witness.ts';
+import type { Clock } from '../../../kit/clock.ts';
+import type { FollowOptions } from '../../../ports/event-log.ts';
+import type { Subjects } from '../../../wire/subjects.ts';
+import { type FollowedLog, readsAll, under, type WakeUps } from '../../streams/follow.ts';
+import { commitOrNull, keyIn, type MessageBatch, type OnBad } from '../../streams/stored-message.ts';
+import { onReconnect } from '../on-reconnect.ts';
 
 interface EventStream {
   readonly connection: NatsConnection;
@@ -19,22 +20,23 @@ interface EventStream {
  * The event stream as a source for `followLog`, without a JetStream consumer (ADR 2). The broker filters by one key or one
  * headline; several headlines are filtered here, by subject, while reading the whole log.
  */
-export const followedStream = (stream: EventStream, { key, headlines }: FollowOptions): FollowedLog => {
+export const followedStream = (stream: EventStream, options: FollowOptions): FollowedLog => {
+  const { key, headlines } = options;
   const { connection, clock, subjects, onBad } = stream;
   const only = headlines?.length === 1 ? headlines[0] : undefined;
   const filter =
     key === undefined ? subjects.eventsUnder(only ?? '*') : only ? subjects.event(only, key) : subjects.eventsOf(key);
-  const wanted = headlines?.map((headline) => subjects.eventsUnder(headline).slice(0, -1));
-  const unfiltered = key === undefined && only === undefined;
+  const whole = readsAll(options);
   return {
     clock,
+    whole,
     view: stream.view,
-    batch: (after) => stream.batch(after, unfiltered ? undefined : filter),
+    batch: (after) => stream.batch(after, whole ? undefined : filter),
     wakeUps: (wake) => new StoredWakeUps(connection, subjects.stored(filter), wake),
-    commitOf: (message) =>
-      wanted === undefined || wanted.some((start) => message.subject.startsWith(start))
-        ? commitOrNull(message, subjects, onBad)
-        : null,
+    wants: under(subjects, headlines),
+    commitOf: (message) => commitOrNull(message, subjects, onBad),
+    keyOf: (message) => keyIn(message, subjects),
+    distrust: () => {},
     closed: () => connection.isClosed(),
   };
 };
@@ -52,7 +54,11 @@ class StoredWakeUps implements WakeUps {
         wake();
       },
     });
-    this.#stop = () => subscription.unsubscribe();
+    const stopListening = onReconnect(connection, wake);
+    this.#stop = () => {
+      stopListening();
+      subscription.unsubscribe();
+    };
   }
 
   latest(): number {

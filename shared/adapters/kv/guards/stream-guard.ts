@@ -1,0 +1,98 @@
+import { type LogWitness, nothingSeen } from '../../../domain/session/log-witness.ts';
+import type { Clock } from '../../../kit/clock.ts';
+import type { HealthCode } from '../../../kit/health-problem.ts';
+import type { WritersWitness } from './writers-witness.ts';
+
+/** A problem must persist for this long: a newly elected leader may still be catching up. */
+const believeMs = 500;
+
+export interface StreamGuardOptions {
+  readonly clock: Clock;
+  /** What outlives this process. */
+  readonly witness: WritersWitness;
+}
+
+/**
+ * Whether a stream still has what was seen of it (I13): what this process remembers, and what it shares with the processes after it. At the
+ * start and after each lost connection the stream counts as untrusted until it was compared.
+ */
+export abstract class StreamGuard {
+  /** The problem when the stream went back. */
+  abstract readonly code: HealthCode;
+  /** As it stands in messages. */
+  protected abstract readonly name: string;
+  protected readonly clock: Clock;
+  protected readonly witness: WritersWitness;
+  protected seen: LogWitness = nothingSeen;
+  /** Losses accepted before this process had seen anything; `null`: not read yet. */
+  protected accepted: number | null = null;
+  protected unsaved = false;
+  #trusted = false;
+  #doubt: { readonly since: number; readonly problem: string } | null = null;
+  #looking: Promise<void> | null = null;
+  #sharing: Promise<void> = Promise.resolve();
+
+  constructor({ clock, witness }: StreamGuardOptions) {
+    this.clock = clock;
+    this.witness = witness;
+  }
+
+  get isTrusted(): boolean {
+    return this.#trusted;
+  }
+
+  /** True if it is time for another look. */
+  get isDue(): boolean {
+    return true;
+  }
+
+  /** The stream may have been replaced (the connection broke): check before the next write. */
+  distrust(): void {
+    this.#trusted = false;
+  }
+
+  /** Compares the stream with what was seen before. Rejects with `unavailable` when it or a witness cannot be reached. */
+  look(): Promise<void> {
+    this.#looking ??= this.#compare()
+      .then(() => this.save())
+      .finally(() => {
+        this.#looking = null;
+      });
+    return this.#looking;
+  }
+
+  /** Shares what this process has seen. Rejects with `unavailable`. */
+  async save(): Promise<void> {
+    // One that is under way shares less.
+    await this.#sharing;
+    if (!this.unsaved || !this.#trusted || this.accepted === null) return;
+    this.unsaved = false;
+    const shared = this.witness.raise({ ...this.seen, accepted: this.accepted });
+    this.#sharing = shared.catch(() => {
+      this.unsaved = true;
+    });
+    await shared;
+  }
+
+  /** What is wrong with the stream, once it is certain; before that, that it is being checked. `null` if nothing is wrong. */
+  problem(): { readonly text: string; readonly certain: boolean } | null {
+    const doubt = this.#doubt;
+    if (doubt !== null && this.clock.monotonic() - doubt.since >= believeMs) return { text: doubt.problem, certain: true };
+    return this.#trusted ? null : { text: `${this.name} is being checked`, certain: false };
+  }
+
+  /** Why the stream cannot be trusted, also after one more look. */
+  protected async unlessTrusted(): Promise<string | null> {
+    if (!this.#trusted) await this.look().catch(() => {});
+    return this.#trusted ? null : (this.#doubt?.problem ?? `${this.name} cannot be checked now`);
+  }
+
+  /** How the stream has lost what was seen of it; `null` if nothing shows that it has. */
+  protected abstract regression(): Promise<string | null>;
+
+  async #compare(): Promise<void> {
+    const problem = await this.regression();
+    this.#trusted = problem === null;
+    this.#doubt = problem === null ? null : { since: this.#doubt?.since ?? this.clock.monotonic(), problem };
+  }
+}

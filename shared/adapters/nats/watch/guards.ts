@@ -1,0 +1,85 @@
+import { type JetStreamManager, jetstreamManager } from '@nats-io/jetstream';
+import type { NatsConnection } from '@nats-io/transport-node';
+import type { Clock } from '../../../kit/clock.ts';
+import type { HealthProblem } from '../../../kit/health-problem.ts';
+import type { Logger } from '../../../kit/log.ts';
+import type { Cursors } from '../../../ports/cursors.ts';
+import type { EventLog } from '../../../ports/event-log.ts';
+import { streamNames } from '../../../wire/topology.ts';
+import { LogGuard } from '../../kv/guards/log-guard.ts';
+import { QueueGuard } from '../../kv/guards/queue-guard.ts';
+import { createWritersWitness, queueWitness } from '../../kv/guards/writers-witness.ts';
+import type { KeyValue } from '../../kv/key-value.ts';
+import { toNatterError } from '../broker-errors.ts';
+import { watchBroker } from './broker-watch.ts';
+
+/** The streams, beside the log, that hold what was acknowledged: a loss there must not pass unnoticed (I13). */
+export const guardedQueues = ['commands', 'inbound', 'timers', 'deliveries'] as const;
+
+export interface GuardsOptions {
+  readonly events: EventLog;
+  readonly cursors: Pick<Cursors, 'all'>;
+  /** The bucket of the witnesses. */
+  readonly witnesses: KeyValue;
+  /** Commits and deliveries are written over the one, queues are used over the other. */
+  readonly commits: NatsConnection;
+  readonly consumers: NatsConnection;
+  readonly prefix: string;
+  readonly requestTimeoutMs: number;
+  readonly clock: Clock;
+  readonly log?: Logger;
+}
+
+/** Guards the log and the queues against going back unnoticed. */
+export interface Guards {
+  readonly events: EventLog;
+  /** By the name of its stream. */
+  guardOf(stream: string): QueueGuard | undefined;
+  problems(): readonly HealthProblem[];
+  /** Shares what was seen last if the broker is there. */
+  stop(isThere: boolean): Promise<void>;
+}
+
+/** How far a stream has come, by its leader. Rejects with `NatterError`. */
+export const streamEnd = async (
+  { streams }: JetStreamManager,
+  stream: string,
+): Promise<{ incarnation: number; lastSeq: number }> => {
+  try {
+    const { created, state } = await streams.info(stream);
+    return { incarnation: Date.parse(created), lastSeq: state.last_seq };
+  } catch (error) {
+    throw toNatterError(error, `describe the stream ${stream}`);
+  }
+};
+
+/** Resolves after the first look. */
+export const startGuards = async (options: GuardsOptions): Promise<Guards> => {
+  const { events, cursors, witnesses, commits, consumers, prefix, requestTimeoutMs: timeout, clock, log } = options;
+  const ofLog = new LogGuard({ events, cursors, clock, witness: createWritersWitness(witnesses) });
+  const manager = await jetstreamManager(consumers, { checkAPI: false, timeout });
+  const ofQueues = new Map(
+    guardedQueues.map((queue) => {
+      const stream = streamNames(prefix)[queue];
+      const witness = createWritersWitness(witnesses, queueWitness(queue));
+      // Only a service that delivers may look at the deliveries.
+      const lazy = queue === 'deliveries';
+      return [stream, new QueueGuard({ stream, witness, clock, lazy, end: () => streamEnd(manager, stream) })];
+    }),
+  );
+  const watched = { clock, ...(log && { log }) };
+  const watches = await Promise.all([
+    watchBroker({ ...watched, connection: commits, guards: [ofLog] }),
+    watchBroker({ ...watched, connection: consumers, guards: [...ofQueues.values()] }),
+  ]);
+  return {
+    events: ofLog.guarded(),
+    guardOf: (stream) => ofQueues.get(stream),
+    problems: () => watches.flatMap((watch) => watch.problems()),
+    stop: async (isThere) => {
+      for (const watch of watches) watch.stop();
+      for (const guard of ofQueues.values()) guard.stop();
+      if (isThere) await Promise.all([ofLog, ...ofQueues.values()].map((guard) => guard.save().catch(() => {})));
+    },
+  };
+};
