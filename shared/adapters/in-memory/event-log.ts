@@ -72,9 +72,9 @@ export class InMemoryEventLog implements EventLog {
     return this.#writes.groups;
   }
 
-  /** How one more process appends: only its own commits go together. */
-  writer(grouping?: Grouping): EventLog['append'] {
-    return this.#writes.writer(grouping);
+  /** See `LogWrites`. */
+  writer(grouping?: Grouping, turnMs?: number): EventLog['append'] {
+    return this.#writes.writer(grouping, turnMs);
   }
 
   async last(key: SessionKey): Promise<RecordedCommit | null> {

@@ -46,13 +46,13 @@ export class LogWrites {
     this.#options = options;
   }
 
-  /** How one more process appends: only its own commits go together. */
-  writer(grouping: Grouping = ungrouped): EventLog['append'] {
+  /** How one more process appends: only its own commits go together, those that come within `turnMs` like those of one moment. */
+  writer(grouping: Grouping = ungrouped, turnMs = 0): EventLog['append'] {
     const { clock, faults } = this.#options;
     const commits = new GroupCommit<Write, AppendResult>({
       clock,
       grouping,
-      soon: queueMicrotask,
+      soon: (send) => (turnMs === 0 ? queueMicrotask(send) : void clock.sleep(turnMs).then(send)),
       one: (write) => this.#attempt(faults.next('append'), () => this.#write(write)),
       together: (writes) => this.#attemptTogether(writes),
     });

@@ -109,7 +109,7 @@ export const optionsOf = (seed: number, change: Partial<SimOptions> = {}): SimOp
     commitPatienceMs: random.pick([0, 500, 10_000]),
     maxAckPending: 1,
     forgetsLost: true,
-    faults: { log: { ...rates(), incomplete: 0.03 }, caches: rates(), queues: queueRates(rates()) },
+    faults: { log: { ...rates(), incomplete: 0.1 }, caches: rates(), queues: queueRates(rates()) },
     maxDelayMs: random.pick([0, 3, 3, 40]),
     maxLateMs: random.pick([10, 5_000]),
     pauseMs: random.pick([5, 60, 60, 400]),

@@ -86,6 +86,9 @@ export interface Spy {
   readonly snapshotGot: (key: SessionKey, state: PlainState | null) => void;
 }
 
+/** How long a turn of a host's loop takes: commits of one turn may go together. */
+const turnMs = 20;
+
 /** The ports of one process, each behind its gate. One that only reads the index is spared the cost of writing it. */
 export const portsOf = (
   process: Process,
@@ -161,7 +164,7 @@ const gatedLog = (
   log: InMemoryEventLog,
   { spy, grouping }: { readonly spy: Spy; readonly grouping: Grouping },
 ): EventLog => {
-  const append = log.writer(grouping);
+  const append = log.writer(grouping, turnMs);
   const tail = new LogTail();
   /** A process that stands still while the connection breaks has not sent its request yet: it is lost. */
   const reach = <T>(call: () => Promise<T>): Promise<T> => {
