@@ -36,9 +36,6 @@ export const limits = {
   /** UTF-8 bytes of one page of a tool's output, and of all its pages; longer output is cut with a note. */
   toolPageBytes: 32 * 1024,
   toolOutputBytes: 512 * 1024,
-  /** Bytes and milliseconds for which results that can be got again wait for the step that uses them. */
-  heldResultsBytes: 64 * 1024,
-  heldResultMs: 1_000,
   /** Tools of one session: as many as every provider accepts. */
   offeredTools: 128,
   /** Names in one list of files. */
@@ -84,8 +81,6 @@ export const limits = {
   contextCharacters: 4 * 1024 * 1024,
   /** Characters of conversations that a host caches. */
   cachedContextCharacters: 64 * 1024 * 1024,
-  /** Index rows that a host keeps current for the turns that run in it. */
-  currentRows: 1_000,
   /** UTF-8 bytes of one workspace file in the system prompt, and of all of them. */
   promptFileBytes: 24 * 1024,
   promptFilesBytes: 96 * 1024,

@@ -1,5 +1,8 @@
 import type { Clock } from './clock.ts';
 
+/** The reason of an abort that nobody looks at. Made once: an error with a stack trace for each costs more than what it ends. */
+export const aborted = new DOMException('This operation was aborted', 'AbortError');
+
 /** Wakes one waiter. A notification while nobody waits ends the next wait at once; several count as one. */
 export class Signal {
   #isNotified = false;

@@ -110,7 +110,9 @@ describe('the domain, for any commands in any order, stale and hostile ones too'
     const property = (wishes: readonly Intent[], under: Domain) => {
       for (const { machine, position } of play(wishes, under, full).states) {
         const { queue, turn, resolved, grants } = machine.context;
-        expect(queue.length).toBeLessThanOrEqual(limits.queuedTurns);
+        const strangers = queue.filter(({ byStranger }) => byStranger);
+        expect(strangers.length).toBeLessThanOrEqual(limits.queuedTurns);
+        expect(queue.length - strangers.length).toBeLessThanOrEqual(limits.queuedTurns);
         expect(turn?.joined ?? 0).toBeLessThanOrEqual(limits.queuedTurns);
         expect(turn?.step ?? 0).toBeLessThanOrEqual(limits.turnSteps);
         expect(turn?.resumes ?? 0).toBeLessThanOrEqual(limits.turnResumes);

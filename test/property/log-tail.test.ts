@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { LogTail } from '../../shared/adapters/streams/log-tail.ts';
 import type { StoredMessage } from '../../shared/adapters/streams/stored-message.ts';
-import { CountedLog, type Follower, type Written } from '../support/log-tail.ts';
 import { runs } from '../support/runs.ts';
+import { CountedLog, type Follower, type Written } from '../support/streams/counted-log.ts';
 
 /** Any interleaving of appends, quick and slow followers that come and go, replicas that lag and reads that fail, on a tail that keeps little. */
 

@@ -3,8 +3,10 @@ import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
 import type { IndexRow } from '../../../shared/domain/projections/index-row.ts';
 import { summarize } from '../../../shared/domain/projections/summary.ts';
 import type { RecordedCommit } from '../../../shared/domain/session/envelope.ts';
-import { limits } from '../../../shared/kit/limits.ts';
 import type { IndexView } from '../../../shared/ports/session-index.ts';
+
+/** Rows that a host keeps current. */
+const currentRows = 1_000;
 
 /**
  * The index rows of the sessions whose turns run here, as of their last commits: the index itself follows some time later. This host makes
@@ -12,7 +14,7 @@ import type { IndexView } from '../../../shared/ports/session-index.ts';
  */
 export class CurrentRows {
   readonly #view: Pick<IndexView, 'get'>;
-  readonly #rows = new LRUCache<SessionKey, IndexRow>({ max: limits.currentRows });
+  readonly #rows = new LRUCache<SessionKey, IndexRow>({ max: currentRows });
 
   constructor(view: Pick<IndexView, 'get'>) {
     this.#view = view;

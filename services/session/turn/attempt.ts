@@ -4,8 +4,8 @@ import type { SessionCommand } from '../../../shared/domain/session/commands.ts'
 import type { ActiveTurn } from '../../../shared/domain/session/context.ts';
 import type { SessionState } from '../../../shared/domain/session/evolve.ts';
 import type { TurnRef } from '../../../shared/domain/values/types.ts';
-import { aborted } from '../../../shared/kit/aborted.ts';
 import type { Clock } from '../../../shared/kit/clock.ts';
+import { aborted } from '../../../shared/kit/signal.ts';
 import type { EventLog } from '../../../shared/ports/event-log.ts';
 import type { Live } from '../../../shared/ports/live.ts';
 import type { Model } from '../../../shared/ports/model.ts';

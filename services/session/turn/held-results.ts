@@ -1,6 +1,8 @@
 import type { CallResult } from '../../../shared/domain/session/commands.ts';
 import type { Clock } from '../../../shared/kit/clock.ts';
-import { limits } from '../../../shared/kit/limits.ts';
+
+/** Bytes and milliseconds for which results wait for the step that uses them. */
+export const heldResults = { bytes: 64 * 1024, ms: 1_000 } as const;
 
 export interface HeldResultsOptions {
   readonly clock: Pick<Clock, 'sleep'>;
@@ -37,7 +39,7 @@ export class HeldResults {
   /** Holds a result; false if it does not fit. */
   add(result: CallResult): boolean {
     const bytes = [...this.all, result].reduce((sum, { text }) => sum + Buffer.byteLength(text), 0);
-    if (bytes > limits.heldResultsBytes) return false;
+    if (bytes > heldResults.bytes) return false;
     this.#results.set(result.callId, result);
     this.#ended.add(result.callId);
     if (!this.#isTimed) void this.#recordInTime();
@@ -59,7 +61,7 @@ export class HeldResults {
   async #recordInTime(): Promise<void> {
     const { clock, signal } = this.#options;
     this.#isTimed = true;
-    await clock.sleep(limits.heldResultMs, signal);
+    await clock.sleep(heldResults.ms, signal);
     this.#isTimed = false;
     // If it fails, the step records them.
     if (!signal.aborted) await this.record().catch(() => {});

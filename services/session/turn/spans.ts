@@ -3,7 +3,7 @@ import type { ModelRequest } from '../../../shared/domain/prompt/model-request.t
 import type { Commit } from '../../../shared/domain/session/envelope.ts';
 import { headlineOf } from '../../../shared/domain/session/headline.ts';
 import type { StepOutcome } from '../../../shared/domain/values/types.ts';
-import type { SpanDescription } from '../../../shared/kit/trace.ts';
+import { isTracing, type SpanDescription, traced } from '../../../shared/kit/trace.ts';
 import type { AppendResult } from '../../../shared/ports/event-log.ts';
 import type { Tool, ToolEnd, ToolRun } from '../../../shared/ports/tools.ts';
 import type { Attempt } from './attempt.ts';
@@ -11,7 +11,7 @@ import type { Attempt } from './attempt.ts';
 /** The spans of a session host, by OpenTelemetry's conventions for generative AI. They contain no text of messages, calls or results. */
 
 /** One attempt at a turn. `parent`: the traceparent of the run's first commit. */
-export const turnSpan = (attempt: Attempt, parent: string | null): SpanDescription<void> => {
+const turnSpan = (attempt: Attempt, parent: string | null): SpanDescription<void> => {
   const { config } = attempt.services;
   const agent = config.agent.id;
   return {
@@ -29,6 +29,15 @@ export const turnSpan = (attempt: Attempt, parent: string | null): SpanDescripti
     },
     ended: () => ({ attributes: { 'natter.session.status': String(attempt.state.machine.value) } }),
   };
+};
+
+/** Runs an attempt within the trace of its run, wherever that started. */
+export const tracedTurn = async (attempt: Attempt, run: () => Promise<void>): Promise<void> => {
+  if (!isTracing()) return run();
+  const { traces } = attempt.services;
+  const [oldest = 1] = attempt.state.position.window;
+  const parent = (await traces?.of(attempt.key, attempt.ref.id, oldest - 1)) ?? null;
+  return traced(() => turnSpan(attempt, parent), run);
 };
 
 export const stepSpan = (model: string, { step, purpose }: ModelRequest): SpanDescription<StepOutcome> => ({

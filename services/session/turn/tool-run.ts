@@ -1,6 +1,6 @@
-import { aborted } from '../../../shared/kit/aborted.ts';
 import type { Clock } from '../../../shared/kit/clock.ts';
 import { errorMessage } from '../../../shared/kit/errors.ts';
+import { aborted } from '../../../shared/kit/signal.ts';
 import type { Tool, ToolEnd, ToolRun } from '../../../shared/ports/tools.ts';
 
 interface ToolRunOptions {

@@ -1,8 +1,8 @@
 import type { TurnInput } from '../../../shared/domain/session/machine.ts';
 import { Attempt, type TurnServices } from './attempt.ts';
+import { tracedTurn } from './spans.ts';
 import { runTurn } from './turn.ts';
 import type { TurnSession } from './turn-session.ts';
-import { tracedTurn } from './turn-trace.ts';
 import { isStalled } from './watchdog.ts';
 
 /** The one effect of the session machine: runs the turns of all sessions of a host. */

@@ -6,9 +6,9 @@ import type { Entry, KeyValue } from '../kv/key-value.ts';
 import { putEntry } from '../kv/put-entry.ts';
 import { toNatterError } from './broker-errors.ts';
 import { isStrayAnswer, readBatch } from './direct-batch.ts';
+import { onReconnect } from './on-reconnect.ts';
 import { ReplyInbox } from './reply-inbox.ts';
 import { onlyAfter, sendOnce } from './send-once.ts';
-import { onReconnect } from './watch/on-reconnect.ts';
 
 export interface KvStoreOptions {
   readonly connection: NatsConnection;

@@ -26,8 +26,8 @@ import { type ConnectionSettings, type Connections, inboxOf, openConnections } f
 import { openCustodyLog } from './custody-log.ts';
 import { openDeadLetters } from './dead-letters.ts';
 import { createEphemera } from './ephemera.ts';
-import { NatsEventLog } from './event-log.ts';
 import { openKvStore } from './kv-store.ts';
+import { NatsEventLog } from './log/event-log.ts';
 import { groupingOf } from './publish/atomic-publisher.ts';
 import { checkpointQueue, commandQueue, inboundQueue } from './queue/work-queue.ts';
 import { startGuards } from './watch/guards.ts';

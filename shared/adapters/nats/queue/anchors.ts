@@ -11,13 +11,16 @@ export interface AnchorsSettings {
   readonly requestTimeoutMs: number;
 }
 
-/** From one anchor to the next: a fraction of a block of the broker's store, which has 4 or 8 MB. */
-export const anchorBytes = 512 * 1024;
+/**
+ * From one anchor to the next. The broker cuts off what is removed at the end of a block (of 4 or 8 MB), so a snapshot that ends
+ * after the last anchor of its block is not protected: with 32 kB that is less than one in a hundred.
+ */
+export const anchorBytes = 32 * 1024;
 /**
  * The newest stay. As each message counts when it is sent and when it is taken, they reach back 16 MB, twice as far as a replica
  * writes from one snapshot to the next.
  */
-export const anchorsKept = 64;
+export const anchorsKept = 1_024;
 /** What a message takes in the store beside its payload, about. */
 const overheadBytes = 200;
 const trimMs = 60_000;

@@ -24,7 +24,7 @@ const rig = ({ isReplicated = true, stored = 0, fails = false } = {}) => {
 };
 const half = anchorBytes / 2;
 
-test('the first message of a process has an anchor, and then the one with which 512 kB are full', () => {
+test('the first message of a process has an anchor, and then the one with which 32 kB are full', () => {
   const { anchors, published } = rig();
   anchors.note(0);
   expect(published).toEqual(['natter.anchor.commands 0']);

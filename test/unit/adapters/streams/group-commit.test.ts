@@ -47,6 +47,7 @@ const storeWith = (grouping: GroupCommitOptions<Write, string>['grouping']) => {
   };
   return {
     ...{ write, answer, results, calls },
+    resultsOf: (keys: string) => Promise.all([...keys].map(async (key) => results.get(key))),
     open: () => calls.map(({ keys }) => keys.join('+')),
     advance: (ms: number) => {
       now += ms;
@@ -73,7 +74,7 @@ describe('group commit (ADR 23)', () => {
     await store.write('e');
     expect(store.open()).toEqual(['a', 'b', 'c+d+e']);
     for (let calls = 0; calls < 3; calls++) await store.answer('stored');
-    expect(await Promise.all([...'cde'].map((key) => store.results.get(key)))).toEqual(['stored c', 'stored d', 'stored e']);
+    expect(await store.resultsOf('cde')).toEqual(['stored c', 'stored d', 'stored e']);
   });
 
   test('two groups are under way at most; fewer than a group wait for the store, not for company', async () => {
@@ -118,7 +119,7 @@ describe('group commit (ADR 23)', () => {
     await store.answer('stored');
     await store.answer('fenced');
     await store.answer('stored');
-    expect(await Promise.all([...'abc'].map((key) => store.results.get(key)))).toEqual(['stored', 'fenced', 'stored']);
+    expect(await store.resultsOf('abc')).toEqual(['stored', 'fenced', 'stored']);
     await store.write('def');
     expect(store.open()).toEqual(['d+e+f']);
   });

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { HeldResults } from '../../../../services/session/turn/held-results.ts';
+import { HeldResults, heldResults } from '../../../../services/session/turn/held-results.ts';
 import type { ModelRequest } from '../../../../shared/domain/prompt/model-request.ts';
-import { limits } from '../../../../shared/kit/limits.ts';
 import type { Model } from '../../../../shared/ports/model.ts';
 import { command } from '../../../support/domain/given.ts';
 import { type FakeTool, fakeTools } from '../../../support/fake-tools.ts';
@@ -112,14 +111,14 @@ describe('results of calls that only read (I6)', () => {
   test('are recorded after a second in which the model still thinks, and its step goes without them (I11)', async () => {
     const { made, rows, commits } = await turnWith([['look'], 'done'], [look], { thinksMs: ({ step }) => (step - 1) * 5_000 });
     expect(results(rows())).toEqual([]);
-    await made.clock.pass(limits.heldResultMs);
+    await made.clock.pass(heldResults.ms);
     expect(results(rows())).toEqual(['tool_result m/1 m.1.0 ok']);
     await made.clock.pass(5_000);
     expect(commits().slice(2)).toEqual([['tool_result'], ['model_step', 'assistant_message', 'turn_completed']]);
   });
 
   test('more than the bound is recorded at once (I11)', async () => {
-    const run = async () => ({ outcome: 'ok', text: 'x'.repeat(limits.heldResultsBytes / 2 + 1) }) as const;
+    const run = async () => ({ outcome: 'ok', text: 'x'.repeat(heldResults.bytes / 2 + 1) }) as const;
     const { steps } = await turnWith([['look', 'look'], 'done'], [{ ...look, run }]);
     expect(steps[1]?.logged).toHaveLength(1);
     expect(steps[1]?.heard).toContain('m.1.0=ok m.1.1=ok');

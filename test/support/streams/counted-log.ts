@@ -1,12 +1,12 @@
-import type { FollowedLog, WakeUps } from '../../shared/adapters/streams/follow.ts';
-import { followLog } from '../../shared/adapters/streams/follow.ts';
-import type { LogTail } from '../../shared/adapters/streams/log-tail.ts';
-import type { MessageBatch, StoredMessage } from '../../shared/adapters/streams/stored-message.ts';
-import type { RecordedCommit } from '../../shared/domain/session/envelope.ts';
-import { NatterError } from '../../shared/kit/errors.ts';
-import { VirtualClock } from '../sim/world/virtual-clock.ts';
-import { commitTo, keyOf, recorded } from './domain/commits.ts';
-import { deleted } from './memories.ts';
+import type { FollowedLog, WakeUps } from '../../../shared/adapters/streams/follow.ts';
+import { followLog } from '../../../shared/adapters/streams/follow.ts';
+import type { LogTail } from '../../../shared/adapters/streams/log-tail.ts';
+import type { MessageBatch, StoredMessage } from '../../../shared/adapters/streams/stored-message.ts';
+import type { RecordedCommit } from '../../../shared/domain/session/envelope.ts';
+import { NatterError } from '../../../shared/kit/errors.ts';
+import { VirtualClock } from '../../sim/world/virtual-clock.ts';
+import { commitTo, keyOf, recorded } from '../domain/commits.ts';
+import { deleted } from '../memories.ts';
 
 /** What a message says: which key, and whether it is a commit, an erasure or neither. */
 export interface Written {

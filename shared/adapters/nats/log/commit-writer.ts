@@ -9,9 +9,9 @@ import { digestOf, encodeCommit } from '../../../wire/codec.ts';
 import type { Subjects } from '../../../wire/subjects.ts';
 import { type Grouping, ungrouped } from '../../streams/group-commit.ts';
 import { type BrokerFailure, failureOf } from '../broker-errors.ts';
+import { AtomicPublisher, type StreamMessage } from '../publish/atomic-publisher.ts';
 import type { ReplyInbox } from '../reply-inbox.ts';
 import { onlyAfter } from '../send-once.ts';
-import { AtomicPublisher, type StreamMessage } from './atomic-publisher.ts';
 
 export interface CommitWriterOptions {
   readonly connection: NatsConnection;

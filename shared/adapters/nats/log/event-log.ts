@@ -1,16 +1,16 @@
 import { MsgHdrsImpl } from '@nats-io/transport-node';
-import type { SessionKey } from '../../domain/keys/session-key.ts';
-import type { Commit, RecordedCommit } from '../../domain/session/envelope.ts';
-import type { LogView } from '../../domain/session/log-witness.ts';
-import { assert } from '../../kit/assert.ts';
-import { NatterError } from '../../kit/errors.ts';
-import { limits } from '../../kit/limits.ts';
-import type { AppendResult, EventLog, FollowOptions, LogInfo, StoredCommit } from '../../ports/event-log.ts';
-import { digestOf } from '../../wire/codec.ts';
-import type { Subjects } from '../../wire/subjects.ts';
-import { streamNames } from '../../wire/topology.ts';
-import { followLog } from '../streams/follow.ts';
-import type { LogTail } from '../streams/log-tail.ts';
+import type { SessionKey } from '../../../domain/keys/session-key.ts';
+import type { Commit, RecordedCommit } from '../../../domain/session/envelope.ts';
+import type { LogView } from '../../../domain/session/log-witness.ts';
+import { assert } from '../../../kit/assert.ts';
+import { NatterError } from '../../../kit/errors.ts';
+import { limits } from '../../../kit/limits.ts';
+import type { AppendResult, EventLog, FollowOptions, LogInfo, StoredCommit } from '../../../ports/event-log.ts';
+import { digestOf } from '../../../wire/codec.ts';
+import type { Subjects } from '../../../wire/subjects.ts';
+import { streamNames } from '../../../wire/topology.ts';
+import { followLog } from '../../streams/follow.ts';
+import type { LogTail } from '../../streams/log-tail.ts';
 import {
   commitOf,
   commitOrNull,
@@ -18,12 +18,12 @@ import {
   type OnBad,
   type StoredMessage,
   storedCommit,
-} from '../streams/stored-message.ts';
-import { failureOf, toNatterError } from './broker-errors.ts';
-import { isStrayAnswer, nothing, readBatch } from './direct-batch.ts';
+} from '../../streams/stored-message.ts';
+import { failureOf, toNatterError } from '../broker-errors.ts';
+import { isStrayAnswer, nothing, readBatch } from '../direct-batch.ts';
+import { ReplyInbox } from '../reply-inbox.ts';
+import { CommitWriter, type CommitWriterOptions } from './commit-writer.ts';
 import { followedStream } from './follow.ts';
-import { CommitWriter, type CommitWriterOptions } from './publish/commit-writer.ts';
-import { ReplyInbox } from './reply-inbox.ts';
 
 export interface NatsEventLogOptions extends CommitWriterOptions {
   /** Called for each message that `page` and `follow` skip because it is not a commit. */

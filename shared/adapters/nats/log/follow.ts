@@ -1,11 +1,11 @@
 import type { Msg, NatsConnection } from '@nats-io/transport-node';
-import type { LogView } from '../../domain/session/log-witness.ts';
-import type { Clock } from '../../kit/clock.ts';
-import type { FollowOptions } from '../../ports/event-log.ts';
-import type { Subjects } from '../../wire/subjects.ts';
-import { type FollowedLog, readsAll, under, type WakeUps } from '../streams/follow.ts';
-import { commitOrNull, keyIn, type MessageBatch, type OnBad } from '../streams/stored-message.ts';
-import { onReconnect } from './watch/on-reconnect.ts';
+import type { LogView } from '../../../domain/session/log-witness.ts';
+import type { Clock } from '../../../kit/clock.ts';
+import type { FollowOptions } from '../../../ports/event-log.ts';
+import type { Subjects } from '../../../wire/subjects.ts';
+import { type FollowedLog, readsAll, under, type WakeUps } from '../../streams/follow.ts';
+import { commitOrNull, keyIn, type MessageBatch, type OnBad } from '../../streams/stored-message.ts';
+import { onReconnect } from '../on-reconnect.ts';
 
 interface EventStream {
   readonly connection: NatsConnection;
