@@ -31,7 +31,8 @@ const help: Readonly<Record<string, string>> = {
   // The router.
   routed_total: 'Inbound envelopes that became commands.',
   duplicates_total: 'Inbound envelopes whose command was already stored.',
-  dropped_total: 'Inbound envelopes that the configuration ignores.',
+  dropped_total:
+    'Inbound envelopes that the configuration ignores, and reactions and button presses, which are not recorded yet.',
   pairing_notices_total: 'Strangers who were told a pairing code.',
   unroutable_total: 'Inbound envelopes that became dead letters.',
   retries_total: 'Times a command could not be published.',

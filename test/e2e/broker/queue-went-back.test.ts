@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import pino from 'pino';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { startSession } from '../../../services/session/main.ts';
 import { configSchema } from '../../../shared/domain/config/schema.ts';
 import type { SessionCommand } from '../../../shared/domain/session/commands.ts';
@@ -54,11 +54,14 @@ test('I1: when the queue of commands goes back to an older copy, a new command i
   await Promise.all(stores.map((store) => store.copyAs('older')));
   await server.restart();
   for (const text of ['two', 'three', 'four']) expect(await append(text)).toBe('accepted');
+  const recordedAt = Date.now();
   await host.stop(2_000);
   await opened.close();
   await server.kill9();
   await Promise.all(stores.map((store) => store.putBack('older')));
   await server.restart();
   await start();
+  // Times are compared with a second of tolerance.
+  await vi.waitFor(() => expect(Date.now() - recordedAt).toBeGreaterThan(1_500), { timeout: 10_000 });
   for (const text of ['five', 'six']) expect(await append(text)).toBe('accepted');
 }, 60_000);

@@ -7,6 +7,7 @@ import { startSession } from '../../../services/session/main.ts';
 import { openInMemory } from '../../../shared/adapters/in-memory/open.ts';
 import { type Config, configSchema } from '../../../shared/domain/config/schema.ts';
 import { type InboundEnvelope, inboundEnvelope } from '../../../shared/domain/routing/inbound-envelope.ts';
+import { strangersShare } from '../../../shared/domain/session/decide/queue-share.ts';
 import type { RecordedCommit } from '../../../shared/domain/session/envelope.ts';
 import type { SessionEvent } from '../../../shared/domain/session/events.ts';
 import { systemClock } from '../../../shared/kit/clock.ts';
@@ -74,9 +75,9 @@ const live = async (envelopes: readonly InboundEnvelope[], session: object, chan
     return asked.length - events.filter(({ type }) => type === 'turn_completed').length;
   };
   // No more at a time than may wait in one session: nothing here is about a queue that is full.
-  const { limit } = config.session.queue;
-  for (let from = 0; from < envelopes.length; from += limit) {
-    for (const envelope of envelopes.slice(from, from + limit)) await ports.inbound.publish(envelope);
+  const atOnce = strangersShare(config.session.queue.limit).each;
+  for (let from = 0; from < envelopes.length; from += atOnce) {
+    for (const envelope of envelopes.slice(from, from + atOnce)) await ports.inbound.publish(envelope);
     await expect
       .poll(async () => [await ports.inbound.lag(), await ports.commands.lag(), await unanswered()], {
         timeout: 20_000,

@@ -60,7 +60,9 @@ test("D8: the owner's /pair at the gateway approves a code, on whatever channel;
 test("A9/94: the owner's token turns sending off; who it speaks for does not", async () => {
   const { call, say } = await sayer();
   await say('hello');
-  expect((await say('/send off', { sender: { id: 'ann' } })).reply).toBe('Only the owner may use /send.');
+  expect((await say('/send off', { sender: { id: 'ann' } })).reply).toBe(
+    'Only the owner may use /send. Nobody is named in agent.owners.',
+  );
   expect((await say('/send off')).reply).toBe('Sending is off for this session.');
   expect((await call('GET', pathOf(key, '/state'))).body.context.settings).toEqual({ sendPolicy: 'deny' });
 });

@@ -73,7 +73,10 @@ const say = async (key: SessionKey, text: string, sender: Sender = owner, source
   const message = { messageId: id, text, sender };
   const data = { type: 'post_message', sessionId: `of ${key}`, message, ...(source && { source }) } as never;
   await ports.commands.publish({ id, key, at: systemClock.now(), correlationId: id, causationId: id, actor: 'test', data });
-  await vi.waitFor(() => expect(view.get(key)?.messageCount).toBe(before + 2));
+  await vi.waitFor(async () => {
+    for await (const commit of ports.events.read(key)) view.take(commit);
+    expect(view.get(key)?.messageCount).toBe(before + 2);
+  });
 };
 const messagesIn = async (key: SessionKey) => {
   const found = [];
