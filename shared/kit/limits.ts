@@ -1,4 +1,5 @@
 import { arrivalLimits } from './limits/arrival-limits.ts';
+import { outgoingLimits } from './limits/outgoing-limits.ts';
 
 /** All bounds of the product, in one place, with the unit last (I11). */
 export const limits = {
@@ -193,17 +194,7 @@ export const limits = {
   /** Recent commits, and characters of their texts, that a gateway keeps to serve its streams without reading the log. */
   feedCommits: 1_000,
   feedCharacters: 8 * 1024 * 1024,
-  /** Outbounds taken from the log that are in hand and not in a final state yet. */
-  deliveryWindow: 2_000,
-  /** Parts of one message; what is left is not sent, and a mark says so. */
-  deliveryParts: 100,
-  /** Characters of a part at most, whatever a platform takes. */
-  partCharacters: 40_000,
-  /** Characters of an outgoing message that are read as Markdown: it is cut as plain text behind them. */
-  markdownCharacters: 64_000,
-  /** Characters of a platform's id of a message, and of the opening line of a code fence that is opened again in the next part. */
-  platformIdCharacters: 256,
-  fenceCharacters: 64,
+  ...outgoingLimits,
   /** Index rows that the projection caches, and changed rows not yet written before it stops reading. */
   indexCachedRows: 10_000,
   indexDirtyRows: 2_000,

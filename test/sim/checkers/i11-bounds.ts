@@ -1,6 +1,9 @@
 import { limits } from '../../../shared/kit/limits.ts';
 import type { Checker } from '../history.ts';
 
+/** What strangers have waiting takes none of the owner's room (D7): each may have as much. */
+const queuedTurns = 2 * limits.queuedTurns;
+
 /** I11: no host holds more sessions than it may, and no session queues more turns than it may. */
 export const everythingIsBounded: Checker = ({ residents, commits }) => [
   ...residents
@@ -8,8 +11,8 @@ export const everythingIsBounded: Checker = ({ residents, commits }) => [
     .map(({ host, resident, limit }) => `${host} holds ${resident} sessions; it may hold ${limit}`),
   ...commits.flatMap(({ key, seq, events }) =>
     events.flatMap((event) =>
-      event.type === 'turn_queued' && event.position > limits.queuedTurns
-        ? [`${key}: ${event.position} turns wait at ${seq}; ${limits.queuedTurns} may`]
+      event.type === 'turn_queued' && event.position > queuedTurns
+        ? [`${key}: ${event.position} turns wait at ${seq}; ${queuedTurns} may`]
         : [],
     ),
   ),

@@ -38,7 +38,10 @@ describe('what is introspected next', () => {
     const said = [...Array(20).keys()].flatMap((turn) => [`post m${turn}`, `reply m${turn}/1 1`]);
     const { ports, requests } = portsOf(...said, 'checkpoint');
     let pauses = 0;
-    const clock = { ...ports.clock, sleep: async () => void (pauses += 1) };
+    const sleep = async (): Promise<void> => {
+      pauses += 1;
+    };
+    const clock = { ...ports.clock, sleep };
     if (requests[0]) await readNextSlice({ ...ports, clock }, requests[0], 10_000);
     expect(pauses, 'of 41 commits').toBe(2);
   });
