@@ -59,6 +59,8 @@ const help: Readonly<Record<string, string>> = {
   retention_due_sessions: 'Sessions that were due in the last round, removed or not.',
   retention_deleted_total: 'Sessions that retention has removed.',
   retention_failed_total: 'Sessions that retention could not archive or remove.',
+  retention_live_bytes: 'What sessions took in the log in the last round, in bytes.',
+  retention_deleted_bytes: 'What deleted sessions still took in the log: erasing them frees it.',
   mirror_active: '1 where this process keeps the mirror of transcripts.',
   mirror_healthy: '0 when the mirror of transcripts cannot be written.',
   mirror_lines_total: 'Lines written to transcripts.',
