@@ -43,9 +43,9 @@ export class Checkpoints {
   /**
    * With the commit of a message, and for a repeat of the last command: sets the timer for the first message that there is to introspect, and
    * for the first since the session was loaded, in case the timer was lost. The command is acknowledged after it. Resolves soon and never
-   * rejects: a message goes before its timer, and the next message sets it.
+   * rejects: a message goes before its timer, and the next message sets it. `spokenAt`: since when it is silent, ms.
    */
-  async ensureIdleTimer(session: Session): Promise<void> {
+  async ensureIdleTimer(session: Session, spokenAt = this.#options.ports.clock.now()): Promise<void> {
     const { config, ports, log } = this.#options;
     if (!config.enabled) return;
     if (this.#timed.has(session) && hasNews(session.state)) return;
@@ -55,7 +55,7 @@ export class Checkpoints {
       if (!isSettled.signal.aborted) throw new Error('the broker has not answered yet');
     };
     try {
-      await Promise.race([this.#set(session.key, ports.clock.now() + this.#idleMs), tooLate()]);
+      await Promise.race([this.#set(session.key, spokenAt + this.#idleMs), tooLate()]);
       this.#timed.add(session);
     } catch (error) {
       this.#timed.delete(session);

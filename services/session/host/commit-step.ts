@@ -29,7 +29,8 @@ export const commitStep = async (
   const repeat = await repeatIn(session, envelope, origin, services);
   if (repeat !== null) {
     // The host that recorded the last command may have gone before it set the timer.
-    if (origin?.seq === state.position.command.seq) await services.checkpoints.ensureIdleTimer(session);
+    if (origin?.seq === state.position.command.seq)
+      await services.checkpoints.ensureIdleTimer(session, state.position.interactedAt);
     return { kind: 'duplicate', repeat };
   }
 
