@@ -33,6 +33,20 @@ const open = async (): Promise<Ports> => {
   afterwards(() => ports.close());
   return ports;
 };
+/** The places of the commands that a member handles, from now on. */
+const handledBy = async ({ commands: queue }: Ports): Promise<readonly number[]> => {
+  const handled: number[] = [];
+  const consumption = await queue.consume({
+    member: 'host',
+    handle: async ({ seq }) => {
+      handled.push(seq);
+      return { kind: 'done' };
+    },
+  });
+  afterwards(() => consumption.close(0));
+  await vi.waitFor(() => expect(consumption.owned()).toEqual([0]), { timeout: 20_000 });
+  return handled;
+};
 const command = (): CommandEnvelope => {
   const id = randomUUID();
   const data = { type: 'append_message', sessionId: 's', message: { messageId: id, text: id, sender: { id: 'ann' } } } as const;
@@ -88,16 +102,7 @@ test('an older copy was put back: nothing is stored or handed out until the newe
       message: expect.stringMatching(/natter log accept/),
     });
   }
-  const handled: number[] = [];
-  const consumption = await writer.commands.consume({
-    member: 'host',
-    handle: async ({ seq }) => {
-      handled.push(seq);
-      return { kind: 'done' };
-    },
-  });
-  afterwards(() => consumption.close(0));
-  await vi.waitFor(() => expect(consumption.owned()).toEqual([0]), { timeout: 20_000 });
+  const handled = await handledBy(writer);
   expect((await writer.inbound.lag()) + handled.length, 'nothing is taken from it').toBe(0);
 
   await whileStopped(() => commands.putBack('newer'));
@@ -116,16 +121,7 @@ test('a person accepts the loss: it is recorded, no place is given out again, an
   await whileStopped(() => commands.putBack('older'));
   await said(writer, /had reached/);
   // It has what fills a lost place in hand when the loss is accepted.
-  const handled: number[] = [];
-  const consumption = await writer.commands.consume({
-    member: 'host',
-    handle: async ({ seq }) => {
-      handled.push(seq);
-      return { kind: 'done' };
-    },
-  });
-  afterwards(() => consumption.close(0));
-  await vi.waitFor(() => expect(consumption.owned()).toEqual([0]), { timeout: 20_000 });
+  const handled = await handledBy(writer);
 
   const address = { servers: server.url };
   await withLog(config, address, async (resources) => {
