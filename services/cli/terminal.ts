@@ -32,6 +32,8 @@ export interface Terminal {
   progress(text: string): void;
   /** Ends the progress line. */
   settled(): void;
+  /** While a chat has the screen, it gets all text instead. `null`: it is over. */
+  divert(above: ((text: string) => void) | null): void;
 }
 
 const everyMs = 5_000;
@@ -46,21 +48,21 @@ export const createTerminal = (options: { out: Stream; err: Stream; interactive:
   const { out, err, interactive, now } = options;
   let shown = false;
   let last = now();
+  let above: ((text: string) => void) | null = null;
   const settled = (): void => {
     if (shown && err.isTTY) err.write('\r\u001b[K');
     shown = false;
   };
+  const line = (stream: Stream, text: string): void => {
+    settled();
+    if (above === null) stream.write(`${safe(text)}\n`);
+    else above(safe(text));
+  };
   return {
     interactive,
-    out: (line) => {
-      settled();
-      out.write(`${safe(line)}\n`);
-    },
+    out: (text) => line(out, text),
     write: (text) => out.write(safe(text)),
-    note: (line) => {
-      settled();
-      err.write(`${safe(line)}\n`);
-    },
+    note: (text) => line(err, text),
     progress: (text) => {
       if (err.isTTY) err.write(`\r\u001b[K${safe(text)}`);
       else if (now() - last >= everyMs) {
@@ -70,6 +72,9 @@ export const createTerminal = (options: { out: Stream; err: Stream; interactive:
       shown = true;
     },
     settled,
+    divert: (to) => {
+      above = to;
+    },
   };
 };
 

@@ -8,10 +8,11 @@ import { createLog } from '../../../shared/kit/log.ts';
 import { type Config, secretsOf } from '../../../shared/runtime/config/load.ts';
 import { startTracing } from '../../../shared/runtime/telemetry/start.ts';
 import { refusePublicBind } from '../../gateway/main.ts';
-import { type CommonOptions, configOf } from '../access.ts';
+import { type CommonOptions, configOf, mainSessionKey } from '../access.ts';
+import { Chat } from '../chat/chat.ts';
+import { knownWords } from '../chat/known-words.ts';
 import { gatewayToken, type Installation, installationIn } from '../installation.ts';
 import type { World } from '../terminal.ts';
-import { chat } from './chat.ts';
 import { openConfig } from './configuration.ts';
 import { untilReady, watchProblems } from './health/report.ts';
 import { type System, startSystem } from './system.ts';
@@ -60,8 +61,10 @@ export const up = async (world: World, options: UpOptions): Promise<void> => {
     const changed = chatting ? (problems: readonly string[]) => showProblems(world, problems) : () => {};
     void watchProblems(system.services(), { clock, log, signal: stopping.signal, changed });
     if (!stopping.signal.aborted) greet(world, config, installation, token, system, chatting);
-    if (chatting) await chat(world, createClient({ url: system.gateway.url, token }), mainSession(config), stopping.signal);
-    else await new Promise<void>((resolve) => aborted(stopping.signal, resolve));
+    if (chatting) {
+      const client = createClient({ url: system.gateway.url, token });
+      await new Chat(world, client, mainSessionKey(config), await knownWords(world, options)).run(stopping.signal);
+    } else await new Promise<void>((resolve) => aborted(stopping.signal, resolve));
   } finally {
     stopping.abort();
     live.close();
@@ -85,8 +88,6 @@ const aborted = (signal: AbortSignal, then: () => void): void => {
   else signal.addEventListener('abort', then, { once: true });
 };
 
-const mainSession = ({ agent, session }: Config): string => `agent:${agent.id}:${session.mainKey}`;
-
 const showProblems = ({ terminal }: World, problems: readonly string[]): void => {
   for (const problem of problems) terminal.note(pc.yellow(problem));
   if (problems.length === 0) terminal.note(pc.green('all problems are resolved'));
@@ -101,7 +102,7 @@ const greet = (
   system: System,
   chatting: boolean,
 ): void => {
-  const key = mainSession(config);
+  const key = mainSessionKey(config);
   terminal.out(`${pc.bold('natter is up')}  ${pc.cyan(system.gateway.url)}`);
   // Elsewhere it would end up in a log.
   terminal.out(`  token   ${terminal.interactive ? token : `in ${installation.paths.gateway}`}`);
@@ -115,5 +116,5 @@ const greet = (
   terminal.out('  npm run natter -- tail --from 1');
   terminal.out(`  npm run natter -- replay ${key} --diff`);
   terminal.out('');
-  terminal.out(chatting ? `Or chat here with ${key}; /quit or Ctrl-C to stop.` : 'Ctrl-C to stop.');
+  terminal.out(chatting ? `Or chat here with ${key}; /help lists the commands, /quit stops everything.` : 'Ctrl-C to stop.');
 };
