@@ -3,7 +3,8 @@ import { type Cursor, NatterApiError, type NatterClient, type Session, type Stre
 import { pause } from '../../../shared/client/pause.ts';
 import { errorMessage } from '../../../shared/kit/errors.ts';
 import { printable } from '../../../shared/kit/scrub.ts';
-import { oneLine, type World } from '../terminal.ts';
+import { counted, oneLine, type World } from '../terminal.ts';
+import { exportToFile } from './export-file.ts';
 import { openKeyboard } from './keyboard.ts';
 import { type Key, LineEditor } from './line-editor.ts';
 import { answerIn, type Question } from './question.ts';
@@ -192,6 +193,9 @@ export class Chat {
         return this.#screen.print(...helpLines(this.#known));
       case 'clear':
         return this.#screen.clear();
+      case 'export':
+        void this.#export(line.file);
+        return;
       case 'unknown': {
         const near = line.near === null ? '' : ` Did you mean ${line.near}?`;
         return this.#screen.print(
@@ -200,6 +204,15 @@ export class Chat {
       }
       case 'send':
         return this.#send(line.text);
+    }
+  }
+
+  async #export(file: string): Promise<void> {
+    try {
+      const { path, messages } = await exportToFile(this.#client, this.#key, file);
+      this.#screen.print(printable(`${counted(messages, 'message')} in ${path}`));
+    } catch (error) {
+      this.#screen.print(pc.red(printable(`Not exported: ${errorMessage(error)}`)));
     }
   }
 

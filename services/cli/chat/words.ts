@@ -6,12 +6,14 @@ export type Line =
   | { readonly type: 'leave' }
   | { readonly type: 'help' }
   | { readonly type: 'clear' }
+  | { readonly type: 'export'; readonly file: string }
   | { readonly type: 'unknown'; readonly word: string; readonly near: string | null }
   | { readonly type: 'send'; readonly text: string };
 
 const leaving: ReadonlySet<string> = new Set(['/quit', '/exit', 'quit', 'exit']);
 /** Words of the terminal itself. */
 const own = [
+  ['/export FILE', 'writes this session to a Markdown file'],
   ['/clear', 'clears the screen'],
   ['/quit', 'leaves, as quit, exit and Ctrl-D do'],
 ] as const;
@@ -29,7 +31,7 @@ export interface Known {
 
 /** Words that Tab completes. */
 export const completedWords = ({ skills, triggers }: Known): string[] => [
-  ...[...chatCommandWords, ...own.map(([word]) => word), ...skills.map((name) => `/${name}`)],
+  ...[...chatCommandWords, ...own.slice(1).map(([word]) => word), ...skills.map((name) => `/${name}`)],
   ...triggers.filter((word) => word.startsWith('/')),
 ];
 
@@ -39,6 +41,8 @@ export const lineMeaning = (text: string, known: Known): Line => {
   if (leaving.has(said)) return { type: 'leave' };
   if (said === '/help' || said === '/?') return { type: 'help' };
   if (said === '/clear') return { type: 'clear' };
+  const file = /^\/export\s+(.+)$/iu.exec(text.trim())?.[1];
+  if (file !== undefined) return { type: 'export', file };
   const word = /^\/[a-z][\w-]*(?=\s|$)/iu.exec(text)?.[0];
   const words = ['/help', '/skill', ...completedWords(known)];
   if (word === undefined || words.some((each) => each.toLowerCase() === word.toLowerCase())) return { type: 'send', text };
