@@ -85,7 +85,10 @@ export const openNats = async (config: Config, options: OpenOptions): Promise<Po
   const store = options.store ?? (await watchStore(config, { connection: commits, clock }));
   const wrote = tellingStore(store, connections);
   const deadLetters = await openDeadLetters(inCommits);
-  const bucket = (name: string) => openKvStore({ connection: caches, bucket: name, requestTimeoutMs });
+  const bucket = (name: string) => {
+    const anchor = topology.streams.find((stream) => stream.name === `KV_${name}`)?.anchor;
+    return openKvStore({ connection: caches, bucket: name, anchor, requestTimeoutMs });
+  };
   const snapshots = await bucket(buckets.snapshots);
   const index = await bucket(buckets.index);
   const hosts = await bucket(buckets.hosts);
