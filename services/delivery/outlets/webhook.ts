@@ -129,13 +129,8 @@ const neverArrived = new Set([
   ...['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'UND_ERR_CONNECT_TIMEOUT', 'ENETUNREACH', 'EHOSTUNREACH'],
 ]);
 
-/** What `fetch` says of a 407, whose answer it hands to nobody. */
-const proxyRefused = 'proxy authentication required';
-
 const resultOfError = (error: unknown): SendResult => {
   const cause = error instanceof Error ? error.cause : undefined;
-  if (cause instanceof Error && cause.message === proxyRefused)
-    return { kind: 'refused', failure: 'auth', afterMs: 0, detail: 'HTTP 407' };
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
   const detail = code === '' ? errorMessage(error) : `${errorMessage(error)} (${code})`;
   return neverArrived.has(code) ? { kind: 'refused', failure: 'transient', detail } : { kind: 'unknown', detail };

@@ -49,7 +49,6 @@ describe('D12: what a webhook means by its status', () => {
     [403, {}, refused('permission')],
     [404, {}, gone],
     [405, {}, gone],
-    [407, {}, refused('auth')],
     [408, {}, unknown],
     [409, {}, gone],
     [410, {}, refused('gone')],
@@ -73,6 +72,10 @@ describe('D12: what a webhook means by its status', () => {
     [599, {}, unknown],
   ])('%i with %j', async (status, headers, expected) => {
     expect(await resultOf({ status, headers })).toMatchObject({ ...expected, detail: `HTTP ${status}` });
+  });
+
+  test('a 407 looks like a broken connection: fetch hands its answer to nobody', async () => {
+    expect(await resultOf({ status: 407 })).toMatchObject(unknown);
   });
 
   test('a connection that breaks before the answer, and one that has none in time, may have been heard', async () => {
