@@ -105,7 +105,11 @@ export const crowded = worldOf(async ({ host, done }, key, letter, cell) => {
   host.hold();
   for (let at = 0; people.length > 0 && at <= strangersShare(configOf().session.queue.limit).all; at++) {
     const principal = people[at % people.length] ?? '';
-    const message = { messageId: `w${at}-${cell}`, text: 'hi', sender: { id: principal, role: 'participant' as const, principal } };
+    const message = {
+      messageId: `w${at}-${cell}`,
+      text: 'hi',
+      sender: { id: principal, role: 'participant' as const, principal },
+    };
     await done(key, { type: 'post_message', sessionId: 's', message });
   }
   return '';

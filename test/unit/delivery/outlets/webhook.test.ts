@@ -27,7 +27,15 @@ const resultOf = async (answer: Answer | null, more: object = {}) => {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   afterwards(() => server.close());
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
-  const options = { channel: 'chat', url, secret: 's', timeoutMs: 60_000, attempts: 1, idempotent: true, clock: { now: () => now } };
+  const options = {
+    channel: 'chat',
+    url,
+    secret: 's',
+    timeoutMs: 60_000,
+    attempts: 1,
+    idempotent: true,
+    clock: { now: () => now },
+  };
   return webhookOutlet({ ...options, ...more }).send(part, new AbortController().signal);
 };
 const refused = (failure: string, afterMs = 0) => ({ kind: 'refused', failure, afterMs });

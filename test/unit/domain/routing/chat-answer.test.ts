@@ -158,7 +158,10 @@ describe('reports', () => {
     ['a bot on a platform', bot, 0],
     ['somebody without a role', { id: '42' }, 0],
   ] as const)('D7: what is wrong with the configuration is told to the owner alone: %s', (_, sender, count) => {
-    const settings = { agent: { owners: ['ann'] }, session: { identityLinks: { ann: ['1001'] }, dmScope: 'per-peer', strict: true } };
+    const settings = {
+      agent: { owners: ['ann'] },
+      session: { identityLinks: { ann: ['1001'] }, dmScope: 'per-peer', strict: true },
+    };
     for (const text of ['/status', '/context', '/context detail'])
       expect(facts(text, { settings: settings as Change, sender }).warnings).toHaveLength(count);
   });
