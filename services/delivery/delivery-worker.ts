@@ -84,7 +84,13 @@ export const createDeliveryWorker = (options: DeliveryWorkerOptions) => {
       result = accounts.tried(outbound.target, result);
     }
     if (result === null || held.aborted) return 'collided';
-    const after = afterSend(result, sending, { outbound, outlet: channel.traits, at, now: clock.now(), retryMs: Math.round(retryMs(sending.attempt, random())) });
+    const after = afterSend(result, sending, {
+      outbound,
+      outlet: channel.traits,
+      at,
+      now: clock.now(),
+      retryMs: Math.round(retryMs(sending.attempt, random())),
+    });
     if (after === null) log.warn({ outboundId: outbound.id, detail: result.detail }, 'nobody knows whether it was sent; asking');
     return after === null || (await record(outbound, after)) ? 0 : 'collided';
   };
