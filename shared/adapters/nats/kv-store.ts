@@ -54,14 +54,14 @@ export const openKvStore = async (options: KvStoreOptions): Promise<KeyValue> =>
   });
   const read = async (key: string): Promise<Entry> => {
     const message = await orNatterError('read', manager.streams.getMessage(stream, { last_by_subj: subjectOf(key) }));
-    return entryOf(key, message, isStrayAnswer(message?.header, 0));
+    return entryOf(key, message, isStrayAnswer(String(message?.header), 0));
   };
 
   return {
     read,
     peek: async (key) => {
       const message = await orNatterError('read', manager.direct.getMessage(stream, { last_by_subj: subjectOf(key) }));
-      return entryOf(key, message, isStrayAnswer(message?.header, 1));
+      return entryOf(key, message, isStrayAnswer(String(message?.header), 1));
     },
     put: (key, value, { fence, ttlMs } = {}) => {
       anchors.note(value?.length ?? 0);
