@@ -9,8 +9,8 @@ import {
   setTransportFactory,
 } from '@nats-io/transport-node';
 import { nodeResolveHost } from '@nats-io/transport-node/lib/node_transport.js';
-import { HealthProblem, readinessOf } from '../../kit/health-problem.ts';
-import { publicKeyOf, signWith } from '../../wire/nkey.ts';
+import { HealthProblem, readinessOf } from '../../../kit/health-problem.ts';
+import { publicKeyOf, signWith } from '../../../wire/nkey.ts';
 import { connectionFailure } from './broker-errors.ts';
 import { Protocol, Transport } from './protocol.ts';
 import { isNewEnough, minimumServerVersion } from './version.ts';

@@ -1,15 +1,15 @@
 import { initialTransition } from 'xstate';
-import { assert } from '../../kit/assert.ts';
-import { limits } from '../../kit/limits.ts';
-import type { ForkBase } from '../values/fork-base.ts';
-import { type Arrivals, arrivalsAfter, arrivalsHandedOn, noArrivals } from './arrivals.ts';
-import { type ChainLink, chainBreak, chainStart, linkAfter, startsAnew } from './chain.ts';
-import type { SessionContext } from './context.ts';
-import { type Covered, coveredAfter } from './covered.ts';
-import type { RecordedCommit } from './envelope.ts';
-import { isInteraction, type SessionEvent } from './events.ts';
+import { assert } from '../../../kit/assert.ts';
+import { limits } from '../../../kit/limits.ts';
+import type { ForkBase } from '../../values/fork-base.ts';
+import { type Arrivals, arrivalsAfter, arrivalsHandedOn, noArrivals } from '../arrivals.ts';
+import { type ChainLink, chainBreak, chainStart, linkAfter, startsAnew } from '../chain.ts';
+import type { SessionContext } from '../context.ts';
+import { type Covered, coveredAfter } from '../covered.ts';
+import type { RecordedCommit } from '../envelope.ts';
+import { isInteraction, type SessionEvent } from '../events.ts';
+import { rememberedIds } from '../repeats/id-memory.ts';
 import { type MachineSnapshot, type SessionStatus, sessionMachine } from './machine.ts';
-import { rememberedIds } from './repeats/id-memory.ts';
 import { stepOf } from './steps.ts';
 
 /** The one fold: replay and snapshot + tail come from here, and so does the check of events before they are written. It runs no effect. */

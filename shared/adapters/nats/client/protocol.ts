@@ -1,6 +1,6 @@
 import { errors, ProtocolHandler } from '@nats-io/transport-node';
 import { NodeTransport } from '@nats-io/transport-node/lib/node_transport.js';
-import { HealthProblem } from '../../kit/health-problem.ts';
+import { HealthProblem } from '../../../kit/health-problem.ts';
 import { permissionProblem } from './broker-errors.ts';
 
 /** The client's transport, which would check the certificate of a broker that is named by its IP address as that of `localhost`. */

@@ -1,7 +1,7 @@
 import { assign, fromCallback, type SnapshotFrom, setup } from 'xstate';
+import { type ActiveTurn, neverOpened, type SessionContext } from '../context.ts';
+import type { SessionEvent } from '../events.ts';
 import { changedBy } from './changes.ts';
-import { type ActiveTurn, neverOpened, type SessionContext } from './context.ts';
-import type { SessionEvent } from './events.ts';
 
 /**
  * Which facts are possible in which status. The machine's event type is `SessionEvent`: commands never reach it. Its one action records what the

@@ -1,5 +1,5 @@
-import { detachedString } from '../../kit/detached-string.ts';
-import { answered, requestOf } from './answered.ts';
+import { detachedString } from '../../../kit/detached-string.ts';
+import { answered, requestOf } from '../answered.ts';
 import {
   type ContextChange,
   callEnded,
@@ -17,9 +17,9 @@ import {
   turnJoined,
   turnResumed,
   turnStarted,
-} from './context.ts';
-import type { EventOf, EventType, SessionEvent } from './events.ts';
-import { checkpointRequested, introspected } from './introspection.ts';
+} from '../context.ts';
+import type { EventOf, EventType, SessionEvent } from '../events.ts';
+import { checkpointRequested, introspected } from '../introspection.ts';
 
 type Changes = { readonly [T in EventType]: (context: SessionContext, event: EventOf<T>) => ContextChange };
 

@@ -1,7 +1,7 @@
-import { assert } from '../../kit/assert.ts';
+import { assert } from '../../../kit/assert.ts';
+import { neverOpened } from '../context.ts';
+import type { SessionEvent } from '../events.ts';
 import { changedBy } from './changes.ts';
-import { neverOpened } from './context.ts';
-import type { SessionEvent } from './events.ts';
 import { type MachineSnapshot, sessionMachine } from './machine.ts';
 
 /**
