@@ -92,9 +92,16 @@ const showProblems = ({ terminal }: World, problems: readonly string[]): void =>
   if (problems.length === 0) terminal.note(pc.green('all problems are resolved'));
 };
 
+/** How the user calls us: `npm start` and `npx` leave no `natter` on the path. */
+const callers: ReadonlyMap<string | undefined, string> = new Map([
+  ['start', 'npm run natter --'],
+  ['npx', 'npx natter'],
+]);
+export const callerOf = (env: World['env']): string => callers.get(env.npm_lifecycle_event) ?? 'natter';
+
 /** Prints the address, the token (the path of its file where nobody is at a terminal), and three commands to try. */
 const greet = (
-  { terminal }: World,
+  { terminal, env }: World,
   config: Config,
   installation: Installation,
   token: string,
@@ -111,9 +118,8 @@ const greet = (
   if (chatting) terminal.out(`  log     ${installation.paths.log}`);
   terminal.out('');
   terminal.out('Try in another terminal:');
-  terminal.out(`  npm run natter -- send ${key} "hello" --wait`);
-  terminal.out('  npm run natter -- tail --from 1');
-  terminal.out(`  npm run natter -- replay ${key} --diff`);
+  for (const line of [`send ${key} "hello" --wait`, 'tail --from 1', `replay ${key} --diff`])
+    terminal.out(`  ${callerOf(env)} ${line}`);
   terminal.out('');
   terminal.out(chatting ? `Or chat here with ${key}; /quit or Ctrl-C to stop.` : 'Ctrl-C to stop.');
 };
