@@ -22,6 +22,8 @@ import { snapshotKeyFor } from './snapshot-key.ts';
 
 export interface SystemOptions {
   readonly world: World;
+  /** The environment with the keys of the providers. Default: that of `world`, which has those that variables hold. */
+  readonly keys?: World['env'];
   readonly config: Current<Config>;
   readonly installation: Installation;
   readonly token: string;
@@ -121,7 +123,7 @@ const openPorts = async (
 
 /** Starts the workers; resolves with the session hosts if they are child processes. */
 const startWorkers = async (options: SystemOptions, running: Running, broker: Broker): Promise<Hosts | null> => {
-  const { world, config, log } = options;
+  const { world, keys: env = world.env, config, log } = options;
   const tokens = [options.token, ...workerNames.flatMap((name) => secretsOfBroker(broker.as(name)))];
   const hosts = options.hosts < 2 ? null : startHostProcesses(options);
   if (hosts) running.workers.push(hosts);
@@ -129,7 +131,7 @@ const startWorkers = async (options: SystemOptions, running: Running, broker: Br
     if (name === 'session' && hosts) continue;
     const ports = await openPorts(options, running, broker, name);
     const outlets = [terminalOutlet(world.output)];
-    const { env, version } = world;
+    const { version } = world;
     const worker = await startWorker(name, { config, ports, log, env, tokens, version, outlets });
     // Each service is another user of the broker, so its own connections tell which right is missing. Other trouble shows on the gateway's.
     const refused = () => ports.problems().filter(({ code }) => code === 'permission_denied');

@@ -7,13 +7,13 @@ import { systemClock } from '../../../shared/kit/clock.ts';
 import { createLog } from '../../../shared/kit/log.ts';
 import { type Config, secretsOf } from '../../../shared/runtime/config/load.ts';
 import { startTracing } from '../../../shared/runtime/telemetry/start.ts';
-import { refusePublicBind } from '../../gateway/main.ts';
 import { type CommonOptions, configOf } from '../access.ts';
 import { gatewayToken, type Installation, installationIn } from '../installation.ts';
 import type { World } from '../terminal.ts';
 import { chat } from './chat.ts';
 import { openConfig } from './configuration.ts';
 import { untilReady, watchProblems } from './health/report.ts';
+import { refuseUnstartable } from './startable.ts';
 import { type System, startSystem } from './system.ts';
 
 export interface UpOptions extends CommonOptions {
@@ -28,7 +28,7 @@ const tracesMs = 1_500;
 export const up = async (world: World, options: UpOptions): Promise<void> => {
   const { terminal } = world;
   const { config, childArguments } = settle(world, options);
-  refusePublicBind(config.gateway);
+  const keys = refuseUnstartable(config, world.env);
   const installation = installationIn(config.dataDir);
   installation.prepare();
   const token = gatewayToken(config, installation);
@@ -38,7 +38,7 @@ export const up = async (world: World, options: UpOptions): Promise<void> => {
   const log = createLog({
     level: config.log.level,
     name: 'natter',
-    secrets: [token, ...secretsOf(config, world.env)],
+    secrets: [token, ...secretsOf(config, keys)],
     destination: destination({ fd: logFile, sync: true }),
   });
   const live = openConfig(world, options, { start: config, load: () => settle(world, options).config, log });
@@ -49,7 +49,18 @@ export const up = async (world: World, options: UpOptions): Promise<void> => {
   const tracing = await startTracing(world.env, 'natter', log);
   terminal.progress('starting …');
   const { hosts } = options;
-  const system = await startSystem({ world, config: live, installation, token, log, clock, hosts, childArguments, logFile });
+  const system = await startSystem({
+    world,
+    keys,
+    config: live,
+    installation,
+    token,
+    log,
+    clock,
+    hosts,
+    childArguments,
+    logFile,
+  });
   try {
     installation.writeGateway({ url: system.gateway.url, token, pid: process.pid });
     const problems = await untilReady(system.services(), { clock, patienceMs: readyPatienceMs, signal: stopping.signal });

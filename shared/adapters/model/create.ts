@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import { keyVariable } from '../../domain/config/provider-key.ts';
 import type { Config } from '../../domain/config/schema.ts';
 import type { Clock } from '../../kit/clock.ts';
 import { NatterError } from '../../kit/errors.ts';
@@ -85,10 +86,12 @@ const createModel = ({ name, field, config, env, clock }: Wanted): Model => {
 
 type Provider = Config['model']['providers'][string];
 
-/** The key comes from the environment, never from the file. A self-hosted server may need none. */
-const keyOf = (name: string, { apiKeyEnv }: Provider, env: Environment): string | undefined => {
-  if (apiKeyEnv === undefined) return undefined;
-  const key = env[apiKeyEnv];
+/** The key comes from the environment (`withProviderKeys`), never from the configuration. A self-hosted server may need none. */
+const keyOf = (name: string, provider: Provider, env: Environment): string | undefined => {
+  const { apiKeyEnv } = provider;
+  const variable = keyVariable(name, provider);
+  if (variable === undefined) return undefined;
+  const key = env[variable];
   if (key) return key;
   const field = `model.providers.${name}.apiKeyEnv`;
   throw new NatterError('invalid', `${field} names ${apiKeyEnv}, which is not set in the environment`, { field });
