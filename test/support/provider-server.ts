@@ -48,7 +48,7 @@ export const startProvider = async (...answers: readonly [Answer, ...Answer[]]):
 };
 
 /** The models that it lists. */
-export const offeredModels: readonly string[] = ['huge', 'tiny'];
+const offeredModels: readonly string[] = ['huge', 'tiny'];
 
 // ------------------------------------------------------------------------------------------------ what it answers
 

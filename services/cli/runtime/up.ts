@@ -8,12 +8,15 @@ import { createLog } from '../../../shared/kit/log.ts';
 import { type Config, secretsOf } from '../../../shared/runtime/config/load.ts';
 import { startTracing } from '../../../shared/runtime/telemetry/start.ts';
 import { type CommonOptions, configOf } from '../access.ts';
+import { callerOf } from '../init/caller.ts';
+import { namedModel } from '../init/named-model.ts';
+import { offerModel } from '../init/offer.ts';
+import { refuseUnstartable } from '../init/startable.ts';
 import { gatewayToken, type Installation, installationIn } from '../installation.ts';
 import type { World } from '../terminal.ts';
 import { chat } from './chat.ts';
 import { openConfig } from './configuration.ts';
 import { untilReady, watchProblems } from './health/report.ts';
-import { refuseUnstartable } from './startable.ts';
 import { type System, startSystem } from './system.ts';
 
 export interface UpOptions extends CommonOptions {
@@ -27,6 +30,7 @@ const tracesMs = 1_500;
 /** Starts everything, prints the address, and runs until it is interrupted. */
 export const up = async (world: World, options: UpOptions): Promise<void> => {
   const { terminal } = world;
+  if (options.chat) await offerModel(world, options);
   const { config, childArguments } = settle(world, options);
   const keys = refuseUnstartable(config, world.env);
   const installation = installationIn(config.dataDir);
@@ -103,13 +107,6 @@ const showProblems = ({ terminal }: World, problems: readonly string[]): void =>
   if (problems.length === 0) terminal.note(pc.green('all problems are resolved'));
 };
 
-/** How the user calls us: `npm start` and `npx` leave no `natter` on the path. */
-const callers: ReadonlyMap<string | undefined, string> = new Map([
-  ['start', 'npm run natter --'],
-  ['npx', 'npx natter'],
-]);
-export const callerOf = (env: World['env']): string => callers.get(env.npm_lifecycle_event) ?? 'natter';
-
 /** Prints the address, the token (the path of its file where nobody is at a terminal), and three commands to try. */
 const greet = (
   { terminal, env }: World,
@@ -124,6 +121,7 @@ const greet = (
   // Elsewhere it would end up in a log.
   terminal.out(`  token   ${terminal.interactive ? token : `in ${installation.paths.gateway}`}`);
   terminal.out(`  data    ${config.dataDir}`);
+  terminal.out(`  model   ${namedModel(config)}`);
   terminal.out(`  broker  ${system.broker.managed ? `managed, ${system.broker.servers}` : 'external'}`);
   if (system.hosts) terminal.out(`  hosts   ${system.hosts.pids().join(', ')} (process ids; kill -9 one, and nothing is lost)`);
   if (chatting) terminal.out(`  log     ${installation.paths.log}`);
