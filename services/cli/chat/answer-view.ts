@@ -1,6 +1,6 @@
 import type { LiveText } from '../../../shared/client/main.ts';
 import { withoutSilence } from '../../../shared/domain/values/silence.ts';
-import { markdownBlocks, type RenderedBlock } from './markdown.ts';
+import { markdownBlocks, type RenderedBlock } from '../text/markdown.ts';
 import type { Screen } from './screen.ts';
 
 /** What an answer is shown on. */

@@ -1,5 +1,5 @@
 import { printable } from '../../../shared/kit/scrub.ts';
-import { graphemesOf } from './text-width.ts';
+import { graphemesOf } from '../text/text-width.ts';
 
 /** A key as `readline.emitKeypressEvents` names it. `text`: what it types. */
 export interface Key {

@@ -1,4 +1,4 @@
-import { cutToWidth, widthOf } from './text-width.ts';
+import { cutToWidth, widthOf } from '../text/text-width.ts';
 
 /** A prompt and what is written after it, as rows of a terminal, and where the cursor stands in them. */
 export interface PromptLayout {

@@ -3,7 +3,7 @@ import type { PendingApproval } from '../../../shared/client/main.ts';
 import type { EventOf } from '../../../shared/domain/session/events.ts';
 import { oneLine, questionCharacters } from '../../../shared/kit/one-line.ts';
 import { printable } from '../../../shared/kit/scrub.ts';
-import { wrapToWidth } from './text-width.ts';
+import { wrapToWidth } from '../text/text-width.ts';
 
 /** An approval that the person at the terminal may answer in place (A5/62). */
 export interface Question {

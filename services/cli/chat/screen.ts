@@ -1,6 +1,6 @@
+import { widthOf } from '../text/text-width.ts';
 import type { LineEditor } from './line-editor.ts';
 import { layOutPrompt } from './prompt-layout.ts';
-import { widthOf } from './text-width.ts';
 
 /** The output of a terminal. */
 export interface ScreenOutput {

@@ -2,9 +2,9 @@ import pc from 'picocolors';
 import type { NatterEvent, PendingApproval, StreamItem } from '../../../shared/client/main.ts';
 import { printable } from '../../../shared/kit/scrub.ts';
 import { oneLine } from '../terminal.ts';
+import { wrapToWidth } from '../text/text-width.ts';
 import { type AnswerScreen, AnswerView } from './answer-view.ts';
 import { type Question, questionIn, questionLines } from './question.ts';
-import { wrapToWidth } from './text-width.ts';
 import { endedBy } from './turn-end.ts';
 
 type ViewScreen = AnswerScreen & { print(...lines: readonly string[]): void };

@@ -1,5 +1,8 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { Chat } from '../../../../services/cli/chat/chat.ts';
 import type { World } from '../../../../services/cli/terminal.ts';
 import { NatterApiError, type NatterClient } from '../../../../shared/client/main.ts';
@@ -301,6 +304,27 @@ describe('an approval', () => {
     expect(chat.posted).toEqual(['/approve k3x9']);
     await chat.left();
   });
+});
+
+test('B20: /export writes what was said to a new file, and not over another', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'natter-export-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const file = join(folder, 'notes.md');
+  const chat = atTerminal({
+    session: { seq: 7, status: 'idle' },
+    earlier: [
+      { role: 'user', text: 'hello', at: 0, sender: { id: '7', name: 'Ann' } },
+      { role: 'assistant', text: '**hi**', at: 1_000 },
+    ],
+  });
+  chat.type(`/export ${file}\r`);
+  await chat.shows('2 messages in');
+  expect(readFileSync(file, 'utf8')).toBe(
+    '## Ann, 1970-01-01T00:00:00.000Z\n\nhello\n\n## agent, 1970-01-01T00:00:01.000Z\n\n**hi**\n',
+  );
+  chat.type(`/export ${file}\r`);
+  await chat.shows('Not exported:');
+  await chat.left();
 });
 
 test('what could not be sent is said, and comes back with the arrow', async () => {

@@ -2,8 +2,8 @@ import { stripVTControlCharacters } from 'node:util';
 import fc from 'fast-check';
 import pc from 'picocolors';
 import { describe, expect, test } from 'vitest';
-import { markdownLines } from '../../../../services/cli/chat/markdown.ts';
-import { cutToWidth, widthOf, wrapToWidth } from '../../../../services/cli/chat/text-width.ts';
+import { markdownLines } from '../../../../services/cli/text/markdown.ts';
+import { cutToWidth, widthOf, wrapToWidth } from '../../../../services/cli/text/text-width.ts';
 
 const plain = (text: string, width = 40): string => stripVTControlCharacters(markdownLines(text, width).join('\n'));
 

@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type IPty, spawn } from '@lydell/node-pty';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { TerminalScreen } from '../../support/terminal/screen.ts';
+import { TerminalScreen } from '../../../support/terminal/screen.ts';
 
 /** The chat as people have it: `natter up` and `natter chat` on terminals, from an empty home. */
-const root = fileURLToPath(new URL('../../..', import.meta.url));
+const root = fileURLToPath(new URL('../../../..', import.meta.url));
 const program = join(root, 'dist/services/cli/main.js');
 const home = mkdtempSync(join(tmpdir(), 'natter-chat-'));
 const dataDir = join(home, '.natter');
@@ -100,6 +100,20 @@ test('another terminal joins with natter chat, sees what was said, and leaves wi
   } finally {
     other.kill();
   }
+});
+
+test('send tells of a session that it begins, once, and not with --new; a bare list lists', async () => {
+  const said = async (...args: string[]): Promise<string> => {
+    const command = natter(...args);
+    expect(await command.exited).toBe(0);
+    return command.screen.text;
+  };
+  expect(await said('send', 'agent:main:fresh', 'hi')).toContain('agent:main:fresh is a new session');
+  expect(await said('send', 'agent:main:fresh', 'hi', '--wait')).toBe('You said: hi');
+  expect(await said('send', 'agent:main:other', '**hi**', '--wait', '--new')).toMatch(/^You said: hi/);
+  expect(await said('approvals')).toBe('no pending approvals');
+  expect(await said('memory')).toBe('no memories');
+  expect(await said('skills')).toContain('summarize');
 });
 
 test('nothing that came controls the terminal, and the second Ctrl-C leaves', async () => {
