@@ -131,9 +131,10 @@ const startWorkers = async (options: SystemOptions, running: Running, broker: Br
     const outlets = [terminalOutlet(world.output)];
     const { env, version } = world;
     const worker = await startWorker(name, { config, ports, log, env, tokens, version, outlets });
-    // Each service is another user of the broker, so its own connections tell which right is missing. Other trouble shows on the gateway's.
-    const refused = () => ports.problems().filter(({ code }) => code === 'permission_denied');
-    running.workers.push({ ...worker, problems: () => [...worker.problems(), ...refused()] });
+    // Each service is another user of the broker, so its own connections tell which right is missing, and it alone looks at its own streams.
+    // Other trouble shows on the gateway's.
+    const own = () => ports.problems().filter(({ code }) => code === 'permission_denied' || code === 'queue_went_back');
+    running.workers.push({ ...worker, problems: () => [...worker.problems(), ...own()] });
   }
   return hosts;
 };
