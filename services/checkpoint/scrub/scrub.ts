@@ -43,7 +43,7 @@ export const startScrubber = ({ ports, log, member, config }: ScrubberOptions): 
         counts.scrub_position = read.seq;
         return clock.sleep(startedAt + (1_000 * bytes) / (config.megabytesPerSecond * megabyte) - clock.monotonic(), stopping);
       },
-    }).finally(view.close);
+    }).finally(() => void view.close());
     if (stopping.aborted) return;
     for (const damage of damages) log.error({ ...damage }, 'session is damaged: its log is not as it was written');
     await checkDamaged(ports, damages, 'scrub');
@@ -57,7 +57,9 @@ export const startScrubber = ({ ports, log, member, config }: ScrubberOptions): 
   const leased = startLeasedWork({ name, member, leases, clock, log, work: scrub });
   return {
     warnings: () => [
-      ...(damaged === 0 ? [] : [`${damaged} ${damaged === 1 ? 'session is' : 'sessions are'} damaged; natter doctor --scrub names them`]),
+      ...(damaged === 0
+        ? []
+        : [`${damaged} ${damaged === 1 ? 'session is' : 'sessions are'} damaged; natter doctor --scrub names them`]),
       ...(notErased === 0 ? [] : [`what was erased is there again in ${notErased} sessions; natter doctor --scrub names them`]),
     ],
     metrics: () => ({ ...counts, scrub_active: leased.active() ? 1 : 0, scrub_damaged_sessions: damaged }),

@@ -28,7 +28,7 @@ const scrubbed = async (ports: Ports, { terminal, interrupted }: World): Promise
   const { commits, sessions, damages, differing, unerased } = await scrubLog(events, {
     ...{ upTo: lastSeq, signal: interrupted, rows: view.rows },
     paced: ({ seq }) => terminal.progress(`checking the log: ${seq} of ${lastSeq}`),
-  }).finally(view.close);
+  }).finally(() => void view.close());
   if (interrupted.aborted) return warn('chains', `interrupted after ${commits} commits`, 'run it again');
   await checkDamaged(ports, damages, 'doctor');
   if (damages.length > 0)

@@ -4,10 +4,10 @@ import type { NatsConnection } from '@nats-io/transport-node';
 import { bucketSubject } from '../../wire/subjects.ts';
 import type { Entry, KeyValue } from '../kv/key-value.ts';
 import { putEntry } from '../kv/put-entry.ts';
+import { Anchors } from './anchors.ts';
 import { toNatterError } from './broker-errors.ts';
 import { isStrayAnswer, readBatch } from './direct-batch.ts';
 import { onReconnect } from './on-reconnect.ts';
-import { Anchors } from './publish/anchors.ts';
 import { ReplyInbox } from './reply-inbox.ts';
 import { onlyAfter, sendOnce } from './send-once.ts';
 

@@ -10,7 +10,7 @@ import { loadConfig } from '../../../shared/runtime/config/load.ts';
 import { subjectsUnder } from '../../../shared/wire/subjects.ts';
 import { commitTo, freshKey, seenAt } from '../../support/domain/commits.ts';
 import { eventStoreOf } from '../../support/event-store.ts';
-import { type Stoppable, startStoppable } from '../../support/stopped-store.ts';
+import { type Stoppable, startStoppable } from './stopped-store.ts';
 
 /** `natter log accept`: what was given out for lost commits, and what stands ahead of the log (I13). */
 const config = loadConfig({ env: {}, home: '/nowhere' });

@@ -5,7 +5,10 @@ import { interruptionOf } from '../../../services/cli/interruption.ts';
 const rig = () => {
   const exits: number[] = [];
   const said: string[] = [];
-  const own = Object.assign(new EventEmitter(), { exitCode: undefined as number | undefined, exit: (code: number) => void exits.push(code) });
+  const own = Object.assign(new EventEmitter(), {
+    exitCode: undefined as number | undefined,
+    exit: (code: number) => void exits.push(code),
+  });
   return { own, exits, said, interrupted: interruptionOf(own, (line) => said.push(line)) };
 };
 

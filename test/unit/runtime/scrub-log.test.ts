@@ -103,7 +103,10 @@ describe('I3, F13: a scrub of the log', () => {
     expect(await scrubbed(logOf(own(0)))).toMatchObject({ damages: [], unerased: [ann] });
     const replicas = [logOf(own(0)), logOf(own(2))];
     let asked = 0;
-    const either = { raw: (options: Parameters<EventLog['raw']>[0]) => (replicas[asked++ % 2] as EventLog).raw(options), last: async () => null };
+    const either = {
+      raw: (options: Parameters<EventLog['raw']>[0]) => (replicas[asked++ % 2] as EventLog).raw(options),
+      last: async () => null,
+    };
     expect((await scrubbed(either)).unerased).toEqual([]);
   });
 

@@ -1,6 +1,6 @@
 import type { JetStreamManager } from '@nats-io/jetstream';
 import { expect, test } from 'vitest';
-import { Anchors, anchorBytes, anchorsKept } from '../../../../shared/adapters/nats/publish/anchors.ts';
+import { Anchors, anchorBytes, anchorsKept } from '../../../../shared/adapters/nats/anchors.ts';
 import type { ReplyInbox } from '../../../../shared/adapters/nats/reply-inbox.ts';
 
 /** A stream that takes anchors, or refuses them, and what was done to it. */

@@ -1,13 +1,13 @@
 import { expect, vi } from 'vitest';
-import { openConnection } from '../../shared/adapters/nats/connection.ts';
-import { openKvStore } from '../../shared/adapters/nats/kv-store.ts';
-import { openNats } from '../../shared/adapters/nats/open.ts';
-import type { Config } from '../../shared/domain/config/schema.ts';
-import { systemClock } from '../../shared/kit/clock.ts';
-import type { Ports } from '../../shared/ports/index.ts';
-import { afterwards } from './afterwards.ts';
-import { startServer } from './nats.ts';
-import { provisionFor } from './system.ts';
+import { openConnection } from '../../../shared/adapters/nats/connection.ts';
+import { openKvStore } from '../../../shared/adapters/nats/kv-store.ts';
+import { openNats } from '../../../shared/adapters/nats/open.ts';
+import type { Config } from '../../../shared/domain/config/schema.ts';
+import { systemClock } from '../../../shared/kit/clock.ts';
+import type { Ports } from '../../../shared/ports/index.ts';
+import { afterwards } from '../../support/afterwards.ts';
+import { startServer } from '../../support/nats.ts';
+import { provisionFor } from '../../support/system.ts';
 
 /** A real broker whose files change while it does not run, and processes at it. */
 export const startStoppable = async (config: Config) => {
