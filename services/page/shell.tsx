@@ -77,12 +77,9 @@ export const Shell = () => {
   document.title = `${key ?? titles[current]} · Natter`;
   return (
     <>
-      <a class="skip" href="#main" onClick={(event) => {
-        event.preventDefault();
-        document.getElementById('main')?.focus();
-      }}>
+      <button type="button" class="skip" onClick={() => document.getElementById('main')?.focus()}>
         Skip to the content
-      </a>
+      </button>
       <Navigation current={current} />
       <main id="main" tabIndex={-1}>
         {streamProblem.value !== null && (

@@ -41,11 +41,16 @@ export class LoginCodes {
   }
 
   /** Throws `NatterError('forbidden')` for a role that may do more than the caller, and `'overloaded'` above the rate limit. */
-  async issue({ actor, digest, principal }: TokenBearer, wanted?: Role): Promise<{ code: string; expiresAt: number; role: Role }> {
+  async issue(
+    { actor, digest, principal }: TokenBearer,
+    wanted?: Role,
+  ): Promise<{ code: string; expiresAt: number; role: Role }> {
     this.#rate.take(actor);
     const role = wanted ?? roleOf(principal);
     if (loweredReach(principal, role) === null)
-      throw new NatterError('forbidden', `role: a token of role "${roleOf(principal)}" cannot sign in as "${role}"`, { field: 'role' });
+      throw new NatterError('forbidden', `role: a token of role "${roleOf(principal)}" cannot sign in as "${role}"`, {
+        field: 'role',
+      });
     if (this.#callers.isDerived(actor))
       throw new NatterError('forbidden', 'a page cannot sign in another one; use the token that it was opened with');
     const code = `natter_${randomBytes(32).toString('base64url')}`;
@@ -61,7 +66,8 @@ export class LoginCodes {
     const kept = shape.test(code) ? await this.#tokens.takeTicket(nameOf(code)) : null;
     const isValid = kept !== null && kept.path === place && kept.expiresAt > this.#clock.now();
     const parent = isValid ? this.#callers.named(kept.actor, Buffer.from(kept.tokenSha256, 'hex')) : null;
-    if (parent !== null && kept?.role !== undefined && loweredReach(parent.principal, kept.role)) return { parent, role: kept.role };
+    if (parent !== null && kept?.role !== undefined && loweredReach(parent.principal, kept.role))
+      return { parent, role: kept.role };
     this.#guesses.take(ip);
     throw new NatterError('unauthorized', 'this code is used or too old; run "natter open" for a new one', { field: 'code' });
   }

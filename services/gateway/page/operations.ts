@@ -4,11 +4,11 @@ import { type Role, roles } from '../../../shared/domain/values/role.ts';
 import { NatterError } from '../../../shared/kit/errors.ts';
 import type { TokenBearer } from '../context/callers.ts';
 import type { GatewayContext } from '../context/gateway-context.ts';
+import { isOwnOrigin } from '../http/own-origin.ts';
 import { type Call, type Operation, operation } from '../operation/operation.ts';
 import * as results from '../operation/results.ts';
 import { route } from '../operation/route.ts';
 import * as samples from '../operation/samples.ts';
-import { isOwnOrigin } from '../http/own-origin.ts';
 import { isPageOn } from './is-page-on.ts';
 import { describeCaller, signIn, signOut } from './page-tokens.ts';
 
@@ -77,8 +77,7 @@ export const pageOperations: readonly Operation[] = [
     }),
   }),
   operation(
-    async ({ context, caller }: Call, { code, ip }: Login) =>
-      signIn(context, caller, await context.loginCodes.redeem(code, ip)),
+    async ({ context, caller }: Call, { code, ip }: Login) => signIn(context, caller, await context.loginCodes.redeem(code, ip)),
     {
       ...{ id: 'logInPage', tag: 'access', changes: 'nothing' },
       summary: "Trades a one-time code for the page's own token; for the gateway's own page only",

@@ -3,8 +3,8 @@ import { NatterError } from '../../../shared/kit/errors.ts';
 import type { Caller } from '../commands/envelope.ts';
 import type { TokenBearer } from '../context/callers.ts';
 import type { GatewayContext } from '../context/gateway-context.ts';
-import { createToken, revokeToken } from '../tokens/tokens.ts';
 import type { CodeBearer } from '../context/login-codes.ts';
+import { createToken, revokeToken } from '../tokens/tokens.ts';
 
 /** How long a page stays signed in. */
 const pageMs = 12 * 3_600_000;
@@ -12,14 +12,18 @@ const pageMs = 12 * 3_600_000;
 /** Signs a page in: a token of its own, listed, revocable, and valid no longer than the one that it was made with. */
 export const signIn = async (context: GatewayContext, caller: Caller, { parent, role }: CodeBearer) => {
   const reach = loweredReach(parent.principal, role);
-  if (reach === null) throw new NatterError('unauthorized', 'the token behind this code may do less now; run "natter open" again');
+  if (reach === null)
+    throw new NatterError('unauthorized', 'the token behind this code may do less now; run "natter open" again');
   const expiresAt = context.ports.clock.now() + pageMs;
   const derived = { parent: { actor: parent.actor, sha256: parent.digest.toString('hex') } };
   return createToken(context, { ...caller, actor: parent.actor }, { ...reach, label: 'page', expiresAt }, derived);
 };
 
 /** Who calls, as the page shows it. Times in ms. */
-export const describeCaller = ({ callers, config }: GatewayContext, { actor, principal }: Pick<TokenBearer, 'actor' | 'principal'>) => {
+export const describeCaller = (
+  { callers, config }: GatewayContext,
+  { actor, principal }: Pick<TokenBearer, 'actor' | 'principal'>,
+) => {
   const token = callers.issuedTo(actor);
   const { role: _, ...limitsOf } = loweredReach(principal) ?? { role: '' };
   return {

@@ -15,7 +15,7 @@ const headers: Readonly<Record<string, string>> = {
     "require-trusted-types-for 'script'; trusted-types dompurify natter",
   ].join('; '),
   'cross-origin-opener-policy': 'same-origin',
-  vary: 'accept-encoding',
+  vary: 'accept, accept-encoding',
 };
 /** The name of an asset has a digest of its content. */
 const forEver = 'public, max-age=31536000, immutable';
@@ -34,9 +34,10 @@ const send = (request: FastifyRequest, reply: FastifyReply, file: SiteFile, cach
   return reply.send(plain);
 };
 
-const nothingHere = (): NatterError => new NatterError('not_found', 'there is nothing at this address; the API is described at /v1/openapi.json');
+const nothingHere = (): NatterError =>
+  new NatterError('not_found', 'there is nothing at this address; the API is described at /v1/openapi.json');
 
-/** `GET /`: the page for a browser, a word of greeting for a program. `GET /assets/*`: what the page is made of. */
+/** `GET /`: the page for a browser, a word of greeting for a program. `GET /assets/:name`: what the page is made of. */
 export const pageRoutes = (app: FastifyInstance, context: GatewayContext): void => {
   const site = readSite();
   app.get('/', { config: { isOpen: true } }, async (request, reply) => {
@@ -44,10 +45,15 @@ export const pageRoutes = (app: FastifyInstance, context: GatewayContext): void 
     reply.header('vary', 'accept');
     if (wantsHtml(request) && isPageOn(context.config) && index) return send(request, reply, index, 'no-store');
     const { version } = context;
-    return reply.send({ name: 'natter', version, api: '/v1/openapi.json', page: isPageOn(context.config) && index !== undefined });
+    return reply.send({
+      name: 'natter',
+      version,
+      api: '/v1/openapi.json',
+      page: isPageOn(context.config) && index !== undefined,
+    });
   });
-  app.get('/assets/*', { config: { isOpen: true } }, async (request, reply) => {
-    const file = site.get(`assets/${(request.params as { '*': string })['*']}`);
+  app.get('/assets/:name', { config: { isOpen: true } }, async (request, reply) => {
+    const file = site.get(`assets/${(request.params as { name: string }).name}`);
     if (!file || !isPageOn(context.config)) throw nothingHere();
     return send(request, reply, file, forEver);
   });

@@ -21,7 +21,9 @@ const types: Readonly<Record<string, string>> = {
 };
 
 /** Where the build puts the page, seen from `dist` and from the sources. */
-const folders = ['../../page/site', '../../../dist/services/page/site'].map((path) => fileURLToPath(new URL(path, import.meta.url)));
+const folders = ['../../page/site', '../../../dist/services/page/site'].map((path) =>
+  fileURLToPath(new URL(path, import.meta.url)),
+);
 
 const optional = (path: string): Buffer | undefined => (existsSync(path) ? readFileSync(path) : undefined);
 

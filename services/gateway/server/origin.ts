@@ -45,9 +45,9 @@ const nameIn = (url: string): string => (URL.canParse(url) ? new URL(url).hostna
  * Whether a `Host` header is an address or a name of this gateway. Any other name could be a page's own, made to resolve to this machine so
  * that the page may read the answer (DNS rebinding); that cannot be done with an address, which is what probes use.
  */
-export const isOwnName = (header: string, { host, hostNames, allowedOrigins, publicUrl = '' }: Config['gateway']): boolean => {
+export const isOwnName = (header: string, { host, hostNames, allowedOrigins, publicUrl }: Config['gateway']): boolean => {
   const name = nameIn(`http://${header}`);
-  const known = ['localhost', host, ...hostNames, ...[publicUrl, ...allowedOrigins].map(nameIn)];
+  const known = ['localhost', host, ...hostNames, ...[...(publicUrl ? [publicUrl] : []), ...allowedOrigins].map(nameIn)];
   return isIP(name) !== 0 || known.some((each) => each.toLowerCase() === name);
 };
 export const notOwnName = 'host: the gateway does not have this name; use its address, or add the name to gateway.hostNames';

@@ -50,7 +50,9 @@ export const AccountView = () => {
         <Icon name="out" /> Sign out
       </button>
       <p class="hint">
-        {me.isPage ? 'Signing out revokes the token of this page, here and on every gateway.' : 'Signing out forgets the token in this tab.'}
+        {me.isPage
+          ? 'Signing out revokes the token of this page, here and on every gateway.'
+          : 'Signing out forgets the token in this tab.'}
       </p>
     </section>
   );

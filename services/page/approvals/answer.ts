@@ -29,7 +29,8 @@ export const answer = async (approvalId: string, sessionKey: string, verdict: Ve
     set(approvalId, 'sent', verdictWords[verdict]);
     announce(verdictWords[verdict]);
   } catch (error) {
-    const isOver = error instanceof NatterApiError && ['approval_resolved', 'approval_expired', 'approval_unknown'].includes(error.code);
+    const isOver =
+      error instanceof NatterApiError && ['approval_resolved', 'approval_expired', 'approval_unknown'].includes(error.code);
     set(approvalId, isOver ? 'sent' : 'problem', problemOf(error));
   }
 };

@@ -26,7 +26,12 @@ const Buttons = ({ asked }: { readonly asked: Asked }) => {
   const { approvalId, sessionKey, onceOnly } = asked;
   const isSending = given.value[approvalId]?.state === 'sending';
   const button = (verdict: Verdict, words: string, style: string) => (
-    <button type="button" class={`button ${style}`} disabled={isSending} onClick={() => void answer(approvalId, sessionKey, verdict)}>
+    <button
+      type="button"
+      class={`button ${style}`}
+      disabled={isSending}
+      onClick={() => void answer(approvalId, sessionKey, verdict)}
+    >
       {words}
     </button>
   );
@@ -44,7 +49,8 @@ export const ApprovalCard = ({ asked }: { readonly asked: Asked }) => {
   const { approvalId, tool, action, asks, requestedAt, expiresAt } = asked;
   const mine = given.value[approvalId];
   const leftMs = expiresAt - now.value;
-  const answered = asked.answered ?? (mine?.state === 'sent' ? mine.text : leftMs <= 0 ? 'Expired: nobody answered in time' : undefined);
+  const answered =
+    asked.answered ?? (mine?.state === 'sent' ? mine.text : leftMs <= 0 ? 'Expired: nobody answered in time' : undefined);
   return (
     <article class={`approval ${answered === undefined ? '' : 'approval-over'}`} aria-label={`Approval: ${action}`}>
       <header>

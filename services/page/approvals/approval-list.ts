@@ -1,7 +1,7 @@
 import { effect, signal } from '@preact/signals';
 import type { PendingApproval } from '../../../shared/client/main.ts';
-import { onEvent } from '../base/system-events.ts';
 import { client, problemOf, who } from '../base/signed-in.ts';
+import { onEvent } from '../base/system-events.ts';
 
 /** All that waits for a person, the oldest first. It is read from the gateway, again and again, and never remembered by the page alone. */
 export const approvals = signal<readonly PendingApproval[] | null>(null);
@@ -30,7 +30,8 @@ export const followApprovals = (): void => {
   let settling: ReturnType<typeof setTimeout> | undefined;
   onEvent(({ type }) => {
     if (!matters.has(type)) return;
-    settling ??= setTimeout(() => {
+    if (settling !== undefined) return;
+    settling = setTimeout(() => {
       settling = undefined;
       void readApprovals();
     }, settleMs);

@@ -49,9 +49,12 @@ export const signInWith = async (given: string): Promise<void> => {
   }
 };
 
+const codeIn = (fragment: string): string | undefined => /^#code=(.+)$/.exec(fragment)?.[1];
+export const isSignInLink = (): boolean => codeIn(location.hash) !== undefined;
+
 /** Trades the one-time code of `natter open` for a token. The code leaves the address before anything else happens. */
 export const signInFromAddress = async (): Promise<void> => {
-  const code = /^#code=(.+)$/.exec(location.hash)?.[1];
+  const code = codeIn(location.hash);
   if (code !== undefined) {
     history.replaceState(null, '', location.pathname);
     const response = await fetch('/v1/page/login', {

@@ -50,10 +50,18 @@ export interface Chat {
 export const noChat: Chat = { items: [], live: null, isRunning: false, seq: 0, index: -1 };
 
 const placed = ({ id, seq, at }: NatterEvent): Placed => ({ id, seq, at });
-const mark = (event: NatterEvent, text: string, tone: MarkItem['tone'] = 'calm'): MarkItem => ({ kind: 'mark', ...placed(event), text, tone });
+const mark = (event: NatterEvent, text: string, tone: MarkItem['tone'] = 'calm'): MarkItem => ({
+  kind: 'mark',
+  ...placed(event),
+  text,
+  tone,
+});
 
-const changed = (items: readonly ChatItem[], wanted: (item: ChatItem) => boolean, change: (item: ChatItem) => ChatItem): ChatItem[] =>
-  items.map((item) => (wanted(item) ? change(item) : item));
+const changed = (
+  items: readonly ChatItem[],
+  wanted: (item: ChatItem) => boolean,
+  change: (item: ChatItem) => ChatItem,
+): ChatItem[] => items.map((item) => (wanted(item) ? change(item) : item));
 const changedTool = (items: readonly ChatItem[], callId: string, change: Partial<ToolItem>): ChatItem[] =>
   changed(
     items,
@@ -70,7 +78,14 @@ const stepItems = (event: NatterEvent & EventOf<'model_step'>): ChatItem[] => {
       ? [{ kind: 'said', ...placed(event), id: `step:${turn.id}:${step}`, role: 'assistant', text }]
       : [];
   const tools = calls.map(
-    (call): ToolItem => ({ kind: 'tool', ...placed(event), id: call.callId, tool: call.tool, given: call.arguments, status: 'waiting' }),
+    (call): ToolItem => ({
+      kind: 'tool',
+      ...placed(event),
+      id: call.callId,
+      tool: call.tool,
+      given: call.arguments,
+      status: 'waiting',
+    }),
   );
   return [...said, ...tools];
 };
@@ -83,16 +98,23 @@ const answerId = (items: readonly ChatItem[], turnId: string): string | null => 
 
 const resetText = ({ generation, cause, reason, forkedFrom }: EventOf<'session_reset'>): string => {
   if (forkedFrom) return `Continued from sequence ${forkedFrom.seq} (generation ${generation})`;
-  const why = { daily: 'the daily reset', idle: 'it was idle', isolated: 'each message starts anew', command: 'a command', fork: 'a fork', api: 'a call' };
+  const why = {
+    daily: 'the daily reset',
+    idle: 'it was idle',
+    isolated: 'each message starts anew',
+    command: 'a command',
+    fork: 'a fork',
+    api: 'a call',
+  };
   return `New session: ${cause ? `${why[cause.trigger]}, ${cause.rule}` : reason} (generation ${generation})`;
 };
 
 /** The items after an event. */
-// biome-ignore lint/complexity/noExcessiveLinesPerFunction: one table of the events that a chat shows
 const itemsAfter = (items: readonly ChatItem[], event: NatterEvent): readonly ChatItem[] => {
   switch (event.type) {
     case 'user_message': {
       const { text, sender } = event.message;
+      if (sender.id === 'natter') return [...items, mark(event, `Natter to the agent: ${text}`)];
       return [...items, { kind: 'said', ...placed(event), id: event.message.messageId, role: 'user', text, sender }];
     }
     case 'message_edited':
@@ -105,7 +127,10 @@ const itemsAfter = (items: readonly ChatItem[], event: NatterEvent): readonly Ch
       const text = withoutSilence(event.text);
       return text.trim() === ''
         ? items
-        : [...items, { kind: 'said', ...placed(event), id: answerId(items, event.turn.id) ?? event.messageId, role: 'assistant', text }];
+        : [
+            ...items,
+            { kind: 'said', ...placed(event), id: answerId(items, event.turn.id) ?? event.messageId, role: 'assistant', text },
+          ];
     }
     case 'model_step':
       return [...items, ...stepItems(event)];
@@ -146,7 +171,15 @@ const itemsAfter = (items: readonly ChatItem[], event: NatterEvent): readonly Ch
 
 const starts: ReadonlySet<string> = new Set(['turn_started', 'turn_resumed', 'approval_resolved']);
 const ends: ReadonlySet<string> = new Set([
-  ...['turn_completed', 'turn_failed', 'turn_aborted', 'approval_requested', 'session_reset', 'session_deleted', 'history_damaged'],
+  ...[
+    'turn_completed',
+    'turn_failed',
+    'turn_aborted',
+    'approval_requested',
+    'session_reset',
+    'session_deleted',
+    'history_damaged',
+  ],
 ]);
 /** Text that was live is recorded now, or will never be. */
 const settles: ReadonlySet<string> = new Set([...ends, 'assistant_message', 'model_step', 'turn_resumed']);
@@ -170,7 +203,12 @@ export const takeEvent = (chat: Chat, event: NatterEvent): Chat => {
 export const takeLive = (chat: Chat, { turn, step, offset, text }: LiveText): Chat => {
   const { live } = chat;
   const isSame = live !== null && live.turnId === turn.id && live.attempt === turn.attempt && live.step === step;
-  if (live !== null && !isSame && live.turnId === turn.id && (turn.attempt < live.attempt || (turn.attempt === live.attempt && step < live.step)))
+  if (
+    live !== null &&
+    !isSame &&
+    live.turnId === turn.id &&
+    (turn.attempt < live.attempt || (turn.attempt === live.attempt && step < live.step))
+  )
     return chat;
   const before = isSame ? live.text : '';
   if (offset > before.length) return chat;
@@ -181,5 +219,16 @@ export const takeLive = (chat: Chat, { turn, step, offset, text }: LiveText): Ch
 /** The items with the answer that is growing, as the last of them. */
 export const shownItems = ({ items, live, seq }: Chat): readonly ChatItem[] => {
   if (live === null || live.text.trim() === '') return items;
-  return [...items, { kind: 'said', id: answerId(items, live.turnId) ?? `live:${live.turnId}`, seq, at: 0, role: 'assistant', text: live.text, isGrowing: true }];
+  return [
+    ...items,
+    {
+      kind: 'said',
+      id: answerId(items, live.turnId) ?? `live:${live.turnId}`,
+      seq,
+      at: 0,
+      role: 'assistant',
+      text: live.text,
+      isGrowing: true,
+    },
+  ];
 };

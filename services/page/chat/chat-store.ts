@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals';
-import { type NatterEvent, NatterApiError, sessionPath } from '../../../shared/client/main.ts';
+import { NatterApiError, type NatterEvent, sessionPath } from '../../../shared/client/main.ts';
 import { away } from '../base/away.ts';
 import { client, problemOf } from '../base/signed-in.ts';
 import { announce } from '../parts/announce.tsx';
@@ -74,7 +74,10 @@ export class ChatStore {
     });
     if (before === null) return;
     const whole = before.reduce(takeEvent, noChat);
-    this.chat.value = { ...this.chat.value, items: [...whole.items, ...this.chat.value.items.filter(({ seq }) => seq > whole.seq)] };
+    this.chat.value = {
+      ...this.chat.value,
+      items: [...whole.items, ...this.chat.value.items.filter(({ seq }) => seq > whole.seq)],
+    };
   }
 
   #settle(messageId: string): void {
@@ -112,8 +115,9 @@ export class ChatStore {
     let after = 0;
     try {
       const from = await this.#beginning();
-      for (const event of await this.#history(from)) this.#take(event, false);
-      this.hiddenUntil.value = from;
+      const events = await this.#history(from);
+      for (const event of events) this.#take(event, false);
+      this.hiddenUntil.value = (events[0]?.rev ?? 1) > 1 ? from : 0;
       after = this.chat.value.seq;
     } catch (error) {
       if (signal.aborted) return;

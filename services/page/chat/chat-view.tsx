@@ -41,7 +41,7 @@ const Messages = ({ store }: { readonly store: ChatStore }) => {
   return (
     <div class="messages-frame">
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard */}
-      <div class="messages" ref={scroller} onScroll={noteScroll} tabIndex={0} role="region" aria-label="Conversation">
+      <section class="messages" ref={scroller} onScroll={noteScroll} tabIndex={0} aria-label="Conversation">
         {store.hiddenUntil.value > 0 && (
           <button type="button" class="button button-quiet earlier" onClick={() => void store.readAll()}>
             Show the whole history
@@ -59,7 +59,7 @@ const Messages = ({ store }: { readonly store: ChatStore }) => {
           </Empty>
         )}
         {store.chat.value.isRunning && store.chat.value.live === null && <p class="thinking">Working…</p>}
-      </div>
+      </section>
       {isAway.value && (
         <button type="button" class="button to-end" onClick={toEnd}>
           To the newest

@@ -10,7 +10,9 @@ const Said = ({ item }: { readonly item: SaidItem }) => {
   return (
     <article class={`said said-${role}`} aria-busy={isGrowing ? 'true' : undefined}>
       <header>
-        <span class="said-who">{role === 'assistant' ? 'Agent' : (sender?.name ?? sender?.id ?? 'You')}</span>
+        <span class="said-who">
+          {role === 'assistant' ? 'Agent' : (sender?.name ?? (sender?.role === 'owner' ? 'Owner' : sender?.id))}
+        </span>
         {at > 0 && <Time at={at} />}
         {isEdited && <span>edited</span>}
       </header>

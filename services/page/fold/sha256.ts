@@ -2,7 +2,8 @@
 
 const primes = (count: number): number[] => {
   const found: number[] = [];
-  for (let candidate = 2; found.length < count; candidate++) if (found.every((prime) => candidate % prime !== 0)) found.push(candidate);
+  for (let candidate = 2; found.length < count; candidate++)
+    if (found.every((prime) => candidate % prime !== 0)) found.push(candidate);
   return found;
 };
 /** The first 32 bits of the fractional part. */
@@ -54,5 +55,8 @@ export const hash = (_: 'sha256', text: string, encoding: 'hex' | 'base64url' = 
   for (let offset = 0; offset < view.byteLength; offset += 64) digest = compress(digest, schedule(view, offset));
   const bytes = digest.flatMap((word) => [word >>> 24, (word >>> 16) & 255, (word >>> 8) & 255, word & 255]);
   if (encoding === 'hex') return bytes.map((byte) => byte.toString(16).padStart(2, '0')).join('');
-  return btoa(String.fromCharCode(...bytes)).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');
+  return btoa(String.fromCharCode(...bytes))
+    .replaceAll('+', '-')
+    .replaceAll('/', '_')
+    .replaceAll('=', '');
 };

@@ -26,7 +26,8 @@ marked.use({
 });
 
 const allowed = {
-  ALLOWED_TAGS: 'a b blockquote br code del em h1 h2 h3 h4 h5 h6 hr i li ol p pre span strong table tbody td th thead tr ul'.split(' '),
+  ALLOWED_TAGS:
+    'a b blockquote br code del em h1 h2 h3 h4 h5 h6 hr i li ol p pre span strong table tbody td th thead tr ul'.split(' '),
   ALLOWED_ATTR: ['href', 'rel', 'target', 'class', 'start', 'align'],
   RETURN_TRUSTED_TYPE: true,
 } as const;
@@ -37,7 +38,11 @@ const longestCharacters = 200_000;
 /** Sanitised HTML, of the browser's trusted type. `growing`: the text is not finished, so what is open in it is closed. */
 const htmlOf = (text: string, growing: boolean): string => {
   const parsed = marked.parse(growing ? remend(text) : text) as string;
-  return DOMPurify.sanitize(parsed, { ...allowed, ALLOWED_TAGS: [...allowed.ALLOWED_TAGS], ALLOWED_ATTR: [...allowed.ALLOWED_ATTR] }) as unknown as string;
+  return DOMPurify.sanitize(parsed, {
+    ...allowed,
+    ALLOWED_TAGS: [...allowed.ALLOWED_TAGS],
+    ALLOWED_ATTR: [...allowed.ALLOWED_ATTR],
+  }) as unknown as string;
 };
 
 interface MarkdownProps {

@@ -31,7 +31,9 @@ export const shortTime = (at: number, today: number): string => {
 /** A local time; UTC while the pointer rests on it. */
 export const Time = ({ at, exact = false }: { readonly at: number; readonly exact?: boolean }) => {
   const moment = new Date(at);
-  const text = exact && isSameDay(moment, new Date(now.value)) ? clockExact.format(moment) : shortTime(at, now.value);
+  const isToday = isSameDay(moment, new Date(now.value));
+  const precise = isToday ? clockExact.format(moment) : `${shortTime(at, now.value)}, ${clock.format(moment)}`;
+  const text = exact ? precise : shortTime(at, now.value);
   return (
     <time dateTime={moment.toISOString()} title={moment.toISOString().replace('T', ' ').replace('Z', ' UTC')}>
       {text}

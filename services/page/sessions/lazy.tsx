@@ -20,7 +20,12 @@ export const lazy = (load: () => Promise<{ readonly default: View }>): View => {
       );
     }, []);
     if (view === null && hasFailed)
-      return <Problem text="This part of the page cannot be loaded. The gateway may have a newer one." again={() => location.reload()} />;
+      return (
+        <Problem
+          text="This part of the page cannot be loaded. The gateway may have a newer one."
+          again={() => location.reload()}
+        />
+      );
     return view === null ? <p class="loading">Loading…</p> : <view.View sessionKey={sessionKey} />;
   };
 };

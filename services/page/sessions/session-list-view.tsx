@@ -31,6 +31,7 @@ const Row = ({ row, isOpen, tab }: { readonly row: SessionRow; readonly isOpen: 
       class={`row ${isOpen ? 'row-open' : ''}`}
       href={linkTo(['sessions', row.key, tab], { status: route.value.query.status, q: route.value.query.q })}
       aria-current={isOpen ? 'true' : undefined}
+      onKeyDown={moveFocus}
     >
       <StatusDot status={row.status} />
       <span class="row-name">{nameOf(row)}</span>
@@ -43,14 +44,14 @@ const Row = ({ row, isOpen, tab }: { readonly row: SessionRow; readonly isOpen: 
   );
 };
 
-/** Arrow keys move between rows; Home and End to the ends of what is drawn. */
+/** Arrow keys move between rows. */
 const moveFocus = (event: KeyboardEvent): void => {
+  const here = event.currentTarget as HTMLAnchorElement;
   const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-  const links = [...(event.currentTarget as HTMLElement).querySelectorAll<HTMLAnchorElement>('a.row')];
-  const at = links.indexOf(document.activeElement as HTMLAnchorElement);
-  if (step === undefined || at === -1) return;
+  const links = [...(here.closest('.rows')?.querySelectorAll<HTMLAnchorElement>('a.row') ?? [])];
+  if (step === undefined) return;
   event.preventDefault();
-  links[at + step]?.focus();
+  links[links.indexOf(here) + step]?.focus();
 };
 
 const Rows = ({ list }: { readonly list: readonly SessionRow[] }) => {
@@ -58,7 +59,7 @@ const Rows = ({ list }: { readonly list: readonly SessionRow[] }) => {
   const [, openKey, tab = 'chat'] = route.value.path;
   if (hasMore.value && (shown.at(-1)?.index ?? 0) > list.length - aheadRows) void readMore();
   return (
-    <div class="rows" ref={scroller} onKeyDown={moveFocus}>
+    <div class="rows" ref={scroller}>
       <ul style={{ height: `${height}px` }}>
         {shown.map(({ index, start }) => {
           const row = list[index];

@@ -27,7 +27,10 @@ export const hasMore = computed(() => nextCursor.value !== null);
 let reading = new AbortController();
 
 const readPage = (cursor: string | undefined, signal: AbortSignal): Promise<ListPage> =>
-  client.get('/v1/sessions', { query: { limit: pageRows, cursor, status: filter.peek(), q: search.peek() || undefined }, signal });
+  client.get('/v1/sessions', {
+    query: { limit: pageRows, cursor, status: filter.peek(), q: search.peek() || undefined },
+    signal,
+  });
 
 /** Reads the first page. Rows further down stay as they were read. */
 export const readAgain = async (): Promise<void> => {
@@ -39,7 +42,8 @@ export const readAgain = async (): Promise<void> => {
     if (signal.aborted) return;
     const fresh = new Set(page.sessions.map(({ key }) => key));
     const oldest = page.sessions.at(-1)?.updatedAt ?? 0;
-    const further = page.nextCursor === null ? [] : (rows.peek() ?? []).filter((row) => row.updatedAt < oldest && !fresh.has(row.key));
+    const further =
+      page.nextCursor === null ? [] : (rows.peek() ?? []).filter((row) => row.updatedAt < oldest && !fresh.has(row.key));
     rows.value = [...page.sessions, ...further];
     if (further.length === 0) nextCursor.value = page.nextCursor;
     listProblem.value = null;
@@ -68,7 +72,8 @@ export const readMore = async (): Promise<void> => {
 let settling: ReturnType<typeof setTimeout> | undefined;
 /** Something was recorded: called for each event, answered once. */
 export const changed = (): void => {
-  settling ??= setTimeout(() => {
+  if (settling !== undefined) return;
+  settling = setTimeout(() => {
     settling = undefined;
     void readAgain();
   }, settleMs);

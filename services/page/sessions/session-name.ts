@@ -2,9 +2,9 @@ import type { SessionRow } from '../../../shared/client/main.ts';
 
 type Named = Pick<SessionRow, 'key' | 'shownKey' | 'settings' | 'origin'>;
 
-/** What people call a session: the name somebody gave it, else that of the chat it is, else its short key. */
+/** What people call a session: the name somebody gave it, else that of the chat it is, else its key without the agent. */
 export const nameOf = ({ shownKey, settings, origin }: Named): string =>
-  settings.displayName || origin.displayName || origin.label || shownKey;
+  settings.displayName || origin.displayName || origin.label || shownKey.replace(/^agent:[^:]+:/, '');
 
 /** Why a session is what it is, in a few words; `null` where there is nothing to say. */
 export const whyOf = (row: SessionRow): string | null => {

@@ -68,7 +68,11 @@ const Why = ({ session }: { readonly session: Session }) => {
       {reset ? (
         <>
           Generation {session.generation}: began <Time at={reset.at} />{' '}
-          {reset.forkedFrom ? `as a fork of sequence ${reset.forkedFrom.seq}` : reset.cause ? causeWords[reset.cause.trigger] : reset.reason}
+          {reset.forkedFrom
+            ? `as a fork of sequence ${reset.forkedFrom.seq}`
+            : reset.cause
+              ? causeWords[reset.cause.trigger]
+              : reset.reason}
           {reset.cause && !reset.forkedFrom && ` (${reset.cause.rule})`}.{' '}
           <a href={linkTo(['sessions', session.key, 'time'], { at: `${reset.seq}` })}>Show that moment</a>
         </>
@@ -80,19 +84,31 @@ const Why = ({ session }: { readonly session: Session }) => {
       {next !== undefined && (
         <span class="why-next">
           {' '}
-          Next reset with the first message after <Time at={next} />.
+          Next reset with the first message after <Time at={next} exact />.
         </span>
       )}
     </p>
   );
 };
 
-const Head = ({ sessionKey, session, tab }: { readonly sessionKey: string; readonly session: Session | null; readonly tab: string }) => {
+const Head = ({
+  sessionKey,
+  session,
+  tab,
+}: {
+  readonly sessionKey: string;
+  readonly session: Session | null;
+  readonly tab: string;
+}) => {
   const { status, q } = route.value.query;
   return (
     <header class="session-head">
       <div class="session-title">
-        <a class="button button-round button-quiet to-list" href={linkTo(['sessions'], { status, q })} aria-label="Back to the list">
+        <a
+          class="button button-round button-quiet to-list"
+          href={linkTo(['sessions'], { status, q })}
+          aria-label="Back to the list"
+        >
           <Icon name="back" />
         </a>
         <h1>{session ? nameOf(session) : sessionKey}</h1>
@@ -101,7 +117,7 @@ const Head = ({ sessionKey, session, tab }: { readonly sessionKey: string; reado
       {session && (
         <p class="session-facts">
           <span class="session-key">{session.key}</span>
-          <span>{session.messageCount} messages</span>
+          <span>{session.messageCount === 1 ? '1 message' : `${session.messageCount} messages`}</span>
           <span>{session.totalTokens.toLocaleString()} tokens</span>
           {session.model !== '' && <span>{session.model}</span>}
         </p>
@@ -109,7 +125,11 @@ const Head = ({ sessionKey, session, tab }: { readonly sessionKey: string; reado
       {session && <Why session={session} />}
       <nav class="tabs" aria-label="Views of this session">
         {tabs.map(([name, words]) => (
-          <a key={name} href={linkTo(['sessions', sessionKey, name], { status, q })} aria-current={name === tab ? 'page' : undefined}>
+          <a
+            key={name}
+            href={linkTo(['sessions', sessionKey, name], { status, q })}
+            aria-current={name === tab ? 'page' : undefined}
+          >
             {words}
           </a>
         ))}

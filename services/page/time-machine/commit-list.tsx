@@ -17,7 +17,7 @@ export const CommitList = ({ past }: { readonly past: Past }) => {
   }, [place, virtual]);
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard
-    <div class="commits" ref={scroller} tabIndex={0} role="region" aria-label="Commits">
+    <section class="commits" ref={scroller} tabIndex={0} aria-label="Commits">
       <ol style={{ height: `${height}px` }}>
         {rows.map(({ index, start }) => {
           const commit = past.timeline.commits[index];
@@ -45,6 +45,6 @@ export const CommitList = ({ past }: { readonly past: Past }) => {
           );
         })}
       </ol>
-    </div>
+    </section>
   );
 };

@@ -19,5 +19,6 @@ export const changesBetween = (before: unknown, after: unknown): Change[] =>
   }));
 
 /** What changes with every commit and says nothing by itself: its place, its digests, and the ids it remembers. */
-const bookkeeping = /^position\.(seq|rev|at|digest|chained|command|recentIds|olderIds|window|orders|calls|covered|interactedAt)\b/;
+const bookkeeping =
+  /^position\.(seq|rev|at|digest|chained|command|recentIds|olderIds|window|orders|calls|covered|interactedAt)\b/;
 export const isBookkeeping = ({ path }: Change): boolean => bookkeeping.test(path);

@@ -31,8 +31,8 @@ export const ForkButton = ({ sessionKey, seq }: { readonly sessionKey: string; r
       {isAsking && (
         <Confirm title={`Continue from sequence ${seq}?`} words="Fork" yes={() => void fork()} no={() => setAsking(false)}>
           <p>
-            {sessionKey} begins a new generation that knows what was said up to here. What came after stays in the log, and is no part of
-            the conversation any more. Nothing is executed again.
+            {sessionKey} begins a new generation that knows what was said up to here. What came after stays in the log, and is no
+            part of the conversation any more. Nothing is executed again.
           </p>
         </Confirm>
       )}

@@ -26,7 +26,12 @@ const ways: readonly Way[] = [
 
 /** The machine with its current state lit, and the way that the commit at this place took. */
 export const MachineDiagram = ({ before, status }: { readonly before: Status; readonly status: Status }) => (
-  <svg class="machine" viewBox="0 0 360 176" role="img" aria-label={`State machine: ${boxes[before].name} to ${boxes[status].name}`}>
+  <svg
+    class="machine"
+    viewBox="0 0 360 176"
+    role="img"
+    aria-label={`State machine: ${boxes[before].name} to ${boxes[status].name}`}
+  >
     <defs>
       <marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto-start-reverse">
         <path d="M0 0L8 4L0 8z" class="machine-tip" />
@@ -37,7 +42,14 @@ export const MachineDiagram = ({ before, status }: { readonly before: Status; re
     </defs>
     {ways.map(({ from, to, path }) => {
       const isTaken = from === before && to === status;
-      return <path key={path} d={path} class={`machine-way ${isTaken ? 'machine-taken' : ''}`} marker-end={`url(#tip${isTaken ? '-lit' : ''})`} />;
+      return (
+        <path
+          key={path}
+          d={path}
+          class={`machine-way ${isTaken ? 'machine-taken' : ''}`}
+          marker-end={`url(#tip${isTaken ? '-lit' : ''})`}
+        />
+      );
     })}
     {Object.entries(boxes).map(([state, { x, y, name }]) => (
       <g key={state} class={`machine-state ${state === status ? `machine-lit machine-${state}` : ''}`}>

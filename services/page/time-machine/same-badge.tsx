@@ -13,14 +13,25 @@ const compare = async (key: string, seq: number, here: ShownState, signal: Abort
     const { key: _, from: __, ...there } = await client.sessions.state(key, { at: seq, signal });
     const [first, ...others] = changesBetween(there, here);
     if (first === undefined) return { kind: 'same', text: 'The same as the gateway’s' };
-    return { kind: 'differs', text: `Differs from the gateway’s: ${first.path}${others.length > 0 ? ` and ${others.length} more` : ''}` };
+    return {
+      kind: 'differs',
+      text: `Differs from the gateway’s: ${first.path}${others.length > 0 ? ` and ${others.length} more` : ''}`,
+    };
   } catch (error) {
     return { kind: 'unknown', text: `Not compared: ${problemOf(error)}` };
   }
 };
 
 /** Whether the state that was folded here is the one that the gateway folds for the same moment. */
-export const SameBadge = ({ sessionKey, seq, state }: { readonly sessionKey: string; readonly seq: number; readonly state: ShownState }) => {
+export const SameBadge = ({
+  sessionKey,
+  seq,
+  state,
+}: {
+  readonly sessionKey: string;
+  readonly seq: number;
+  readonly state: ShownState;
+}) => {
   const [verdict, setVerdict] = useState<Verdict>({ kind: 'asking', text: 'Comparing with the gateway…' });
   useEffect(() => {
     const controller = new AbortController();

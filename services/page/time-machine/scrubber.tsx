@@ -7,7 +7,17 @@ import { type Landmark, landmarks } from './timeline.ts';
 const playMs = 400;
 const landmarkWords: Readonly<Record<Landmark, string>> = { error: 'Error', reset: 'Reset', approval: 'Approval' };
 
-const Step = ({ icon, words, to, past }: { readonly icon: IconName; readonly words: string; readonly to: number; readonly past: Past }) => (
+const Step = ({
+  icon,
+  words,
+  to,
+  past,
+}: {
+  readonly icon: IconName;
+  readonly words: string;
+  readonly to: number;
+  readonly past: Past;
+}) => (
   <button type="button" class="button button-round" aria-label={words} title={words} onClick={() => past.goTo(to)}>
     <Icon name={icon} />
   </button>
@@ -87,7 +97,14 @@ export const Scrubber = ({ past }: { readonly past: Past }) => {
         <svg class="marks" viewBox="0 0 1000 8" preserveAspectRatio="none" aria-hidden="true">
           {landmarks.flatMap((kind) =>
             past.timeline.marks[kind].map((mark) => (
-              <rect key={`${kind}${mark}`} class={`mark-${kind}`} x={(mark / Math.max(1, count)) * 996} y="0" width="4" height="8" />
+              <rect
+                key={`${kind}${mark}`}
+                class={`mark-${kind}`}
+                x={(mark / Math.max(1, count)) * 996}
+                y="0"
+                width="4"
+                height="8"
+              />
             )),
           )}
         </svg>
@@ -103,7 +120,7 @@ export const Scrubber = ({ past }: { readonly past: Past }) => {
           <input type="number" min={0} max={count} value={place} onChange={(event) => go(event.currentTarget.value)} />
           <span>of {count}</span>
         </label>
-        <span class={`live ${isLive ? 'live-on' : ''}`}>{isLive ? 'Live' : past.isRead.value ? 'In the past' : 'Reading…'}</span>
+        <span class={`live ${isLive ? 'live-on' : ''}`}>{isLive ? 'Live' : past.isRead.value ? 'Past' : 'Reading…'}</span>
       </div>
       <Jumps past={past} />
     </div>

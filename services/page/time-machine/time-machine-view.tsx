@@ -23,7 +23,6 @@ const Commit = ({ past }: { readonly past: Past }) => {
       </p>
       <ul class="happened">
         {commit.events.map((event, index) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: the place is what identifies an event of a commit
           <li key={index}>
             <b>{typeWords(event.type)}</b> {summaryOf(event, oneLine)}
           </li>

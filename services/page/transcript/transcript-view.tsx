@@ -42,7 +42,11 @@ const Row = ({ line, sessionKey }: { readonly line: Line; readonly sessionKey: s
   const tokens = tokensOf(event);
   return (
     <div class={`line line-${event.type}`}>
-      <a class="line-id" href={linkTo(['sessions', sessionKey, 'time'], { at: `${seq}` })} title="Show this moment in the time machine">
+      <a
+        class="line-id"
+        href={linkTo(['sessions', sessionKey, 'time'], { at: `${seq}` })}
+        title="Show this moment in the time machine"
+      >
         {line.id}
       </a>
       <span class="line-type">{typeWords(event.type)}</span>
@@ -95,9 +99,7 @@ export const TranscriptView = ({ sessionKey }: { readonly sessionKey: string }) 
     <div class="transcript">
       {problem !== null && <Problem text={problem} />}
       <div class="transcript-head">
-        <p class="hint">
-          {isRead ? `${lines.length} events in ${commits.length} commits` : 'Reading…'}
-        </p>
+        <p class="hint">{isRead ? `${lines.length} events in ${commits.length} commits` : 'Reading…'}</p>
         <button
           type="button"
           class="button button-quiet"
@@ -108,7 +110,7 @@ export const TranscriptView = ({ sessionKey }: { readonly sessionKey: string }) 
         </button>
       </div>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard */}
-      <div class="lines" ref={scroller} tabIndex={0} role="region" aria-label="Events">
+      <section class="lines" ref={scroller} tabIndex={0} aria-label="Events">
         <ol style={{ height: `${height}px` }}>
           {rows.map(({ index, start }) => {
             const line = lines[index];
@@ -121,7 +123,7 @@ export const TranscriptView = ({ sessionKey }: { readonly sessionKey: string }) 
             );
           })}
         </ol>
-      </div>
+      </section>
     </div>
   );
 };

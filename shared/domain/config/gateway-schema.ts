@@ -52,7 +52,10 @@ export const gatewayConfig = z.strictObject({
     .array(z.string().refine(isOrigin, 'is not an origin; use a scheme and a host, such as "https://chat.example.org"'))
     .default([]),
   /** Where people reach the gateway, such as `https://natter.example.org`: the page's own origin behind a TLS proxy. */
-  publicUrl: z.string().refine(isOrigin, 'is not an origin; use a scheme and a host, such as "https://natter.example.org"').optional(),
+  publicUrl: z
+    .string()
+    .refine(isOrigin, 'is not an origin; use a scheme and a host, such as "https://natter.example.org"')
+    .optional(),
   /** Names by which probes reach the gateway, besides its own address, `localhost`, IP addresses and the hosts of `allowedOrigins`. */
   hostNames: z
     .array(

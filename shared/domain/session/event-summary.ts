@@ -5,10 +5,7 @@ export type Shorten = (text: string, width: number) => string;
 
 const width = 100;
 
-const routeText = (
-  event: EventOf<'route_changed' | 'delivery_reported' | 'delivery_repeated'>,
-  oneLine: Shorten,
-): string => {
+const routeText = (event: EventOf<'route_changed' | 'delivery_reported' | 'delivery_repeated'>, oneLine: Shorten): string => {
   const to = `${event.deliverTo.channel} ${oneLine(event.deliverTo.to, 60)}`;
   if (event.type === 'route_changed') return to;
   if (event.type === 'delivery_repeated') return `by ${event.by} to ${to}: ${oneLine(event.text, width)}`;
