@@ -3,12 +3,12 @@ import { Kvm } from '@nats-io/kv';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { createInMemoryDeadLetters } from '../../shared/adapters/in-memory/dead-letters.ts';
-import { Anchors, anchorsKept } from '../../shared/adapters/nats/anchors.ts';
-import { openConnection } from '../../shared/adapters/nats/connection.ts';
+import { openConnection } from '../../shared/adapters/nats/client/connection.ts';
+import { ReplyInbox } from '../../shared/adapters/nats/client/reply-inbox.ts';
 import { openKvStore } from '../../shared/adapters/nats/kv-store.ts';
 import { missingStreams, provision } from '../../shared/adapters/nats/provision.ts';
+import { Anchors, anchorsKept } from '../../shared/adapters/nats/publish/anchors.ts';
 import { commandQueue } from '../../shared/adapters/nats/queue/work-queue.ts';
-import { ReplyInbox } from '../../shared/adapters/nats/reply-inbox.ts';
 import { systemClock } from '../../shared/kit/clock.ts';
 import { subjectsUnder } from '../../shared/wire/subjects.ts';
 import { pinGroup, type Topology, topologyOf } from '../../shared/wire/topology.ts';
@@ -122,9 +122,9 @@ describe.each([
     expect(fields.sort()).toEqual(['discard', 'max_age', 'max_bytes', 'max_msgs_per_subject']);
     expect(await provision(connection, topology, { update: true })).toEqual({ created: [], updated: ['NATTER_DEAD'], drift: [] });
     expect((await manager.streams.getMessage('NATTER_DEAD', { seq }))?.string()).toBe('of the old version');
-    await manager.streams.update('NATTER_DEAD', { max_bytes: 5_000_000 });
+    await manager.streams.update('NATTER_DEAD', { max_bytes: 5_000_000, max_msgs_per_subject: 100 });
     const { updated, drift } = await provision(connection, topology, { update: true });
-    expect([updated, drift.map(({ field }) => field)]).toEqual([[], ['max_bytes']]);
+    expect([updated, drift.map(({ field }) => field).sort()]).toEqual([[], ['max_bytes', 'max_msgs_per_subject']]);
   });
 
   test('streams from the time when nothing was written in groups allow it once that is asked for, and keep what they have (ADR 23)', async () => {

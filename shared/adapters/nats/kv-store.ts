@@ -4,12 +4,12 @@ import type { NatsConnection } from '@nats-io/transport-node';
 import { bucketSubject } from '../../wire/subjects.ts';
 import type { Entry, KeyValue } from '../kv/key-value.ts';
 import { putEntry } from '../kv/put-entry.ts';
-import { Anchors } from './anchors.ts';
-import { toNatterError } from './broker-errors.ts';
-import { isStrayAnswer, readBatch } from './direct-batch.ts';
-import { onReconnect } from './on-reconnect.ts';
-import { ReplyInbox } from './reply-inbox.ts';
-import { onlyAfter, sendOnce } from './send-once.ts';
+import { toNatterError } from './client/broker-errors.ts';
+import { isStrayAnswer, readBatch } from './client/direct-batch.ts';
+import { onReconnect } from './client/on-reconnect.ts';
+import { ReplyInbox } from './client/reply-inbox.ts';
+import { onlyAfter, sendOnce } from './client/send-once.ts';
+import { Anchors } from './publish/anchors.ts';
 
 export interface KvStoreOptions {
   readonly connection: NatsConnection;
@@ -54,14 +54,14 @@ export const openKvStore = async (options: KvStoreOptions): Promise<KeyValue> =>
   });
   const read = async (key: string): Promise<Entry> => {
     const message = await orNatterError('read', manager.streams.getMessage(stream, { last_by_subj: subjectOf(key) }));
-    return entryOf(key, message, isStrayAnswer(message?.header, 0));
+    return entryOf(key, message, isStrayAnswer(String(message?.header), 0));
   };
 
   return {
     read,
     peek: async (key) => {
       const message = await orNatterError('read', manager.direct.getMessage(stream, { last_by_subj: subjectOf(key) }));
-      return entryOf(key, message, isStrayAnswer(message?.header, 1));
+      return entryOf(key, message, isStrayAnswer(String(message?.header), 1));
     },
     put: (key, value, { fence, ttlMs } = {}) => {
       anchors.note(value?.length ?? 0);
