@@ -127,7 +127,10 @@ export const auditBounds = { maxAgeMs: 400 * 86_400_000, maxBytes: 256 * 1024 **
 export const deadBounds = { maxAgeMs: 90 * 86_400_000, maxBytes: 256 * 1024 ** 2, maxMessagesPerSubject: 500 } as const;
 
 /** The whole topology under a prefix. */
-export const topologyOf = ({ prefix, due, probe, deadLetters, anchor, bucketAnchors }: Subjects, options: TopologyOptions): Topology => {
+export const topologyOf = (
+  { prefix, due, probe, deadLetters, anchor, bucketAnchors }: Subjects,
+  options: TopologyOptions,
+): Topology => {
   const { replicas, partitions, memoryConsumers = replicas > 1 } = options;
   const names = streamNames(prefix);
   const buckets = bucketNames(prefix);
