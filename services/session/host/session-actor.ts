@@ -2,15 +2,9 @@ import { type Actor, type AnyActorRef, createActor, type InspectionEvent, setup,
 import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
 import type { SessionCommand } from '../../../shared/domain/session/commands.ts';
 import type { CommandEnvelope, RecordedCommit } from '../../../shared/domain/session/envelope.ts';
-import {
-  advance,
-  fromPlain,
-  liveMachine,
-  type Position,
-  type SessionState,
-  toPlain,
-} from '../../../shared/domain/session/evolve.ts';
-import type { MachineSnapshot } from '../../../shared/domain/session/machine.ts';
+import { advance, fromPlain, type Position, type SessionState, toPlain } from '../../../shared/domain/session/fold/evolve.ts';
+import type { MachineSnapshot } from '../../../shared/domain/session/fold/machine.ts';
+import { liveMachine } from '../../../shared/domain/session/fold/steps.ts';
 import { limits } from '../../../shared/kit/limits.ts';
 import type { TurnSession } from '../turn/turn-session.ts';
 import { commitStep } from './commit-step.ts';

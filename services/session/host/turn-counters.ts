@@ -6,7 +6,7 @@ import { SessionMeters } from './meters.ts';
 /** Counts what this host has recorded, for operators. */
 export class TurnCounters {
   readonly meters: SessionMeters;
-  /** Start times of the turns that started here, by their ids, ms; oldest first, bounded. */
+  /** Start times of the turns that started here, by their ids, ms. */
   readonly #startedAt = new Map<string, number>();
   readonly #counts = {
     turns: 0,
@@ -38,10 +38,11 @@ export class TurnCounters {
     else if (event.type === 'turn_aborted') this.#ended('aborted', '', event.turn.id, at);
   }
 
+  /** An `LRUCache` would clear all its slots whenever its last entry is deleted: with each turn that one commit begins and ends. */
   #started(turnId: string, at: number): void {
     this.#startedAt.set(turnId, at);
-    const [oldest] = this.#startedAt.size > limits.tracedRuns ? this.#startedAt.keys() : [];
-    if (oldest !== undefined) this.#startedAt.delete(oldest);
+    const [oldest = turnId] = this.#startedAt.keys();
+    if (this.#startedAt.size > limits.tracedRuns) this.#startedAt.delete(oldest);
   }
 
   #ended(outcome: 'completed' | 'failed' | 'aborted', code: string, turnId: string, at: number): void {

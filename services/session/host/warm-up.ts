@@ -2,15 +2,8 @@ import { createActor } from 'xstate';
 import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
 import { decide } from '../../../shared/domain/session/decide/index.ts';
 import type { CommandEnvelope, Commit } from '../../../shared/domain/session/envelope.ts';
-import {
-  evolve,
-  fold,
-  fromPlain,
-  initialState,
-  liveMachine,
-  type SessionState,
-  toPlain,
-} from '../../../shared/domain/session/evolve.ts';
+import { evolve, fold, fromPlain, initialState, type SessionState, toPlain } from '../../../shared/domain/session/fold/evolve.ts';
+import { liveMachine } from '../../../shared/domain/session/fold/steps.ts';
 import { assert } from '../../../shared/kit/assert.ts';
 import type { Model } from '../../../shared/ports/model.ts';
 import { decodeCommand, decodeCommit, encodeCommand, encodeCommit } from '../../../shared/wire/codec.ts';
