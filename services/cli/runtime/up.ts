@@ -15,6 +15,7 @@ import { namedModel } from '../init/named-model.ts';
 import { offerModel } from '../init/offer.ts';
 import { refuseUnstartable } from '../init/startable.ts';
 import { gatewayToken, type Installation, installationIn } from '../installation.ts';
+import { type PageLink, pageLink } from '../page/link.ts';
 import type { World } from '../terminal.ts';
 import { openConfig } from './configuration.ts';
 import { untilReady, watchProblems } from './health/report.ts';
@@ -75,11 +76,12 @@ export const up = async (world: World, options: UpOptions): Promise<void> => {
     if (nobody !== null) terminal.note(pc.yellow(`note: ${nobody}`));
     const changed = chatting ? (problems: readonly string[]) => showProblems(world, problems) : () => {};
     void watchProblems(system.services(), { clock, log, signal: stopping.signal, changed });
-    if (!stopping.signal.aborted) greet(world, config, installation, token, system, chatting);
-    if (chatting) {
-      const client = createClient({ url: system.gateway.url, token });
-      await new Chat(world, client, mainSessionKey(config), await knownWords(world, options)).run(stopping.signal);
-    } else await new Promise<void>((resolve) => aborted(stopping.signal, resolve));
+    const client = createClient({ url: system.gateway.url, token });
+    // Only at a terminal: elsewhere it would end up in a log.
+    const page = terminal.interactive ? await pageLink(client).catch(() => null) : null;
+    if (!stopping.signal.aborted) greet(world, config, installation, token, system, chatting, page);
+    if (chatting) await new Chat(world, client, mainSessionKey(config), await knownWords(world, options)).run(stopping.signal);
+    else await new Promise<void>((resolve) => aborted(stopping.signal, resolve));
   } finally {
     stopping.abort();
     live.close();
@@ -116,9 +118,11 @@ const greet = (
   token: string,
   system: System,
   chatting: boolean,
+  page: PageLink | null,
 ): void => {
   const key = mainSessionKey(config);
   terminal.out(`${pc.bold('natter is up')}  ${pc.cyan(system.gateway.url)}`);
+  if (page) terminal.out(`  page    ${pc.cyan(page.address)} (signs in once, for 60 seconds; later: natter open)`);
   // Elsewhere it would end up in a log.
   terminal.out(`  token   ${terminal.interactive ? token : `in ${installation.paths.gateway}`}`);
   terminal.out(`  data    ${config.dataDir}`);
