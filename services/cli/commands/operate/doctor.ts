@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import pc from 'picocolors';
-import { minimumServerVersion } from '../../../../shared/adapters/nats/version.ts';
+import { minimumServerVersion } from '../../../../shared/adapters/nats/client/version.ts';
 import { errorMessage } from '../../../../shared/kit/errors.ts';
 import { type Config, configFileOf, secretsOf } from '../../../../shared/runtime/config/load.ts';
 import { type CommonOptions, clientOf, configOf, sourceOf } from '../../access.ts';
