@@ -65,7 +65,14 @@ const examined = async (): Promise<Record<string, Finding>> => {
 
 beforeAll(async () => {
   server = await startServer();
-  const world = { env: {}, home, output: new PassThrough(), program: 'natter', version: '1.2.3' } as unknown as World;
+  const world = {
+    env: {},
+    home,
+    terminal: { interactive: false },
+    output: new PassThrough(),
+    program: 'natter',
+    version: '1.2.3',
+  } as unknown as World;
   const broker = { NATS_URL: server.url, NATS_USERS_DIR: server.usersDir };
   const config = fixed(configIn({ ...broker, NATTER_PORT: '0', NATTER_DATA_DIR: home }));
   const installation = installationIn(home);
