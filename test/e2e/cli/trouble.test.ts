@@ -90,6 +90,7 @@ test('a start that fails leaves no address of a broker that is gone', async () =
   const world = {
     env: process.env,
     home: folder,
+    terminal: { interactive: false },
     output: new PassThrough(),
     program: 'natter',
     version: '1',
