@@ -224,7 +224,9 @@ export class SessionHost {
   }
 
   #answer(envelope: CommandEnvelope, outcome: Outcome): void {
-    if (envelope.answerTo !== undefined) this.#options.ports.answers.tell(envelope.answerTo, answerOf(envelope, outcome));
+    const { answerTo, answers } = envelope;
+    if (answerTo === undefined || (answers === 'unrecorded' && outcome.kind === 'accepted')) return;
+    this.#options.ports.answers.tell(answerTo, answerOf(envelope, outcome));
   }
 }
 
