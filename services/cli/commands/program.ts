@@ -18,6 +18,7 @@ const groups: readonly Group[] = [
     title: 'Run',
     commands: {
       up: async () => (await import('./run/up.ts')).upCommand,
+      open: async () => (await import('./run/open.ts')).openCommand,
       service: async () => (await import('./run/service.ts')).serviceCommand,
     },
   },

@@ -13,6 +13,7 @@ import { namedModel } from '../init/named-model.ts';
 import { offerModel } from '../init/offer.ts';
 import { refuseUnstartable } from '../init/startable.ts';
 import { gatewayToken, type Installation, installationIn } from '../installation.ts';
+import { type PageLink, pageLink } from '../page/link.ts';
 import type { World } from '../terminal.ts';
 import { chat } from './chat.ts';
 import { openConfig } from './configuration.ts';
@@ -74,8 +75,11 @@ export const up = async (world: World, options: UpOptions): Promise<void> => {
     if (nobody !== null) terminal.note(pc.yellow(`note: ${nobody}`));
     const changed = chatting ? (problems: readonly string[]) => showProblems(world, problems) : () => {};
     void watchProblems(system.services(), { clock, log, signal: stopping.signal, changed });
-    if (!stopping.signal.aborted) greet(world, config, installation, token, system, chatting);
-    if (chatting) await chat(world, createClient({ url: system.gateway.url, token }), mainSession(config), stopping.signal);
+    const client = createClient({ url: system.gateway.url, token });
+    // Only at a terminal: elsewhere it would end up in a log.
+    const page = terminal.interactive ? await pageLink(client).catch(() => null) : null;
+    if (!stopping.signal.aborted) greet(world, config, installation, token, system, chatting, page);
+    if (chatting) await chat(world, client, mainSession(config), stopping.signal);
     else await new Promise<void>((resolve) => aborted(stopping.signal, resolve));
   } finally {
     stopping.abort();
@@ -115,9 +119,11 @@ const greet = (
   token: string,
   system: System,
   chatting: boolean,
+  page: PageLink | null,
 ): void => {
   const key = mainSession(config);
   terminal.out(`${pc.bold('natter is up')}  ${pc.cyan(system.gateway.url)}`);
+  if (page) terminal.out(`  page    ${pc.cyan(page.address)} (signs in once, for 60 seconds; later: natter open)`);
   // Elsewhere it would end up in a log.
   terminal.out(`  token   ${terminal.interactive ? token : `in ${installation.paths.gateway}`}`);
   terminal.out(`  data    ${config.dataDir}`);

@@ -99,7 +99,8 @@ export const submitCommand = async (
   }
   const expected = runs.expect(key, runId, { seen, waitMs, signal });
   try {
-    const { duplicate } = await ports.commands.publish({ ...envelope, answerTo: ports.answers.address });
+    const answered = { answerTo: ports.answers.address, answers: 'unrecorded' } as const;
+    const { duplicate } = await ports.commands.publish({ ...envelope, ...answered });
     return { run: await expected.after(duplicate), duplicate };
   } finally {
     expected.end();
