@@ -40,7 +40,7 @@ beforeAll(async () => {
   // What prepack makes, of the client alone.
   const made = tsc('-p', 'tsconfig.client.json', '--emitDeclarationOnly', 'false', '--outDir', join(packed, 'dist'));
   expect(made.stdout).toBe('');
-  writeFileSync(join(packed, 'package.json'), JSON.stringify({ ...manifest, bundleDependencies: [] }));
+  writeFileSync(join(packed, 'package.json'), JSON.stringify(manifest));
   await install(packed, `${manifest.name}-${manifest.version}.tgz`, installed);
   expect(spawnSync(process.execPath, [join(root, 'services/cli/client-package.mjs'), join(packed, 'dist')]).status).toBe(0);
   await install(

@@ -17,7 +17,8 @@ const manifest = readJson('package.json') as {
   readonly name: string;
   readonly bin: Readonly<Record<string, string>>;
   readonly dependencies: Readonly<Record<string, string>>;
-  readonly bundleDependencies: readonly string[];
+  readonly bundledWhenPacked: readonly string[];
+  readonly bundleDependencies?: readonly string[];
   readonly overrides: Readonly<Record<string, string>>;
 };
 const locked = readJson('package-lock.json').packages as Readonly<Record<string, Entry>>;
@@ -36,7 +37,7 @@ const withTheirs = (names: readonly string[]): Set<string> => {
   return found;
 };
 const installed = withTheirs(Object.keys(manifest.dependencies));
-const bundled = withTheirs(manifest.bundleDependencies);
+const bundled = withTheirs(manifest.bundledWhenPacked);
 
 /** The packages that want another version of one that we override. */
 const overridden = (paths: ReadonlySet<string>): string[] =>
@@ -57,6 +58,11 @@ describe('npm installs us without a word', () => {
     const needing = overridden(installed);
     expect(needing).toEqual(expect.arrayContaining(['node_modules/light-my-request', 'node_modules/@nats-io/nats-core']));
     expect(needing.filter((path) => !bundled.has(path))).toEqual([]);
+  });
+
+  test('in a clone nothing is bundled: `npm ci` would take minutes', () => {
+    expect(manifest.bundleDependencies).toBeUndefined();
+    expect(locked[''] && Object.keys(locked[''])).not.toContain('bundleDependencies');
   });
 
   test('every package runs on the oldest Node that we name', () => {
