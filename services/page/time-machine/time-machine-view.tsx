@@ -1,5 +1,5 @@
 import { useEffect, useMemo } from 'preact/hooks';
-import { summaryOf } from '../../../shared/domain/session/event-summary.ts';
+import { summaryOf } from '../../../shared/domain/projections/event-summary.ts';
 import { changeQuery, route } from '../base/route.ts';
 import { Problem } from '../parts/empty.tsx';
 import { oneLine, typeWords } from '../parts/one-line.ts';

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { LogEntry } from '../../../shared/client/main.ts';
-import { summaryOf } from '../../../shared/domain/session/event-summary.ts';
+import { summaryOf } from '../../../shared/domain/projections/event-summary.ts';
 import type { SessionEvent } from '../../../shared/domain/session/events.ts';
 import { linkTo } from '../base/route.ts';
 import { client, problemOf } from '../base/signed-in.ts';
