@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { canAccess, mayChange, type Principal, principalOf, seesAll } from '../../../../shared/domain/access/access.ts';
 import { loweredReach, roleOf } from '../../../../shared/domain/access/lowered-reach.ts';
+import { identitiesOf } from '../../../../shared/domain/keys/identity.ts';
 import type { SessionKey } from '../../../../shared/domain/keys/session-key.ts';
 import { roles } from '../../../../shared/domain/values/role.ts';
 
@@ -12,7 +13,7 @@ const callers: readonly Principal[] = [
   { role: 'participant', principal: 'telegram:1' },
   { role: 'channel', namespace: 'telegram' },
 ];
-const identities = { resolve: (id: string) => id };
+const identities = identitiesOf({});
 const sessions = ['agent:main:telegram:dm:1', 'agent:main:irc:dm:2'].map((key) => ({
   key: key as SessionKey,
   participants: ['telegram:1'],
