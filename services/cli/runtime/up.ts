@@ -7,8 +7,11 @@ import { systemClock } from '../../../shared/kit/clock.ts';
 import { createLog } from '../../../shared/kit/log.ts';
 import { type Config, secretsOf } from '../../../shared/runtime/config/load.ts';
 import { startTracing } from '../../../shared/runtime/telemetry/start.ts';
-import { refusePublicBind } from '../../gateway/main.ts';
 import { type CommonOptions, configOf } from '../access.ts';
+import { callerOf } from '../init/caller.ts';
+import { namedModel } from '../init/named-model.ts';
+import { offerModel } from '../init/offer.ts';
+import { refuseUnstartable } from '../init/startable.ts';
 import { gatewayToken, type Installation, installationIn } from '../installation.ts';
 import { type PageLink, pageLink } from '../page/link.ts';
 import type { World } from '../terminal.ts';
@@ -28,8 +31,9 @@ const tracesMs = 1_500;
 /** Starts everything, prints the address, and runs until it is interrupted. */
 export const up = async (world: World, options: UpOptions): Promise<void> => {
   const { terminal } = world;
+  if (options.chat) await offerModel(world, options);
   const { config, childArguments } = settle(world, options);
-  refusePublicBind(config.gateway);
+  const keys = refuseUnstartable(config, world.env);
   const installation = installationIn(config.dataDir);
   installation.prepare();
   const token = gatewayToken(config, installation);
@@ -39,7 +43,7 @@ export const up = async (world: World, options: UpOptions): Promise<void> => {
   const log = createLog({
     level: config.log.level,
     name: 'natter',
-    secrets: [token, ...secretsOf(config, world.env)],
+    secrets: [token, ...secretsOf(config, keys)],
     destination: destination({ fd: logFile, sync: true }),
   });
   const live = openConfig(world, options, { start: config, load: () => settle(world, options).config, log });
@@ -50,7 +54,18 @@ export const up = async (world: World, options: UpOptions): Promise<void> => {
   const tracing = await startTracing(world.env, 'natter', log);
   terminal.progress('starting …');
   const { hosts } = options;
-  const system = await startSystem({ world, config: live, installation, token, log, clock, hosts, childArguments, logFile });
+  const system = await startSystem({
+    world,
+    keys,
+    config: live,
+    installation,
+    token,
+    log,
+    clock,
+    hosts,
+    childArguments,
+    logFile,
+  });
   try {
     installation.writeGateway({ url: system.gateway.url, token, pid: process.pid });
     const problems = await untilReady(system.services(), { clock, patienceMs: readyPatienceMs, signal: stopping.signal });
@@ -98,7 +113,7 @@ const showProblems = ({ terminal }: World, problems: readonly string[]): void =>
 
 /** Prints the address, the token (the path of its file where nobody is at a terminal), and three commands to try. */
 const greet = (
-  { terminal }: World,
+  { terminal, env }: World,
   config: Config,
   installation: Installation,
   token: string,
@@ -112,14 +127,14 @@ const greet = (
   // Elsewhere it would end up in a log.
   terminal.out(`  token   ${terminal.interactive ? token : `in ${installation.paths.gateway}`}`);
   terminal.out(`  data    ${config.dataDir}`);
+  terminal.out(`  model   ${namedModel(config)}`);
   terminal.out(`  broker  ${system.broker.managed ? `managed, ${system.broker.servers}` : 'external'}`);
   if (system.hosts) terminal.out(`  hosts   ${system.hosts.pids().join(', ')} (process ids; kill -9 one, and nothing is lost)`);
   if (chatting) terminal.out(`  log     ${installation.paths.log}`);
   terminal.out('');
   terminal.out('Try in another terminal:');
-  terminal.out(`  npm run natter -- send ${key} "hello" --wait`);
-  terminal.out('  npm run natter -- tail --from 1');
-  terminal.out(`  npm run natter -- replay ${key} --diff`);
+  for (const line of [`send ${key} "hello" --wait`, 'tail --from 1', `replay ${key} --diff`])
+    terminal.out(`  ${callerOf(env)} ${line}`);
   terminal.out('');
   terminal.out(chatting ? `Or chat here with ${key}; /quit or Ctrl-C to stop.` : 'Ctrl-C to stop.');
 };

@@ -4,7 +4,7 @@ import type { IndexRow } from '../../../shared/domain/projections/index-row.ts';
 import type { ListKind } from '../../../shared/domain/projections/schemas.ts';
 import { listFactsOf } from '../../../shared/domain/projections/session-row.ts';
 import type { RecordedCommit } from '../../../shared/domain/session/envelope.ts';
-import type { SessionStatus } from '../../../shared/domain/session/machine.ts';
+import type { SessionStatus } from '../../../shared/domain/session/fold/machine.ts';
 import type { Clock } from '../../../shared/kit/clock.ts';
 import { errorMessage, NatterError } from '../../../shared/kit/errors.ts';
 import { HealthProblem } from '../../../shared/kit/health-problem.ts';

@@ -7,10 +7,10 @@ import type { Subjects } from '../../wire/subjects.ts';
 import { streamNames } from '../../wire/topology.ts';
 import { writeFenced } from '../kv/fenced-write.ts';
 import type { QueueGuard } from '../kv/guards/queue-guard.ts';
-import { toNatterError } from './broker-errors.ts';
-import { isStrayAnswer, readBatch } from './direct-batch.ts';
-import { ReplyInbox } from './reply-inbox.ts';
-import { onlyAfter, sendOnce } from './send-once.ts';
+import { toNatterError } from './client/broker-errors.ts';
+import { isStrayAnswer, readBatch } from './client/direct-batch.ts';
+import { ReplyInbox } from './client/reply-inbox.ts';
+import { onlyAfter, sendOnce } from './client/send-once.ts';
 
 export interface CustodyLogOptions {
   readonly connection: NatsConnection;
@@ -36,7 +36,7 @@ export const openCustodyLog = async ({
     try {
       const message = await manager.streams.getMessage(stream, { last_by_subj: subject });
       if (message === null) return null;
-      const isStray = isStrayAnswer(message.header, 0);
+      const isStray = isStrayAnswer(String(message.header), 0);
       const bytes = isStray ? await lastWritten(subject, message.seq) : message.data;
       return { record: bytes && custodyCodec.decode(bytes), seq: message.seq };
     } catch (error) {

@@ -3,6 +3,7 @@ import type { Config } from '../config/schema.ts';
 import type { SessionKey } from '../keys/session-key.ts';
 import type { CommandOf, SessionCommand } from '../session/commands.ts';
 import type { DeliveryTarget, Sender, Settings } from '../values/types.ts';
+import { actsForOwner } from './acts-for-owner.ts';
 import type { ChatCommand } from './chat-command.ts';
 import { factsOf } from './report-facts.ts';
 
@@ -101,7 +102,8 @@ const nobodyIn = ({ config: { agent } }: ChatCommandContext): string =>
   agent.owners.length === 0 ? ' Nobody is named in agent.owners.' : '';
 
 /** The first message of a new session that was requested without further text (A4/55). */
-const greeting = 'A new session has just begun. Greet the user in one short line and ask what you can do.';
+/** The message of a bare `/new`: no person wrote it. */
+export const greeting = 'A new session has just begun. Greet the user in one short line and ask what you can do.';
 
 /** Starts a new session. The rest of the text is its first message; the first word may name a model (A4/53–54). */
 const reset = ({ word, rest }: ChatCommand & { type: 'reset' }, context: ChatCommandContext): SessionCommand => {
@@ -131,10 +133,10 @@ const reset = ({ word, rest }: ChatCommand & { type: 'reset' }, context: ChatCom
 };
 
 /** The turn of the greeting has no more rights than who asked for it (A5/62). */
-const greeter = ({ role, onBehalfOf }: Sender): Sender => {
-  const hasOwnersRights = (role === 'owner' || role === 'program') && onBehalfOf === undefined;
-  return { id: 'natter', role: 'program', ...(!hasOwnersRights && { onBehalfOf: 'participant' }) };
-};
+const greeter = (sender: Sender): Sender => ({
+  ...{ id: 'natter', role: 'program' },
+  ...(!actsForOwner(sender) && { onBehalfOf: 'participant' }),
+});
 
 /** The gateway's own callers have no principal. */
 const isPerson = ({ role, principal }: Sender): boolean => role !== 'program' && principal !== undefined;

@@ -5,7 +5,7 @@ import { jetstreamManager } from '@nats-io/jetstream';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { credentialsOf, makeUsers, usersIn } from '../../../services/cli/broker/users.ts';
 import { checkUser, refusedOn } from '../../../services/cli/runtime/broker-check.ts';
-import { closeConnection, openConnection } from '../../../shared/adapters/nats/connection.ts';
+import { closeConnection, openConnection } from '../../../shared/adapters/nats/client/connection.ts';
 import { loadConfig } from '../../../shared/runtime/config/load.ts';
 import { brokerUsers } from '../../../shared/wire/grants.ts';
 import { probesFor } from '../../../shared/wire/probes.ts';
@@ -109,6 +109,14 @@ const messages: readonly [RegExp, ...string[]][] = [
   [/^natter\.probe$/, 'probes'],
   [/^natter\.anchor\.(inbound|commands|checkpoints)$/, '%'],
   [/^natter\.anchor\.timers$/, 'timers of inbound', 'timers of commands', 'timers of checkpoints'],
+  [/^natter\.anchor\.(snapshots|memory|pairings)\./, '%'],
+  [/^natter\.anchor\.index\./, 'index rows', 'position of the index', 'cursors'],
+  [/^natter\.anchor\.witness\./, 'witness', 'witness of queues'],
+  [/^natter\.anchor\.tokens\./, 'tokens', 'tickets', 'calls'],
+  [
+    /^natter\.anchor\.hosts\./,
+    ...['health of processes', 'leases', 'members of inbound', 'members of commands', 'members of checkpoints'],
+  ],
   [/^_INBOX_gateway\./, 'inbox of the gateway'],
   [/^_INBOX_checkpoint\./, 'inbox of checkpoint'],
   [/^_INBOX_operator\./, 'inbox of the operator'],

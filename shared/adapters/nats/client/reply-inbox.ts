@@ -1,6 +1,6 @@
 import { JetStreamApiError } from '@nats-io/jetstream';
 import { errors, type Msg, type MsgHdrs, MsgHdrsImpl, type NatsConnection } from '@nats-io/transport-node';
-import { NatterError } from '../../kit/errors.ts';
+import { NatterError } from '../../../kit/errors.ts';
 import { inboxOf } from './connection.ts';
 
 export interface RequestOptions {

@@ -1,7 +1,7 @@
-import { NatterError } from '../../kit/errors.ts';
-import type { SessionKey } from '../keys/session-key.ts';
-import { gapBefore, gapText, type HistoryGap, startsAnew } from './chain.ts';
-import type { RecordedCommit } from './envelope.ts';
+import { NatterError } from '../../../kit/errors.ts';
+import type { SessionKey } from '../../keys/session-key.ts';
+import { gapBefore, gapText, type HistoryGap, startsAnew } from '../chain.ts';
+import type { RecordedCommit } from '../envelope.ts';
 import { fold, initialState, type SessionState } from './evolve.ts';
 
 /** The error of a session with a gap. */

@@ -1,6 +1,6 @@
 import { JetStreamApiError, JetStreamStatusError, jserrors } from '@nats-io/jetstream/internal';
 import { errors } from '@nats-io/transport-node';
-import { type ErrorCode, errorMessage, NatterError } from '../../kit/errors.ts';
+import { type ErrorCode, errorMessage, NatterError } from '../../../kit/errors.ts';
 
 /**
  * Classifies errors of the NATS client. The only place that knows the server's codes and the client's classes.

@@ -1,7 +1,7 @@
 import { cp, open, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { brokerAccount } from '../../shared/wire/rights.ts';
-import type { TestServer } from './nats.ts';
+import { brokerAccount } from '../../../shared/wire/rights.ts';
+import type { TestServer } from '../nats.ts';
 
 /** The files of a stream, by default the event stream, of a server that does not run: what a disk, a backup or an operator may do to them. */
 export const eventStoreOf = ({ storeDir }: TestServer, stream = 'NATTER_EVENTS') => {

@@ -1,6 +1,6 @@
-import type { RecordedCommit } from '../../shared/domain/session/envelope.ts';
-import type { EventLog } from '../../shared/ports/event-log.ts';
-import type { Ports } from '../../shared/ports/index.ts';
+import type { RecordedCommit } from '../../../shared/domain/session/envelope.ts';
+import type { EventLog } from '../../../shared/ports/event-log.ts';
+import type { Ports } from '../../../shared/ports/index.ts';
 
 /** Ports that hear of what is recorded late: of the first commit that `holds`, and of all that follow it, once it is `letGo`. */
 export const heldFeed = (ports: Ports, holds: (commit: RecordedCommit) => boolean): { ports: Ports; letGo: () => void } => {
