@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
-import type { ShownState } from '../../../shared/domain/session/evolve.ts';
+import type { ShownState } from '../../../shared/domain/session/fold/evolve.ts';
 import { client, problemOf } from '../base/signed-in.ts';
 import { changesBetween } from './differences.ts';
 

@@ -1,6 +1,12 @@
 import type { RecordedCommit } from '../../../shared/domain/session/envelope.ts';
-import { initialState, type SessionState, type ShownState, toPlain, toShown } from '../../../shared/domain/session/evolve.ts';
-import { HistoryFold } from '../../../shared/domain/session/history-fold.ts';
+import {
+  initialState,
+  type SessionState,
+  type ShownState,
+  toPlain,
+  toShown,
+} from '../../../shared/domain/session/fold/evolve.ts';
+import { HistoryFold } from '../../../shared/domain/session/fold/history-fold.ts';
 
 /**
  * The past of a session, folded by the very function of the runtime (I4). Nothing is executed: the fold has no effects. A state is kept every
