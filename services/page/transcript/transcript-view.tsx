@@ -70,7 +70,7 @@ const download = (name: string, text: string): void => {
 };
 
 /** The whole log of a session, event by event: who, when, how long, how many tokens, and the commit of each line. */
-export const TranscriptView = ({ sessionKey }: { readonly sessionKey: string }) => {
+const TranscriptView = ({ sessionKey }: { readonly sessionKey: string }) => {
   const [commits, setCommits] = useState<readonly LogEntry[]>([]);
   const [isRead, setRead] = useState(false);
   const [problem, setProblem] = useState<string | null>(null);
