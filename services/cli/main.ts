@@ -8,24 +8,8 @@ import pc from 'picocolors';
 import { NatterApiError } from '../../shared/client/errors.ts';
 import { NatterError } from '../../shared/kit/errors.ts';
 import { createProgram } from './commands/program.ts';
+import { interruptionOf } from './interruption.ts';
 import { createTerminal, machineTimeZone, type World } from './terminal.ts';
-
-/** The first signal asks the command to stop, the second ends the process. A command that does not ask for the signal ends on the first. */
-const interruption = (): (() => AbortSignal) => {
-  let controller: AbortController | null = null;
-  const interrupt = (): void => {
-    if (controller?.signal.aborted) exit(130);
-    controller?.abort();
-  };
-  return () => {
-    if (controller === null) {
-      controller = new AbortController();
-      process.on('SIGINT', interrupt);
-      process.on('SIGTERM', interrupt);
-    }
-    return controller.signal;
-  };
-};
 
 /** Version in the nearest `package.json` above; works from the sources and from `dist`. */
 const versionOf = (): string => {
@@ -39,7 +23,7 @@ const versionOf = (): string => {
 };
 
 const createWorld = (): World => {
-  const interrupted = interruption();
+  const interrupted = interruptionOf(process, (line) => stderr.write(`${line}\n`));
   const interactive = stdin.isTTY === true && stdout.isTTY === true;
   return {
     // An empty variable counts as not set.

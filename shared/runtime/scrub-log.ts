@@ -1,5 +1,15 @@
 import { type SessionKey, sessionKey } from '../domain/keys/session-key.ts';
-import { type ChainBreak, type ChainLink, chainBreak, chainStart, linkAfter, startsAnew } from '../domain/session/chain.ts';
+import type { IndexRow } from '../domain/projections/index-row.ts';
+import {
+  type ChainBreak,
+  type ChainLink,
+  chainBreak,
+  chainStart,
+  isErasure,
+  linkAfter,
+  startsAnew,
+} from '../domain/session/chain.ts';
+import { hasCode } from '../kit/errors.ts';
 import { limits } from '../kit/limits.ts';
 import type { EventLog, StoredCommit } from '../ports/event-log.ts';
 import { linkOf, type StoredLink } from '../wire/commit-link.ts';
@@ -21,7 +31,10 @@ export interface ScrubOptions {
   paced(read: { readonly seq: number; readonly commits: number; readonly bytes: number }): Promise<void> | void;
   /** Sessions followed at once; the log is read again for the rest. */
   readonly sessions?: number;
+  /** The index: each session's log goes at least as far as its row. */
+  rows?(): Iterable<IndexEnd>;
 }
+type IndexEnd = Pick<IndexRow, 'key' | 'seq' | 'rev'>;
 
 /** What a scrub has found. */
 export interface Scrubbed {
@@ -31,6 +44,8 @@ export interface Scrubbed {
   readonly damages: readonly Damage[];
   /** Sessions that one read found damaged and another whole: a replica differs (R3). */
   readonly differing: readonly string[];
+  /** Sessions that were erased and of which something from before is there, for the first thousand of them (C9). */
+  readonly unerased: readonly string[];
 }
 
 /** Sessions whose chains are followed at once: about 60 MB. */
@@ -39,28 +54,61 @@ const mostDamages = 1_000;
 /** Reads of one session before it counts as damaged: each may be answered by another replica. */
 const reads = 5;
 
-type Source = Pick<EventLog, 'raw'>;
+type Source = Pick<EventLog, 'raw' | 'last'>;
 
 /**
  * Reads the whole log and checks the chain of every session (I3, F13): each commit against its bytes and the one before it. The memory it
- * takes is bounded: with more sessions than it may follow at once it reads the log several times, each time for a part of them. Rejects as
- * the log does. What is missing at the end of a session shows in no chain.
+ * takes is bounded: with more sessions than it may follow at once it reads the log several times, each time for a part of them. What is
+ * missing at the end of a session shows in no chain, but in its row of the index. Rejects as the log does.
  */
 export const scrubLog = async (events: Source, options: ScrubOptions): Promise<Scrubbed> => {
-  const suspected = new Set<string>();
+  const found: Found = { suspected: new Set(), unerased: new Set(), ahead: new Map() };
   for (let parts = 1; ; parts *= 2) {
-    const read = await readInParts(events, options, parts, suspected);
+    const read = await readInParts(events, options, parts, found);
     if (read === null) continue;
     const damages: Damage[] = [];
     const differing: string[] = [];
-    for (const key of suspected) {
+    for (const row of found.ahead.values()) if (await hasLostItsEnd(events, row)) damages.push({ ...row, reason: 'missing' });
+    for (const key of found.suspected) {
+      if (damages.some((damage) => damage.key === key)) continue;
       const parsed = sessionKey.safeParse(key);
       const damage = parsed.success ? await damageOf(events, parsed.data) : null;
       if (damage === null) differing.push(key);
       else damages.push(damage);
     }
-    return { ...read, damages, differing };
+    const unerased: string[] = [];
+    for (const key of found.unerased) if (await isBeforeItsErasure(events, key)) unerased.push(key);
+    return { ...read, damages, differing, unerased };
   }
+};
+
+/** What one reading of the log leaves to be looked at more closely. */
+interface Found {
+  readonly suspected: Set<string>;
+  readonly unerased: Set<string>;
+  /** Sessions that end before their row. */
+  readonly ahead: Map<string, IndexEnd>;
+}
+
+/** What was read may be of a replica that lags behind; the leader knows. */
+const hasLostItsEnd = async (events: Source, { key, rev }: IndexEnd): Promise<boolean> => {
+  try {
+    return ((await events.last(key))?.rev ?? 0) < rev;
+  } catch (error) {
+    if (hasCode(error, 'damaged')) return true;
+    throw error;
+  }
+};
+
+/** True if each read of the session begins with something that was erased. */
+const isBeforeItsErasure = async (events: Source, key: string): Promise<boolean> => {
+  const parsed = sessionKey.safeParse(key);
+  for (let read = 0; parsed.success && read < reads; read++) {
+    const [first] = (await events.raw({ after: 0, limit: 1, key: parsed.data })).messages;
+    const link = first && linkOrNull(first);
+    if (link && isErasure(link)) return false;
+  }
+  return parsed.success;
 };
 
 /** The first damage of one session that every read of it shows; `null` if one read finds it whole. */
@@ -89,7 +137,7 @@ const readInParts = async (
   events: Source,
   options: ScrubOptions,
   parts: number,
-  suspected: Set<string>,
+  { suspected, unerased, ahead }: Found,
 ): Promise<Pick<Scrubbed, 'commits' | 'sessions'> | null> => {
   const most = options.sessions ?? sessionsAtOnce;
   let [commits, sessions] = [0, 0];
@@ -98,12 +146,18 @@ const readInParts = async (
     for await (const message of messagesOf(events, options)) {
       if (parts > 1 && partOf(message.key, parts) !== part) continue;
       commits += 1;
-      const { damage, isDecided } = follow(chains, message);
+      const { damage, isDecided, isUnerased } = follow(chains, message);
       if (isDecided) suspected.delete(message.key);
+      if (isUnerased && unerased.size < mostDamages) unerased.add(message.key);
       if (damage !== null && suspected.size < mostDamages) suspected.add(message.key);
       if (chains.size > most) return null;
     }
     sessions += chains.size;
+    if (options.signal.aborted) break;
+    for (const { key, seq, rev } of options.rows?.() ?? []) {
+      if (seq > options.upTo || (parts > 1 && partOf(key, parts) !== part) || ahead.size >= mostDamages) continue;
+      if ((chains.get(key)?.rev ?? 0) < rev) ahead.set(key, { key, seq, rev });
+    }
   }
   return { commits, sessions };
 };
@@ -131,6 +185,8 @@ interface Followed {
   readonly damage: Damage | null;
   /** A person decided in this commit about all damage before it, or erased what was there. */
   readonly isDecided: boolean;
+  /** It erased what was there, and some of that was there. */
+  readonly isUnerased: boolean;
 }
 
 /** Checks one message, and goes on from it whatever it is: each damage shows once. */
@@ -138,10 +194,11 @@ const follow = (chains: Map<string, ChainLink>, message: StoredCommit): Followed
   const { key, seq } = message;
   const last = chains.get(key) ?? chainStart;
   const link = linkOrNull(message);
-  if (link === null) return { damage: { key, seq, rev: null, reason: 'unreadable' }, isDecided: false };
+  if (link === null) return { damage: { key, seq, rev: null, reason: 'unreadable' }, isDecided: false, isUnerased: false };
   const reason = chainBreak(last, link);
   chains.set(key, linkAfter(last, link));
-  return { damage: reason === null ? null : { key, seq, rev: link.rev, reason }, isDecided: startsAnew(link) };
+  const damage = reason === null ? null : { key, seq, rev: link.rev, reason };
+  return { damage, isDecided: startsAnew(link), isUnerased: last !== chainStart && isErasure(link) };
 };
 
 const linkOrNull = (message: StoredCommit): StoredLink | null => {

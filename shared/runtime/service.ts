@@ -1,11 +1,8 @@
 import type { WaitingDelivery } from '../domain/values/delivery.ts';
-import type { HealthProblem } from '../kit/health-problem.ts';
 import type { Measured } from './telemetry/metrics.ts';
 
 /** A running part of the system: a router, a session host, a gateway. Created in its `main.ts`, stopped by its creator. */
 export interface Service extends Measured {
-  /** Why it cannot do its work now; empty if it is ready. */
-  problems(): readonly HealthProblem[];
   /** What is missing although it can do its work: reported to operators, and no reason to wait. */
   warnings?(): readonly string[];
   /** Where outgoing messages wait and will be sent. */

@@ -213,6 +213,8 @@ export const openNatsCaches = async (servers: string, replicas: 1 | 3): Promise<
       const tiny = subjectsUnder('tiny');
       const { streams } = topologyOf(tiny, { replicas, partitions: 1 });
       const dead = streams.filter(({ name }) => name === streamNames('tiny').dead).map((spec) => ({ ...spec, bounds }));
+      const manager = await jetstreamManager(connection, { checkAPI: false });
+      for (const { name } of dead) await manager.streams.delete(name).catch(() => {});
       await provision(connection, { partitions: 1, streams: dead, consumers: [] });
       return { deadLetters: await openDeadLetters({ connection, subjects: tiny, requestTimeoutMs }) };
     },

@@ -7,7 +7,7 @@ import { scrubLog } from '../../../shared/runtime/scrub-log.ts';
 import type { Service } from '../../../shared/runtime/service.ts';
 
 export interface ScrubberOptions {
-  readonly ports: Pick<Ports, 'clock' | 'events' | 'leases' | 'commands'>;
+  readonly ports: Pick<Ports, 'clock' | 'events' | 'leases' | 'commands' | 'index'>;
   readonly log: Logger;
   readonly member: string;
   readonly config: Config['scrub'];
@@ -22,17 +22,19 @@ const megabyte = 1_000_000;
  * One process does it at a time.
  */
 export const startScrubber = ({ ports, log, member, config }: ScrubberOptions): Omit<Service, 'name' | 'problems'> => {
-  const { clock, events, leases } = ports;
+  const { clock, events, leases, index } = ports;
   const counts = { scrub_commits_total: 0, scrub_bytes_total: 0, scrub_runs_total: 0, scrub_position: 0 };
-  let damaged = 0;
+  let [damaged, notErased] = [0, 0];
 
   const scrub = async ({ stopping, healthy }: Tenure): Promise<void> => {
     healthy();
     const { lastSeq } = await events.info();
     const startedAt = clock.monotonic();
     let bytes = 0;
-    const { damages, differing } = await scrubLog(events, {
+    const view = await index.watch();
+    const { damages, differing, unerased } = await scrubLog(events, {
       upTo: lastSeq,
+      rows: view.rows,
       signal: stopping,
       paced: (read) => {
         bytes += read.bytes;
@@ -41,22 +43,25 @@ export const startScrubber = ({ ports, log, member, config }: ScrubberOptions): 
         counts.scrub_position = read.seq;
         return clock.sleep(startedAt + (1_000 * bytes) / (config.megabytesPerSecond * megabyte) - clock.monotonic(), stopping);
       },
-    });
+    }).finally(() => void view.close());
     if (stopping.aborted) return;
     for (const damage of damages) log.error({ ...damage }, 'session is damaged: its log is not as it was written');
     await checkDamaged(ports, damages, 'scrub');
     for (const key of differing) log.warn({ key }, 'one replica has a session damaged, another has it whole');
-    damaged = damages.length;
+    for (const key of unerased) log.error({ key }, 'session was erased, and what was said before is there again');
+    [damaged, notErased] = [damages.length, unerased.length];
     counts.scrub_runs_total += 1;
     await clock.sleep(config.everyHours * hourMs, stopping);
   };
 
   const leased = startLeasedWork({ name, member, leases, clock, log, work: scrub });
   return {
-    warnings: () =>
-      damaged === 0
+    warnings: () => [
+      ...(damaged === 0
         ? []
-        : [`${damaged} ${damaged === 1 ? 'session is' : 'sessions are'} damaged; natter doctor --scrub names them`],
+        : [`${damaged} ${damaged === 1 ? 'session is' : 'sessions are'} damaged; natter doctor --scrub names them`]),
+      ...(notErased === 0 ? [] : [`what was erased is there again in ${notErased} sessions; natter doctor --scrub names them`]),
+    ],
     metrics: () => ({ ...counts, scrub_active: leased.active() ? 1 : 0, scrub_damaged_sessions: damaged }),
     stop: leased.stop,
   };

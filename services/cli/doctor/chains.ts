@@ -22,12 +22,13 @@ export const scrubNow = async (config: Config, address: BrokerAddress, world: Wo
 };
 
 const scrubbed = async (ports: Ports, { terminal, interrupted }: World): Promise<Finding> => {
-  const { events } = ports;
+  const { events, index } = ports;
   const { lastSeq } = await events.info();
-  const { commits, sessions, damages, differing } = await scrubLog(events, {
-    ...{ upTo: lastSeq, signal: interrupted },
+  const view = await index.watch();
+  const { commits, sessions, damages, differing, unerased } = await scrubLog(events, {
+    ...{ upTo: lastSeq, signal: interrupted, rows: view.rows },
     paced: ({ seq }) => terminal.progress(`checking the log: ${seq} of ${lastSeq}`),
-  });
+  }).finally(() => void view.close());
   if (interrupted.aborted) return warn('chains', `interrupted after ${commits} commits`, 'run it again');
   await checkDamaged(ports, damages, 'doctor');
   if (damages.length > 0)
@@ -35,6 +36,12 @@ const scrubbed = async (ports: Ports, { terminal, interrupted }: World): Promise
       'chains',
       `${damages.length} of ${counted(sessions, 'session')} ${damages.length === 1 ? 'is' : 'are'} damaged: ${damages.slice(0, named).map(sentenceOf).join('; ')}`,
       'see "A session is damaged" in docs/operate/operations.md',
+    );
+  if (unerased.length > 0)
+    return fail(
+      'chains',
+      `${counted(unerased.length, 'session')} had been erased, and what was said before is there again: ${unerased.slice(0, named).join(', ')}`,
+      'run "natter erase KEY" again for each: an older copy of the log was put back, or an erasure was interrupted',
     );
   if (differing.length > 0)
     return warn(

@@ -54,7 +54,12 @@ export const runService = async (world: World, name: ServiceName, options: Servi
   let closePage = async (): Promise<void> => {};
   // A service that cannot start must end, so that it can be restarted; what is open would keep the process alive.
   try {
-    closePage = await openPage(options, config, { token, version: world.version, services: () => started, problems });
+    closePage = await openPage(options, config, {
+      token,
+      version: world.version,
+      services: () => started.map((service) => ({ ...service, problems })),
+      problems,
+    });
     // A gateway answers at once, that it is not ready.
     if (name !== 'gateway') await brokerUsable(ports, stopping);
     if (!stopping.aborted) {

@@ -137,9 +137,10 @@ const startWorkers = async (options: SystemOptions, running: Running, broker: Br
     // Others, such as programs and tests, rely on an answer that is the same each time.
     const introduction = terminal.interactive ? { introduction: offlineIntroduction(callerOf(world.env)) } : {};
     const worker = await startWorker(name, { config, ports, log, env, tokens, version, outlets, ...introduction });
-    // Each service is another user of the broker, so its own connections tell which right is missing. Other trouble shows on the gateway's.
-    const refused = () => ports.problems().filter(({ code }) => code === 'permission_denied');
-    running.workers.push({ ...worker, problems: () => [...worker.problems(), ...refused()] });
+    // Each service is another user of the broker, so its own connections tell which right is missing, and it alone looks at its own streams.
+    // Other trouble shows on the gateway's.
+    const own = () => ports.problems().filter(({ code }) => code === 'permission_denied' || code === 'queue_went_back');
+    running.workers.push({ ...worker, problems: () => [...worker.problems(), ...own()] });
   }
   return hosts;
 };

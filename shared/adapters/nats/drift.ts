@@ -46,13 +46,10 @@ export const isUpdatable = ({ field, wanted }: Drift): boolean =>
 const isMissingBound = ({ field, found }: Drift): boolean =>
   field === 'discard' ? found === '"new"' : ['max_age', 'max_bytes', 'max_msgs_per_subject'].includes(field) && found === 'unset';
 
-/** More messages of a subject may stay than an older version kept. */
-const isMoreKept = ({ field, wanted, found }: Drift): boolean =>
-  field === 'max_msgs_per_subject' && Number(wanted) > Number(found);
-
-/** Of a stream that an older version made: it has no place for anchors yet (ADR 25). */
-const isMissingAnchor = ({ field, found }: Drift, { subjects, anchor }: StreamSpec): boolean =>
-  field === 'subjects' && anchor !== undefined && found === canonical(subjects.filter((subject) => subject !== anchor));
+/** Of a stream that an older version made: it has no place for anchors yet, or keeps too few messages (ADR 25). */
+const isUnanchored = ({ field, found }: Drift, { subjects, anchor, newestPerSubject }: StreamSpec): boolean =>
+  (field === 'max_msgs_per_subject' && newestPerSubject !== undefined) ||
+  (field === 'subjects' && anchor !== undefined && found === canonical(subjects.filter((subject) => subject !== anchor)));
 
 /** Settings that a stream cannot change: the first two cannot be turned off, the retention not changed at all. */
 const isIrrevocable = ({ field, wanted }: Drift): boolean =>
@@ -62,7 +59,7 @@ const madeAnew = '(the stream has to be recreated, see "Older streams" in docs/o
 
 /** True if `provision` may change this setting of a stream that exists. */
 export const isSafe = (drift: Drift, spec: StreamSpec): boolean =>
-  isUpdatable(drift) || isMoreKept(drift) || isMissingAnchor(drift, spec) || (spec.bounds !== undefined && isMissingBound(drift));
+  isUpdatable(drift) || isUnanchored(drift, spec) || (spec.bounds !== undefined && isMissingBound(drift));
 
 /** The broker leaves out defaults: `false`, 0, -1 (no limit) and absence are equal. */
 const canonical = (value: unknown): string =>

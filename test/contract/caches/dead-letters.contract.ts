@@ -2,6 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { expect, test, vi } from 'vitest';
 import { limits } from '../../../shared/kit/limits.ts';
 import type { DeadLetter, DeadLetters } from '../../../shared/ports/dead-letters.ts';
+import { deadBounds } from '../../../shared/wire/topology.ts';
 import type { CacheBroker } from '../../support/caches.ts';
 
 const letter = (change: Partial<DeadLetter> = {}): DeadLetter => ({
@@ -74,6 +75,20 @@ export const deadLettersContract = (broker: () => CacheBroker): void => {
     expect(removed.sort()).toEqual([false, true]);
     await vi.waitFor(async () => expect(await other.deadLetters.get(seq)).toBeNull());
     expect([await one.deadLetters.get(seq + 1_000), await one.deadLetters.remove(seq + 1_000)]).toEqual([null, false]);
+  });
+
+  test('I11: of one source the newest 500 letters are kept, as the documents say, and of another all', async () => {
+    const { deadLetters } = await broker().boundedDeadLetters(deadBounds);
+    const subjectOf = (channel: string) => ({ subject: `tiny.inbound.7.${channel}.x` });
+    await deadLetters.put(letter(subjectOf('irc')));
+    const first = letter(subjectOf('telegram'));
+    await deadLetters.put(first);
+    await Promise.all([...Array(499)].map(() => deadLetters.put(letter(subjectOf('telegram')))));
+    await vi.waitFor(async () => expect(await deadLetters.count('router')).toBe(1 + 500));
+    const hasFirst = async () => (await deadLetters.list(600)).some(({ id }) => id === first.id);
+    expect(await hasFirst()).toBe(true);
+    await deadLetters.put(letter(subjectOf('telegram')));
+    await vi.waitFor(async () => expect([await deadLetters.count('router'), await hasFirst()]).toEqual([1 + 500, false]));
   });
 
   test('I11: a flood from one source displaces its own letters alone, and all together stay within their bytes', async () => {

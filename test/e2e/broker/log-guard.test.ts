@@ -10,6 +10,7 @@ import { nothingSeen } from '../../../shared/domain/session/log-witness.ts';
 import { systemClock } from '../../../shared/kit/clock.ts';
 import type { EventLog } from '../../../shared/ports/event-log.ts';
 import type { Ports } from '../../../shared/ports/index.ts';
+import { scrubLog } from '../../../shared/runtime/scrub-log.ts';
 import { subjectsUnder } from '../../../shared/wire/subjects.ts';
 import { commitTo, freshKey, seenAt } from '../../support/domain/commits.ts';
 import { type Stoppable, said, startStoppable, wellAgain } from '../../support/stopped-store.ts';
@@ -83,6 +84,18 @@ describe('the log is not the one that earlier processes have seen', () => {
     await writesNothing(ports);
   });
 
+  test('the older copy lacks exactly what was removed from the end since: no place of it is given out again', async () => {
+    await written('one');
+    await broker.whileStopped(() => store.copyAs('older'));
+    await written('two', 'three');
+    const { remove } = await openUnguarded();
+    for (const seq of [2, 3]) await remove(seq);
+    await broker.whileStopped(() => store.putBack('older'));
+    const ports = await broker.open();
+    await said(ports, /^the event log ends at 1, but had reached 3/);
+    await writesNothing(ports);
+  });
+
   test('it is as long as before and has another commit there', async () => {
     await written('one');
     await broker.whileStopped(() => store.copyAs('older'));
@@ -142,6 +155,27 @@ describe('the log is not the one that earlier processes have seen', () => {
 });
 
 describe('no false alarm', () => {
+  test('C9: the older copy has what an erasure removed since, and all else: writing goes on, and a scrub names the session', async () => {
+    const key = freshKey();
+    const writer = await broker.open();
+    const first = await writer.events.append(commitTo(key), 0);
+    if (first.kind !== 'stored') throw new Error(first.kind);
+    const from = { sessionId: 's1', generation: 1, epoch: 1, turnIds: [], reason: 'asked for' };
+    const erasure = { type: 'session_deleted', v: 1, mode: 'erased', ...from } as const;
+    const last = await writer.events.append(commitTo(key, { rev: 2, events: [erasure] }), first.seq);
+    expect(last.kind).toBe('stored');
+    await broker.whileStopped(() => store.copyAs('not-removed-yet'));
+    await (await openUnguarded()).remove(first.seq);
+    await broker.whileStopped(() => store.putBack('not-removed-yet'));
+    const ports = await broker.open();
+    await wellAgain(ports);
+    expect(await append(ports.events)).toBe(3);
+    const options = { upTo: 3, signal: new AbortController().signal, paced: () => {} };
+    expect(await scrubLog(ports.events, options)).toMatchObject({ damages: [], unerased: [key] });
+    await (await openUnguarded()).remove(first.seq);
+    expect(await scrubLog(ports.events, options)).toMatchObject({ damages: [], unerased: [] });
+  });
+
   test('the last commit was erased, and a log that had nothing was created anew', async () => {
     await broker.whileStopped(() => store.moveAwayAs('empty'));
     await provisionFor(broker.server, { partitions: 1 });

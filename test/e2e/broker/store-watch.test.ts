@@ -83,10 +83,13 @@ test('a deleted stream is named, and heal does not begin a new one', async () =>
 });
 
 test('a log at a limit of its operator is full at the first refusal, and well again with the next commit', async () => {
-  await manager.streams.update(events, { max_bytes: 1 });
   const append = () => ports.events.append(commitTo(freshKey()), 0);
+  expect(await append()).toMatchObject({ kind: 'stored' });
+  const { state } = await manager.streams.info(events);
+  await manager.streams.update(events, { max_bytes: state.bytes });
   expect(await append()).toMatchObject({ kind: 'unknown', cause: expect.stringMatching(/^full/) });
   expect(codes()).toEqual(['storage_full']);
+  expect((await manager.streams.info(events)).state, 'F9: the newest is refused, none that is stored is dropped').toEqual(state);
   await manager.streams.update(events, { max_bytes: -1 });
   expect(await append()).toMatchObject({ kind: 'stored' });
   expect(codes()).toEqual([]);

@@ -56,7 +56,6 @@ export const openPage = async (
   return { page, faults };
 };
 
-
 /** What axe finds wrong, as lines. Axe is put in by the browser itself, past the policy of the page. */
 export const axeFindings = async (page: Page): Promise<string[]> => {
   await page.evaluate(axe.source);

@@ -1,5 +1,6 @@
 import { ROOT_CONTEXT, trace } from '@opentelemetry/api';
 import { describe, expect, test } from 'vitest';
+import { HealthProblem } from '../../../../shared/kit/health-problem.ts';
 import { contextOf, traceparentOf } from '../../../../shared/kit/traceparent.ts';
 import { boundedLabel } from '../../../../shared/runtime/telemetry/labels.ts';
 import { labelled, metricsOf, pageOf } from '../../../../shared/runtime/telemetry/metrics.ts';
@@ -56,11 +57,16 @@ test('labels from outside have a bound (I11)', () => {
 });
 
 test('series of other processes stand beside ours, and what is the same is added up', async () => {
-  const service = (count: number) => ({ name: 'session', metrics: () => ({ sessions_resident: count, commits_total: count }) });
+  const service = (count: number, problems: readonly HealthProblem[] = []) => ({
+    ...{ name: 'session', problems: () => problems },
+    metrics: () => ({ sessions_resident: count, commits_total: count }),
+  });
+  const wentBack = new HealthProblem('queue_went_back', 'NATTER_COMMANDS ends at 1');
   const theirs = JSON.parse(JSON.stringify(labelled(await metricsOf([service(1)]), { host: '1' })));
-  const page = await pageOf([...(await metricsOf([service(3), service(4)])), ...theirs]);
+  const page = await pageOf([...(await metricsOf([service(3), service(4, [wentBack])])), ...theirs]);
   expect(page).toContain(
     'natter_sessions_resident{service="session"} 7\nnatter_sessions_resident{service="session",host="1"} 1\n',
   );
   expect(page).toContain('# TYPE natter_commits_total counter\n');
+  expect(page.match(/natter_problems\{.*/g)).toEqual(['natter_problems{service="session",code="queue_went_back"} 1']);
 });

@@ -44,6 +44,9 @@ describe('F13: a session with commits that the store has lost', () => {
     ['one in the middle', [2]],
     ['the first', [1]],
     ['the last two', [4, 5]],
+    ['two that are not side by side', [2, 4]],
+    ['the first and the last', [1, 5]],
+    ['each second one', [1, 3, 5]],
     ['every one', [1, 2, 3, 4, 5]],
   ])('is set aside alone and read-only until a person decides, then goes on: %s', async (_, revs) => {
     const made = await told();
@@ -70,6 +73,50 @@ describe('F13: a session with commits that the store has lost', () => {
     await expectReplay(made);
     made.restart();
     expect(await made.take('post g')).toEqual({ kind: 'recorded' });
+    await expectReplay(made);
+  });
+
+  test('a second commit is lost while a person decides about the first: the decision is about both, and the next damage needs another', async () => {
+    const made = await told();
+    spoil(made, 2);
+    expect(await made.take('post e')).toMatchObject({ kind: 'dead', reason: expect.stringContaining('rev 2 is missing') });
+    made.system.events.kept.spoil(seqOf(made, 4));
+    await made.take('repair x');
+    expect(commitsOf(made).at(-1)?.events[0]).toMatchObject({ type: 'history_damaged', fromRev: 2, toRev: 4 });
+    expect(await made.take('post f')).toEqual({ kind: 'recorded' });
+    const left = commitsOf(made).length;
+    spoil(made, 7);
+    expect(await made.take('post g')).toMatchObject({ kind: 'dead' });
+    expect(commitsOf(made).length, 'nothing is written beside the new damage').toBeLessThan(left);
+    await made.take('repair y');
+    expect(await made.take('post h')).toEqual({ kind: 'recorded' });
+    await expectReplay(made);
+  });
+
+  test.each([
+    ['an early commit', 2],
+    ['the last commit before the turn', 5],
+    ['the start of the turn itself', 6],
+  ])('is lost while its partition moves in the middle of a turn: %s', async (_, rev) => {
+    const made = await told();
+    const [first, thinking] = [made.host, made.take(post('think [[think 50]]', 'slow'))];
+    expect(await thinking).toEqual({ kind: 'recorded' });
+    made.system.events.kept.spoil(seqOf(made, rev));
+    made.restart();
+    expect(await made.take('post e')).toMatchObject({ kind: 'dead', reason: expect.stringContaining('natter repair') });
+    expect(await made.take('repair x')).toEqual({ kind: 'recorded' });
+    const repaired = commitsOf(made).length;
+    // The host that had it thinks on, and what it found is of a turn that is void.
+    await made.clock.pass(100);
+    expect(commitsOf(made)).toHaveLength(repaired);
+    expect(await made.take('post f')).toEqual({ kind: 'recorded' });
+    const second = made.host;
+    made.host = first;
+    expect(await made.take('post g'), 'the partition comes back').toEqual({ kind: 'recorded' });
+    await expectReplay(made);
+    made.host = second;
+    expect(await made.take('post h')).toEqual({ kind: 'recorded' });
+    expect(texts(made).slice(-3)).toEqual(['f', 'g', 'h'].map((id) => `You said: text of ${id}`));
     await expectReplay(made);
   });
 
