@@ -1,6 +1,6 @@
 import pc from 'picocolors';
 import type { NatterEvent } from '../../shared/client/main.ts';
-import { summaryOf } from '../../shared/domain/session/event-summary.ts';
+import { summaryOf } from '../../shared/domain/projections/event-summary.ts';
 import { oneLine } from './terminal.ts';
 import { timeText } from './time.ts';
 

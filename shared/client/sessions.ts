@@ -38,6 +38,8 @@ export interface RunOptions extends WriteOptions {
 export interface ListOptions extends ReadOptions {
   readonly activeMinutes?: number | undefined;
   readonly status?: 'idle' | 'running' | 'awaiting_approval' | 'inactive' | 'all' | undefined;
+  /** Only those with this text in their key, name, description or last message. */
+  readonly search?: string | undefined;
 }
 export interface PageOptions extends ReadOptions {
   /** Starts after this position. Default: from the beginning. */
@@ -122,8 +124,8 @@ export const createSessions = (http: Http) => {
 
   return {
     /** All sessions, the most recently updated first. */
-    list: ({ activeMinutes, status, ...options }: ListOptions = {}): AsyncGenerator<SessionRow> =>
-      listed(http, 'listSessions', 'sessions', { activeMinutes, status }, options),
+    list: ({ activeMinutes, status, search, ...options }: ListOptions = {}): AsyncGenerator<SessionRow> =>
+      listed(http, 'listSessions', 'sessions', { activeMinutes, status, q: search }, options),
     get: (key: string, options: ReadOptions = {}) => call<Session>('readSession', key, options),
     /** Changes settings. `null` unsets one; those left out stay as they are. */
     patch: (key: string, changes: SettingsChange, options: WriteOptions = {}): Promise<Patched> =>

@@ -16,7 +16,7 @@ const decoded = (part: string): string => {
 };
 
 /** The route in a fragment such as `#/sessions/agent%3Amain%3Amain/chat?status=running`. */
-export const routeIn = (fragment: string): Route => {
+const routeIn = (fragment: string): Route => {
   const [path = '', query = ''] = fragment.replace(/^#\/?/, '').split('?', 2);
   const parts = path.split('/').filter((part) => part !== '');
   return { path: parts.map(decoded), query: Object.fromEntries(new URLSearchParams(query)) };

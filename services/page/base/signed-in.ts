@@ -20,8 +20,6 @@ let token = '';
 export const who = signal<Who | null | undefined>(undefined);
 /** Why nobody is signed in, if there is more to say than that. */
 export const signInProblem = signal<string | null>(null);
-/** When this tab signed in: what was read before belongs to somebody else. */
-export const signedInAt = signal(0);
 
 export const client: NatterClient = createClient({ url: location.origin, token: () => token });
 
@@ -42,7 +40,6 @@ export const signInWith = async (given: string): Promise<void> => {
     const me = await client.get<Who>('/v1/me', { patienceMs: 3_000 });
     sessionStorage.setItem(stored, token);
     signInProblem.value = null;
-    signedInAt.value = Date.now();
     who.value = me;
   } catch (error) {
     forget(inWords(error));

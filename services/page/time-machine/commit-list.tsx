@@ -1,5 +1,5 @@
 import { useEffect } from 'preact/hooks';
-import { summaryOf } from '../../../shared/domain/session/event-summary.ts';
+import { summaryOf } from '../../../shared/domain/projections/event-summary.ts';
 import { oneLine, typeWords } from '../parts/one-line.ts';
 import { Time } from '../parts/time.tsx';
 import { useVirtual } from '../parts/virtual.ts';

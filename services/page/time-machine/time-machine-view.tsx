@@ -1,5 +1,5 @@
 import { useEffect, useMemo } from 'preact/hooks';
-import { summaryOf } from '../../../shared/domain/session/event-summary.ts';
+import { summaryOf } from '../../../shared/domain/projections/event-summary.ts';
 import { changeQuery, route } from '../base/route.ts';
 import { Problem } from '../parts/empty.tsx';
 import { oneLine, typeWords } from '../parts/one-line.ts';
@@ -88,7 +88,7 @@ const Moment = ({ past }: { readonly past: Past }) => {
 };
 
 /** Scrubs through a session's past with the runtime's own fold. Nothing is executed, and no model is called. */
-export const TimeMachineView = ({ sessionKey }: { readonly sessionKey: string }) => {
+const TimeMachineView = ({ sessionKey }: { readonly sessionKey: string }) => {
   const past = useMemo(() => {
     const { at = '' } = route.peek().query;
     return new Past(sessionKey, /^\d+$/.test(at) ? Number(at) : null);

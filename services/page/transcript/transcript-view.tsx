@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { LogEntry } from '../../../shared/client/main.ts';
-import { summaryOf } from '../../../shared/domain/session/event-summary.ts';
+import { summaryOf } from '../../../shared/domain/projections/event-summary.ts';
 import type { SessionEvent } from '../../../shared/domain/session/events.ts';
 import { linkTo } from '../base/route.ts';
 import { client, problemOf } from '../base/signed-in.ts';
@@ -70,7 +70,7 @@ const download = (name: string, text: string): void => {
 };
 
 /** The whole log of a session, event by event: who, when, how long, how many tokens, and the commit of each line. */
-export const TranscriptView = ({ sessionKey }: { readonly sessionKey: string }) => {
+const TranscriptView = ({ sessionKey }: { readonly sessionKey: string }) => {
   const [commits, setCommits] = useState<readonly LogEntry[]>([]);
   const [isRead, setRead] = useState(false);
   const [problem, setProblem] = useState<string | null>(null);

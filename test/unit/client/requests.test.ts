@@ -34,7 +34,7 @@ const first = async (client: NatterClient, filter: EventFilter): Promise<void> =
 };
 /** Each method with all that it can be given. */
 const calls: Record<MethodName, (client: NatterClient) => readonly Promise<unknown>[]> = {
-  'sessions.list': ({ sessions }) => [all(sessions.list({ activeMinutes: 5, status: 'all' }))],
+  'sessions.list': ({ sessions }) => [all(sessions.list({ activeMinutes: 5, status: 'all', search: 'build' }))],
   'sessions.get': ({ sessions }) => [sessions.get(key)],
   'sessions.patch': ({ sessions }) => [sessions.patch(key, settings, write)],
   'sessions.messages': ({ sessions }) => [all(sessions.messages(key, { after: '17.2' }))],
@@ -87,6 +87,7 @@ const unmade: Readonly<Record<string, string>> = {
     readAudit: byPath,
     readRetention: byPath,
   },
+  ...{ createLoginCode: byPath, logInPage: 'for the page', logOutPage: byPath, whoAmI: byPath },
   ...{ listDeadLetters: byPath, readDeadLetter: byPath, resendDeadLetter: byPath, discardDeadLetter: byPath },
   ...{ listPairings: byPath, approvePairing: byPath, denyPairing: byPath, revokePairing: byPath },
   ...{ listDeliveries: byPath, readDelivery: byPath, repeatDelivery: byPath, leaveDelivery: byPath, resumeAccounts: byPath },

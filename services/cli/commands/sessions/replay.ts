@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import pc from 'picocolors';
+import { summaryOf } from '../../../../shared/domain/projections/event-summary.ts';
 import type { RecordedCommit } from '../../../../shared/domain/session/envelope.ts';
-import { summaryOf } from '../../../../shared/domain/session/event-summary.ts';
 import { type SessionState, toPlain } from '../../../../shared/domain/session/fold/evolve.ts';
 import { type Difference, differences } from '../../../../shared/kit/comparison.ts';
 import { type CommonOptions, clientOf } from '../../access.ts';

@@ -1,8 +1,10 @@
+import { join } from 'node:path';
 import { pino } from 'pino';
 import { startWorker } from '../../../../services/cli/runtime/compose.ts';
 import { type Gateway, startGateway } from '../../../../services/gateway/main.ts';
 import { openInMemory } from '../../../../shared/adapters/in-memory/open.ts';
 import { createClient, type NatterClient } from '../../../../shared/client/main.ts';
+import { configSchema } from '../../../../shared/domain/config/schema.ts';
 import { systemClock } from '../../../../shared/kit/clock.ts';
 import { loadConfig } from '../../../../shared/runtime/config/load.ts';
 import { fixed } from '../../../../shared/runtime/config/reload.ts';
@@ -23,7 +25,9 @@ const token = 'a-token-for-the-page';
 
 export const startPageRig = async (home: string, settings: object): Promise<PageRig> => {
   const broker = openInMemory({ clock: systemClock, partitions: 4 });
-  const config = { ...loadConfig({ env: { NATTER_DATA_DIR: home }, home }), ...settings };
+  const defaults = loadConfig({ env: { NATTER_DATA_DIR: home }, home });
+  const { tools } = configSchema.parse(settings);
+  const config = { ...defaults, agent: { ...defaults.agent, workspace: join(home, 'workspace') }, tools };
   const log = pino({ level: 'silent' });
   const workers = await Promise.all(
     (['session', 'checkpoint'] as const).map((name) =>

@@ -219,6 +219,19 @@ describe('the page itself', () => {
       expect((await call('GET', path)).status, path).toBeGreaterThanOrEqual(400);
   });
 
+  test('its first load is at most 120 kB, in at most 20 requests', async () => {
+    const { call } = await start({ gateway: { port: 0 } });
+    const index = await call('GET', '/', { headers: html });
+    const assets = new Set(index.text.match(/\/assets\/[\w.-]+/g));
+    expect(assets.size).toBeGreaterThan(2);
+    expect(assets.size + 1).toBeLessThanOrEqual(20);
+    const headers = { 'accept-encoding': 'gzip' };
+    const answers = await Promise.all([...assets].map((path) => call('GET', path, { headers })));
+    const bytes = answers.reduce((sum, answer) => sum + Number(answer.headers['content-length']), index.text.length);
+    expect(bytes).toBeGreaterThan(20_000);
+    expect(bytes).toBeLessThanOrEqual(120_000);
+  });
+
   test('is off for other machines unless it is switched on, and can be switched off', async () => {
     const open = { host: '0.0.0.0', allowPublicBind: true, port: 0 };
     for (const [given, isOn] of [

@@ -1,6 +1,6 @@
-import { accessSync, constants, readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
+import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
+import axe from 'axe-core';
 import { type Browser, chromium, type Page } from 'playwright-core';
 
 /** The path of a Chromium in the `PATH`; `null` without one (on Debian: apt-get install chromium). */
@@ -56,18 +56,16 @@ export const openPage = async (
   return { page, faults };
 };
 
-const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-
 /** What axe finds wrong, as lines. Axe is put in by the browser itself, past the policy of the page. */
 export const axeFindings = async (page: Page): Promise<string[]> => {
-  await page.evaluate(axeSource);
+  await page.evaluate(axe.source);
   return page.evaluate(async () => {
     interface Finding {
       readonly id: string;
       readonly nodes: readonly { readonly html: string; readonly failureSummary?: string }[];
     }
-    const { axe } = globalThis as unknown as { axe: { run(): Promise<{ violations: readonly Finding[] }> } };
-    const { violations } = await axe.run();
+    const put = globalThis as unknown as { axe: { run(): Promise<{ violations: readonly Finding[] }> } };
+    const { violations } = await put.axe.run();
     return violations.flatMap(({ id, nodes }) =>
       nodes.map((node) => `${id}: ${node.html.slice(0, 200)} ${node.failureSummary ?? ''}`),
     );

@@ -1,4 +1,4 @@
-import type { EventOf, SessionEvent } from './events.ts';
+import type { EventOf, SessionEvent } from '../session/events.ts';
 
 /** Puts text from outside on one line of at most so many characters. */
 export type Shorten = (text: string, width: number) => string;

@@ -1,0 +1,82 @@
+import { describe, expect, test } from 'vitest';
+import { type Chat, noChat, shownItems, takeEvent, takeLive } from '../../../services/page/chat/chat-model.ts';
+import type { LiveText, NatterEvent } from '../../../shared/client/main.ts';
+
+/** What a chat shows, whatever order and repeats its stream has. */
+
+const turn = { id: 't', attempt: 1 };
+let seq = 0;
+const event = (fields: object, at = ++seq): NatterEvent =>
+  ({
+    ...{ id: `${at}.0`, seq: at, index: 0, rev: at, key: 'k', sessionId: 's', at, correlationId: 't', actor: 'a', v: 1 },
+    ...fields,
+  }) as NatterEvent;
+const live = (offset: number, text: string, fields: object = {}): LiveText => ({
+  ...{ type: 'delta', key: 'k', turn, step: 1, offset, end: offset + text.length, text },
+  ...fields,
+});
+const asked = () => event({ type: 'user_message', message: { messageId: 'm', text: 'hi', sender: { id: 'ann' } } });
+const answered = (text: string) => event({ type: 'assistant_message', turn, messageId: 'a', text });
+const texts = (chat: Chat): string[] => shownItems(chat).flatMap((item) => (item.kind === 'said' ? [item.text] : []));
+const taken = (chat: Chat, ...pieces: readonly LiveText[]): Chat => pieces.reduce(takeLive, chat);
+
+describe('live text', () => {
+  const start = takeEvent(noChat, asked());
+
+  test.each([
+    ['in order', [live(0, 'one '), live(4, 'two')], 'one two'],
+    ['a piece twice', [live(0, 'one '), live(0, 'one '), live(4, 'two'), live(4, 'two')], 'one two'],
+    ['the whole text again after a reconnect', [live(0, 'one two'), live(0, 'one two three')], 'one two three'],
+    ['an overlap', [live(0, 'one two'), live(4, 'two three')], 'one two three'],
+    ['a lost piece: what comes after the gap is left out', [live(0, 'one '), live(8, 'three')], 'one '],
+    ['a late piece of an attempt that is over', [live(0, 'new', { turn: { id: 't', attempt: 2 } }), live(0, 'old')], 'new'],
+    ['a late piece of a step that is over', [live(0, 'next', { step: 2 }), live(0, 'old')], 'next'],
+  ])('%s', (_, pieces, expected) => {
+    expect(texts(taken(start, ...pieces))).toEqual(['hi', expected]);
+  });
+
+  test('becomes the recorded answer in the same bubble', () => {
+    const growing = taken(start, live(0, 'one '));
+    const over = takeEvent(growing, answered('one two'));
+    expect(texts(over)).toEqual(['hi', 'one two']);
+    expect(shownItems(over).at(-1)?.id).toBe(shownItems(growing).at(-1)?.id);
+  });
+});
+
+test('an event that comes again changes nothing', () => {
+  const [question, answer] = [asked(), answered('yes')];
+  const chat = [question, answer].reduce(takeEvent, noChat);
+  expect([question, answer].reduce(takeEvent, chat)).toBe(chat);
+});
+
+test('a call goes from waiting to its result, and an approval keeps its answer', () => {
+  const calls = [{ callId: 'c', tool: 'exec', arguments: '{}' }];
+  const usage = { inputTokens: 1, outputTokens: 1, totalTokens: 2 };
+  const chat = [
+    event({ type: 'model_step', turn, step: 1, text: 'let me see', finish: 'continue', model: 'm', usage, calls }),
+    event({ type: 'approval_requested', turn, approvalId: 'p', action: 'run', expiresAt: 9 }),
+    event({ type: 'approval_resolved', turn, approvalId: 'p', verdict: 'granted', by: 'ann' }),
+    event({ type: 'tool_call_started', turn, callId: 'c', tool: 'exec', callAttempt: 1 }),
+    event({ type: 'tool_result', turn, callId: 'c', tool: 'exec', outcome: 'ok', text: 'done', bytes: 4 }),
+  ].reduce(takeEvent, noChat);
+  expect(chat.items).toMatchObject([
+    { kind: 'said', text: 'let me see' },
+    { kind: 'tool', status: 'ok', result: 'done' },
+    { kind: 'approval', answer: { verdict: 'granted', by: 'ann' } },
+  ]);
+});
+
+test('it runs from the start of a turn to its end, but not while a person is asked', () => {
+  const events = [
+    event({ type: 'turn_started', turn: { id: 't', messageId: 'm' }, attempt: 1 }),
+    event({ type: 'approval_requested', turn, approvalId: 'p', action: 'run', expiresAt: 9 }),
+    event({ type: 'approval_resolved', turn, approvalId: 'p', verdict: 'denied', by: 'ann' }),
+    event({ type: 'turn_completed', turn }),
+  ];
+  let chat = noChat;
+  const states = events.map((each) => {
+    chat = takeEvent(chat, each);
+    return chat.isRunning;
+  });
+  expect(states).toEqual([true, false, true, false]);
+});
