@@ -28,6 +28,10 @@ export const sourceOf = ({ env, home }: World, { config, dataDir }: CommonOption
 /** The configuration of a command. */
 export const configOf = (world: World, options: CommonOptions): Config => loadConfig(sourceOf(world, options));
 
+/** The key of the main session. */
+export const mainSessionKey = ({ agent, session }: Pick<Config, 'agent' | 'session'>): string =>
+  `agent:${agent.id}:${session.mainKey}`;
+
 /** The configuration of a command that works at this installation's broker. Throws when `--url` is given: it could name another system. */
 export const atBroker = (world: World, options: CommonOptions): Config => {
   if (options.url === undefined) return configOf(world, options);

@@ -32,9 +32,13 @@ export interface Terminal {
   progress(text: string): void;
   /** Ends the progress line. */
   settled(): void;
+  /** While a chat has the screen, it gets all text instead. `null`: it is over. */
+  divert(above: ((text: string) => void) | null): void;
 }
 
 const everyMs = 5_000;
+const spinner = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'] as const;
+const spinMs = 100;
 
 interface Stream {
   readonly isTTY?: boolean;
@@ -46,37 +50,53 @@ export const createTerminal = (options: { out: Stream; err: Stream; interactive:
   const { out, err, interactive, now } = options;
   let shown = false;
   let last = now();
+  let above: ((text: string) => void) | null = null;
   const settled = (): void => {
+    clearInterval(spinning);
     if (shown && err.isTTY) err.write('\r\u001b[K');
     shown = false;
   };
+  let spinning: NodeJS.Timeout | undefined;
+  let frame = 0;
+  /** Something moves while the work goes on. */
+  const spin = (text: string): void => {
+    const show = (): void => {
+      err.write(`\r\u001b[K${spinner[frame % spinner.length]} ${terminalText(text)}`);
+      frame += 1;
+    };
+    clearInterval(spinning);
+    show();
+    spinning = setInterval(show, spinMs).unref();
+  };
+  const line = (stream: Stream, text: string): void => {
+    settled();
+    if (above === null) stream.write(`${terminalText(text)}\n`);
+    else above(terminalText(text));
+  };
   return {
     interactive,
-    out: (line) => {
-      settled();
-      out.write(`${safe(line)}\n`);
-    },
-    write: (text) => out.write(safe(text)),
-    note: (line) => {
-      settled();
-      err.write(`${safe(line)}\n`);
-    },
+    out: (text) => line(out, text),
+    write: (text) => out.write(terminalText(text)),
+    note: (text) => line(err, text),
     progress: (text) => {
-      if (err.isTTY) err.write(`\r\u001b[K${safe(text)}`);
+      if (err.isTTY) spin(text);
       else if (now() - last >= everyMs) {
-        err.write(`${safe(text)}\n`);
+        err.write(`${terminalText(text)}\n`);
         last = now();
       }
       shown = true;
     },
     settled,
+    divert: (to) => {
+      above = to;
+    },
   };
 };
 
-/** Only our own colours pass as escape sequences. */
+/** Text as a terminal may have it: of escape sequences, only our own colours. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: this is the character that starts a colour.
-const colour = /\u001b\[\d{1,2}m/g;
-const safe = (text: string): string => {
+const colour = /\u001b\[(?:[1234]|2[234]|3[1-69]|90)m/g;
+export const terminalText = (text: string): string => {
   const colours = text.match(colour) ?? [];
   return text
     .split(colour)

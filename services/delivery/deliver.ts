@@ -1,6 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import type { Config } from '../../shared/domain/config/schema.ts';
 import type { RecordedCommit } from '../../shared/domain/session/envelope.ts';
+import { untilBeat } from '../../shared/kit/clock.ts';
 import { limits } from '../../shared/kit/limits.ts';
 import type { Logger } from '../../shared/kit/log.ts';
 import { runAll } from '../../shared/kit/run-all.ts';
@@ -88,7 +89,7 @@ const rereadWaiting = async ({
   readonly ports: DeliverOptions['ports'];
   readonly until: AbortSignal;
 }): Promise<void> => {
-  for (; !until.aborted; await clock.sleep(duePauseMs, until)) {
+  for (; !until.aborted; await clock.sleep(untilBeat(clock, duePauseMs), until)) {
     const reading = outbox.due(clock.now());
     if (reading === null) continue;
     const options = { after: reading.after, headlines: outboundHeadlines, signal: until, pauseMs: readPauseMs };
@@ -101,7 +102,7 @@ const keepCursor = async (
   { clock, log, until }: Pick<DeliverOptions, 'log'> & Pick<Ports, 'clock'> & { until: AbortSignal },
 ): Promise<void> => {
   while (!until.aborted) {
-    await clock.sleep(cursorPauseMs, until);
+    await clock.sleep(untilBeat(clock, cursorPauseMs), until);
     await saveCursor().catch((error: unknown) => log.debug({ err: error }, 'the delivery cursor could not be written yet'));
   }
 };

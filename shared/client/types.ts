@@ -4,9 +4,9 @@ import type { CommandAnswer, RecordedCommit } from '../domain/session/envelope.t
 import type { EventType, SessionEvent } from '../domain/session/events.ts';
 import type { ShownState } from '../domain/session/fold/evolve.ts';
 import type { Attachment } from '../domain/values/attachment.ts';
+import type { QueueRule } from '../domain/values/queue-rule.ts';
 import type {
   DeliveryTarget,
-  QueueRule,
   Sender,
   Settings,
   SettingsChange as StoredChange,

@@ -3,6 +3,8 @@ import { outgoingLimits } from './limits/outgoing-limits.ts';
 
 /** All bounds of the product, in one place, with the unit last (I11). */
 export const limits = {
+  /** Choices that a report names (B25). */
+  namedChoices: 200,
   /** UTF-8 bytes of a session key. */
   sessionKeyBytes: 256,
   /** Characters of a command id, which is also its run's id. */

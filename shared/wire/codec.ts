@@ -106,7 +106,7 @@ export const decodeCommit = (bytes: Uint8Array, seq: number, recordedAt: number)
   const shape = check(commitShape, decode(bytes));
   checkLink(shape);
   try {
-    return { ...shape, events: shape.events.map(upcast), seq, recordedAt, digest: digestOf(bytes), sizeBytes: bytes.byteLength };
+    return { seq, recordedAt, digest: digestOf(bytes), sizeBytes: bytes.byteLength, ...shape, events: shape.events.map(upcast) };
   } catch (cause) {
     throw new NatterError('invalid', `commit ${seq} of ${shape.key} has an event that this version cannot read`, { cause });
   }

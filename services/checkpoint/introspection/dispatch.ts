@@ -1,4 +1,5 @@
 import type { CheckpointRequest, RecordedCommit } from '../../../shared/domain/session/envelope.ts';
+import { untilBeat } from '../../../shared/kit/clock.ts';
 import type { Logger } from '../../../shared/kit/log.ts';
 import { runAll } from '../../../shared/kit/run-all.ts';
 import type { Ports } from '../../../shared/ports/index.ts';
@@ -55,7 +56,7 @@ export const startDispatch = ({ ports, log, member }: DispatchOptions): Omit<Ser
         counts.introspection_dispatch_lag_seconds = Math.max(0, ports.clock.now() - commit.recordedAt) / 1_000;
       });
     const keepCursor = async (until: AbortSignal): Promise<void> => {
-      for (; !until.aborted; await ports.clock.sleep(cursorPauseMs, until)) await save();
+      for (; !until.aborted; await ports.clock.sleep(untilBeat(ports.clock, cursorPauseMs), until)) await save();
     };
     // Also after a failure, so that published requests are not published again.
     try {

@@ -25,6 +25,7 @@ const groups: readonly Group[] = [
   {
     title: 'Talk',
     commands: {
+      chat: async () => (await import('./talk/chat.ts')).chatCommand,
       send: async () => (await import('./talk/send.ts')).sendCommand,
       ingest: async () => (await import('./talk/ingest.ts')).ingestCommand,
       gateway: async () => (await import('./talk/gateway.ts')).gatewayCommand,

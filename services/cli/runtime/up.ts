@@ -7,7 +7,9 @@ import { systemClock } from '../../../shared/kit/clock.ts';
 import { createLog } from '../../../shared/kit/log.ts';
 import { type Config, secretsOf } from '../../../shared/runtime/config/load.ts';
 import { startTracing } from '../../../shared/runtime/telemetry/start.ts';
-import { type CommonOptions, configOf } from '../access.ts';
+import { type CommonOptions, configOf, mainSessionKey } from '../access.ts';
+import { Chat } from '../chat/chat.ts';
+import { knownWords } from '../chat/known-words.ts';
 import { callerOf } from '../init/caller.ts';
 import { namedModel } from '../init/named-model.ts';
 import { offerModel } from '../init/offer.ts';
@@ -15,7 +17,6 @@ import { refuseUnstartable } from '../init/startable.ts';
 import { gatewayToken, type Installation, installationIn } from '../installation.ts';
 import { type PageLink, pageLink } from '../page/link.ts';
 import type { World } from '../terminal.ts';
-import { chat } from './chat.ts';
 import { openConfig } from './configuration.ts';
 import { untilReady, watchProblems } from './health/report.ts';
 import { type System, startSystem } from './system.ts';
@@ -79,7 +80,7 @@ export const up = async (world: World, options: UpOptions): Promise<void> => {
     // Only at a terminal: elsewhere it would end up in a log.
     const page = terminal.interactive ? await pageLink(client).catch(() => null) : null;
     if (!stopping.signal.aborted) greet(world, config, installation, token, system, chatting, page);
-    if (chatting) await chat(world, client, mainSession(config), stopping.signal);
+    if (chatting) await new Chat(world, client, mainSessionKey(config), await knownWords(world, options)).run(stopping.signal);
     else await new Promise<void>((resolve) => aborted(stopping.signal, resolve));
   } finally {
     stopping.abort();
@@ -104,8 +105,6 @@ const aborted = (signal: AbortSignal, then: () => void): void => {
   else signal.addEventListener('abort', then, { once: true });
 };
 
-const mainSession = ({ agent, session }: Config): string => `agent:${agent.id}:${session.mainKey}`;
-
 const showProblems = ({ terminal }: World, problems: readonly string[]): void => {
   for (const problem of problems) terminal.note(pc.yellow(problem));
   if (problems.length === 0) terminal.note(pc.green('all problems are resolved'));
@@ -121,7 +120,7 @@ const greet = (
   chatting: boolean,
   page: PageLink | null,
 ): void => {
-  const key = mainSession(config);
+  const key = mainSessionKey(config);
   terminal.out(`${pc.bold('natter is up')}  ${pc.cyan(system.gateway.url)}`);
   if (page) terminal.out(`  page    ${pc.cyan(page.address)} (signs in once, for 60 seconds; later: natter open)`);
   // Elsewhere it would end up in a log.
@@ -136,5 +135,5 @@ const greet = (
   for (const line of [`send ${key} "hello" --wait`, 'tail --from 1', `replay ${key} --diff`])
     terminal.out(`  ${callerOf(env)} ${line}`);
   terminal.out('');
-  terminal.out(chatting ? `Or chat here with ${key}; /quit or Ctrl-C to stop.` : 'Ctrl-C to stop.');
+  terminal.out(chatting ? `Or chat here with ${key}; /help lists the commands, /quit stops everything.` : 'Ctrl-C to stop.');
 };

@@ -1,6 +1,6 @@
 import type { Nodes } from 'mdast';
 import { limits } from '../../../shared/kit/limits.ts';
-import { parseMarkdown } from './parse.ts';
+import { parseMarkdown } from '../../../shared/runtime/text/parse-markdown.ts';
 
 /** A range of a text: from `start` up to, but without, `end`. */
 export interface Range {

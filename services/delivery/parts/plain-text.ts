@@ -1,6 +1,6 @@
 import type { Nodes, Parents } from 'mdast';
+import { parseMarkdown } from '../../../shared/runtime/text/parse-markdown.ts';
 import { type Range, rangeOf } from './markdown.ts';
-import { parseMarkdown } from './parse.ts';
 
 interface Change extends Range {
   readonly text: string;

@@ -1,4 +1,4 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
+import { hash, timingSafeEqual } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { grantOfToken, type Principal, principalOf } from '../../../shared/domain/access/access.ts';
 import { loweredReach } from '../../../shared/domain/access/lowered-reach.ts';
@@ -28,7 +28,7 @@ interface Known {
   readonly ended: string | null;
 }
 
-export const digestOf = (token: string): Buffer => createHash('sha256').update(token).digest();
+export const digestOf = (token: string): Buffer => hash('sha256', token, 'buffer');
 
 /** The name of the installation's own token in the log. */
 const ownName = 'api';

@@ -1,4 +1,4 @@
-import type { Clock } from '../../../shared/kit/clock.ts';
+import { type Clock, untilBeat } from '../../../shared/kit/clock.ts';
 import { NatterError } from '../../../shared/kit/errors.ts';
 import type { Callers, TokenBearer } from './callers.ts';
 
@@ -46,7 +46,7 @@ export class OpenCalls {
         this.#open.delete(controller);
         controller.abort(new NatterError('unauthorized', problem));
       }
-      await this.#clock.sleep(askMs, signal);
+      await this.#clock.sleep(untilBeat(this.#clock, askMs), signal);
     }
   }
 }

@@ -8,7 +8,7 @@ import { chatCommandIn } from '../../../shared/domain/routing/chat-command.ts';
 import { queueRuleOf } from '../../../shared/domain/routing/queue-rule.ts';
 import type { CommandOf, SessionCommand } from '../../../shared/domain/session/commands.ts';
 import { isStranger } from '../../../shared/domain/session/decide/queue-share.ts';
-import type { QueueRule } from '../../../shared/domain/values/types.ts';
+import type { QueueRule } from '../../../shared/domain/values/queue-rule.ts';
 import { occasionFor } from '../commands/envelope.ts';
 
 /** A text for a session. `literal`: it is never a chat command. */
@@ -34,7 +34,7 @@ const queueRuleFor = ({ session }: Config, key: SessionKey): QueueRule =>
 
 /** The mode of a session's queue, as rows show it: by the channel where it was last used. */
 export const queueModeOf = (row: IndexRow, session: Config['session']): QueueRule['mode'] =>
-  queueRuleOf(session, listFactsOf(row, session.mainKey).channel).mode;
+  row.settings.queueMode ?? queueRuleOf(session, listFactsOf(row, session.mainKey).channel).mode;
 
 /** Chat commands that depend on being the owner. */
 const ownersWord: ReadonlySet<string> = new Set(['send', 'approve', 'deny', 'pair']);
@@ -54,7 +54,7 @@ export const commandFromText = async (
   if (chat === null) {
     const queue = {
       ...queueRuleFor(config, key),
-      ...(mode && { mode }),
+      ...(mode && { mode, chosen: true as const }),
       ...(isShared && isStranger(message.sender) && { shared: true as const }),
     };
     return { type: 'post_message', ...occasion, message, queue };

@@ -32,13 +32,13 @@ const checkChannel = async (principal: Principal, envelope: InboundEnvelope, con
   if (principal.role === 'owner') return;
   if (principal.role !== 'channel')
     throw forbidden('channel', 'a participant posts to a session; use /v1/sessions/{key}/messages');
-  const { channel, conversation, sender, deliverTo, sessionKey, order } = envelope;
+  const { channel, conversation, sender, deliverTo, sessionKey } = envelope;
   const { namespace, principal: person } = principal;
   const { access } = context;
   const { identities } = access;
   const only = `this token is for ${namespace} alone`;
   if (channel !== namespace) throw forbidden('channel', only);
-  if (person !== undefined && order !== undefined) throw forbidden('order', 'only the channel counts messages; leave it out');
+  if (person !== undefined) checkFacts(envelope);
   if (person !== undefined && identities.principalOf(channel, sender.id) !== identities.resolve(person)) {
     throw forbidden('sender.id', `this token speaks for ${person} and nobody else`);
   }
@@ -53,6 +53,21 @@ const checkChannel = async (principal: Principal, envelope: InboundEnvelope, con
   if (person !== undefined && conversation.id !== where) {
     throw forbidden('conversation.id', 'is where answers go; use the id of the person, or that of the group the session is of');
   }
+};
+
+/**
+ * What only the channel knows: the order of its messages, and where they come from, which rules for tools and for sending may be about. In a
+ * group, its names as well.
+ */
+const checkFacts = (envelope: InboundEnvelope): void => {
+  const { conversation } = envelope;
+  const names = conversation.kind === 'direct' ? [] : (['label', 'subject', 'channel', 'space'] as const);
+  const fields = [
+    ...(['order', 'provider', 'source', 'from', 'to'] as const).filter((field) => envelope[field] !== undefined),
+    ...names.filter((name) => conversation[name] !== undefined).map((name) => `conversation.${name}`),
+  ];
+  const [field] = fields;
+  if (field !== undefined) throw forbidden(field, 'only the channel says this, not a person; leave it out');
 };
 
 /** Only the channel may choose platform ids: an id chosen by a person could block the platform's own message of that id (I2). */

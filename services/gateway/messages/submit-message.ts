@@ -7,7 +7,7 @@ import type { CommandOf, SessionCommand } from '../../../shared/domain/session/c
 import { isStranger } from '../../../shared/domain/session/decide/queue-share.ts';
 import type { CommandEnvelope } from '../../../shared/domain/session/envelope.ts';
 import type { CallAttempt } from '../../../shared/domain/session/repeats/asked-calls.ts';
-import type { QueueRule } from '../../../shared/domain/values/types.ts';
+import type { QueueRule } from '../../../shared/domain/values/queue-rule.ts';
 import { NatterError } from '../../../shared/kit/errors.ts';
 import { limits } from '../../../shared/kit/limits.ts';
 import { refuseWhenDenied } from '../../../shared/runtime/session-tools/sending.ts';
@@ -99,7 +99,8 @@ export const submitCommand = async (
   }
   const expected = runs.expect(key, runId, { seen, waitMs, signal });
   try {
-    const { duplicate } = await ports.commands.publish({ ...envelope, answerTo: ports.answers.address });
+    const answered = { answerTo: ports.answers.address, answers: 'unrecorded' } as const;
+    const { duplicate } = await ports.commands.publish({ ...envelope, ...answered });
     return { run: await expected.after(duplicate), duplicate };
   } finally {
     expected.end();

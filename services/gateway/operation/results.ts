@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { commandAnswer, recordedCommitShape } from '../../../shared/domain/session/envelope.ts';
 import { sessionEvent } from '../../../shared/domain/session/events.ts';
-import { approvalRequest, message, queueRule, sender, settings } from '../../../shared/domain/values/types.ts';
+import { approvalRequest, message, sender, settings } from '../../../shared/domain/values/types.ts';
 import { healthCodes } from '../../../shared/kit/health-problem.ts';
 import { auditRecord, deadLetter, indexRow, memoryEntry } from '../../../shared/wire/records.ts';
 import { shownState } from '../../../shared/wire/snapshot.ts';
@@ -69,7 +69,7 @@ export const patched = z.object({ key: id, ...took, settings });
 const sessionRow = indexRow
   .extend({
     shownKey: id.describe('the short form that people see, such as `main`; accepted wherever a key is'),
-    queueMode: queueRule.shape.mode,
+    queueMode: settings.shape.queueMode.unwrap(),
   })
   .meta({ id: 'SessionRow', description: 'A session as lists show it; times in ms.' });
 export const sessions = z.object({ sessions: z.array(sessionRow), nextCursor });

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { resolveModel } from '../../../shared/domain/config/model-name.ts';
 import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
-import { settings, thinkingLevels, verboseLevels } from '../../../shared/domain/values/types.ts';
+import { queueModes } from '../../../shared/domain/values/queue-rule.ts';
+import { activations, settings, thinkingLevels, verboseLevels } from '../../../shared/domain/values/types.ts';
 import { NatterError } from '../../../shared/kit/errors.ts';
 import { commandIdOf } from '../commands/envelope.ts';
 import { sendCommand } from '../commands/send-command.ts';
@@ -21,6 +22,8 @@ export const patchBody = z.strictObject({
   thinkingLevel: nullable(levelOf(thinkingLevels)),
   verboseLevel: nullable(levelOf(verboseLevels)),
   displayName: nullable(z.string().min(1).max(256)),
+  queueMode: nullable(levelOf(queueModes)),
+  activation: nullable(levelOf(activations)),
   description: nullable(settings.shape.description.unwrap()),
 });
 

@@ -56,7 +56,7 @@ export const commitStep = async (
   if (result.kind === 'refused') return { kind: 'refused', code: 'too_large', message: result.message };
   if (result.kind !== 'committed') return closeWith(session, result.kind === 'fenced' ? { kind: 'stale' } : result);
   const { seq, recordedAt, digest } = result;
-  const recorded: RecordedCommit = { ...commit, seq, recordedAt, digest };
+  const recorded: RecordedCommit = { seq, recordedAt, digest, ...commit };
 
   services.note(recorded, checked.machine.value === 'running');
   session.apply(recorded);

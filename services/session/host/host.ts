@@ -23,7 +23,7 @@ import { answerOf, counterOf, isLate, isRecorded, type Origin, type Outcome } fr
 import { Quarantine } from './quarantine.ts';
 import { Registry } from './registry.ts';
 import { checkHistory, isRepairCommand, repairSession } from './repair.ts';
-import { SessionActor } from './session-actor.ts';
+import { LiveActors, SessionActor } from './session-actor.ts';
 import { ownCommand, type SessionServices } from './session-services.ts';
 import { SnapshotWriter } from './snapshot-writer.ts';
 import { TurnCounters } from './turn-counters.ts';
@@ -74,7 +74,7 @@ export class SessionHost {
       ...{ member: options.member, safetyToggles: options.safetyToggles, commitPatienceMs: options.commitPatienceMs },
       checkpoints: new Checkpoints({ config: config.introspection, ports, log }),
       stopping: this.#stopping.signal,
-      inspect: options.inspect,
+      actors: new LiveActors(options.inspect),
       newId: () => options.newId(),
       note: (commit, isRunning) => {
         conversations.note(commit, isRunning);
@@ -224,7 +224,9 @@ export class SessionHost {
   }
 
   #answer(envelope: CommandEnvelope, outcome: Outcome): void {
-    if (envelope.answerTo !== undefined) this.#options.ports.answers.tell(envelope.answerTo, answerOf(envelope, outcome));
+    const { answerTo, answers } = envelope;
+    if (answerTo === undefined || (answers === 'unrecorded' && outcome.kind === 'accepted')) return;
+    this.#options.ports.answers.tell(answerTo, answerOf(envelope, outcome));
   }
 }
 

@@ -1,8 +1,9 @@
-import { type Actor, createActor } from 'xstate';
+import { type Actor, type AnyActorRef, createActor, type InspectionEvent, setup, stopChild } from 'xstate';
 import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
 import type { SessionCommand } from '../../../shared/domain/session/commands.ts';
 import type { CommandEnvelope, RecordedCommit } from '../../../shared/domain/session/envelope.ts';
 import { advance, fromPlain, type Position, type SessionState, toPlain } from '../../../shared/domain/session/fold/evolve.ts';
+import type { MachineSnapshot } from '../../../shared/domain/session/fold/machine.ts';
 import { liveMachine } from '../../../shared/domain/session/fold/steps.ts';
 import { limits } from '../../../shared/kit/limits.ts';
 import type { TurnSession } from '../turn/turn-session.ts';
@@ -10,6 +11,40 @@ import { commitStep } from './commit-step.ts';
 import { Mailbox } from './mailbox.ts';
 import type { Origin, Outcome } from './outcome.ts';
 import { ownCommand, type SessionServices } from './session-services.ts';
+
+type LiveActor = Actor<typeof liveMachine>;
+
+/** The parent: stops a session's actor when it is told to, and lets the failure of one pass, which that session's host handles. */
+const parent = setup({ types: { events: {} as { type: 'stop'; actor: AnyActorRef } } }).createMachine({
+  on: { stop: { actions: stopChild(({ event }) => event.actor) }, '*': {} },
+});
+
+/**
+ * The live actors of a host's sessions (ADR 14), children of one parent: an actor without a parent has an XState system of its own, which was a
+ * quarter of what an idle session keeps in memory.
+ */
+export class LiveActors {
+  readonly #parent: Actor<typeof parent>;
+
+  /** `inspect` receives what XState reports of every actor. */
+  constructor(inspect?: (event: InspectionEvent) => void) {
+    this.#parent = createActor(parent, { inspect }).start();
+  }
+
+  /** Starts the actor of a session. `failed` is called when it has failed. */
+  start(key: SessionKey, snapshot: MachineSnapshot, failed: (error: unknown) => void): LiveActor {
+    const actor = createActor(liveMachine, { id: key, snapshot, parent: this.#parent });
+    actor.subscribe({ error: failed });
+    actor.start();
+    // The snapshot that it started from would be kept as long as it lives.
+    actor.options = {};
+    return actor;
+  }
+
+  stop(actor: LiveActor): void {
+    this.#parent.send({ type: 'stop', actor });
+  }
+}
 
 /**
  * One session in memory, the only thing that decides for its key on this host. It has one live XState actor from load to passivation (ADR
@@ -19,7 +54,7 @@ export class SessionActor implements TurnSession {
   readonly key: SessionKey;
   readonly #services: SessionServices;
   readonly #mailbox = new Mailbox(limits.mailboxCommands);
-  readonly #live: Actor<typeof liveMachine>;
+  readonly #live: LiveActor;
   /** A time of the broker, ms: the last commit was recorded then, or later. 0: unknown. */
   recordedAfter = 0;
   #position: Position;
@@ -31,9 +66,7 @@ export class SessionActor implements TurnSession {
     this.key = key;
     this.#services = services;
     this.#position = position;
-    this.#live = createActor(liveMachine, { id: key, snapshot: machine, inspect: services.inspect });
-    this.#live.subscribe({ error: (error) => this.#fail(error) });
-    this.#live.start();
+    this.#live = services.actors.start(key, machine, (error) => this.#fail(error));
   }
 
   get state(): SessionState {
@@ -81,7 +114,7 @@ export class SessionActor implements TurnSession {
   /** Stops the turn, if one runs; commands still in the mailbox resolve to this outcome. */
   close(outcome: Outcome): void {
     this.#closed ??= outcome;
-    this.#live.stop();
+    this.#services.actors.stop(this.#live);
   }
 
   /** A bug of ours, in this session alone: it is never worth the host. */

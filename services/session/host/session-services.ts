@@ -1,4 +1,3 @@
-import type { InspectionEvent } from 'xstate';
 import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
 import type { SessionCommand } from '../../../shared/domain/session/commands.ts';
 import type { CommandEnvelope, RecordedCommit } from '../../../shared/domain/session/envelope.ts';
@@ -9,7 +8,7 @@ import type { SafetyToggles } from '../turn/safety-toggles.ts';
 import type { TurnRunner } from '../turn/turn-runner.ts';
 import type { Checkpoints } from './checkpoints.ts';
 import type { Outcome } from './outcome.ts';
-import type { SessionActor } from './session-actor.ts';
+import type { LiveActors, SessionActor } from './session-actor.ts';
 import type { SnapshotWriter } from './snapshot-writer.ts';
 import type { TurnCounters } from './turn-counters.ts';
 
@@ -20,6 +19,7 @@ export interface SessionServices {
   /** Name of the host among all hosts. */
   readonly member: string;
   readonly safetyToggles: SafetyToggles;
+  readonly actors: LiveActors;
   readonly turns: Pick<TurnRunner, 'start'>;
   readonly checkpoints: Checkpoints;
   readonly turnCounters: TurnCounters;
@@ -28,8 +28,6 @@ export interface SessionServices {
   readonly commitPatienceMs: number;
   /** Aborts when the host closes: unknown commits are given up. */
   readonly stopping: AbortSignal;
-  /** Receives what XState reports of every live actor, for developer tools. */
-  readonly inspect?: ((event: InspectionEvent) => void) | undefined;
   newId(): string;
   /** Called with each commit as soon as it is recorded, for what is kept of the session besides its state. */
   note(commit: RecordedCommit, isRunning: boolean): void;

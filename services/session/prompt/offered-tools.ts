@@ -16,7 +16,9 @@ export interface PolicySession {
 export const placeOf = ({ key, state }: PolicySession, config: Config): Pick<AskedCall, 'agentId' | 'channel'> => {
   const { turn, route, origin } = state.machine.context;
   const parsed = parseKey(key, config.session.mainKey);
-  const channel = channelOf(parsed, { lastRoute: turn?.deliverTo ?? route, origin });
+  // Where the last answer went says nothing of a turn that is answered elsewhere: that may be another person's.
+  const lastRoute = turn === null ? route : (turn.deliverTo ?? null);
+  const channel = channelOf(parsed, { lastRoute, origin });
   return { agentId: parsed.agentId || config.agent.id, channel };
 };
 

@@ -18,7 +18,7 @@ export const withNextStep = async (
   services: Services,
 ): Promise<CommandEnvelope> => {
   const { data } = envelope;
-  if (data.type !== 'report' || data.facts.kind === 'status') return envelope;
+  if (data.type !== 'report' || !data.facts.kind.startsWith('context_')) return envelope;
   return { ...envelope, data: { ...data, facts: { ...data.facts, ...(await nextStep(session, data, services)) } } };
 };
 

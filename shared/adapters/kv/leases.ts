@@ -1,5 +1,5 @@
 import { backoffMs } from '../../kit/backoff.ts';
-import type { Clock } from '../../kit/clock.ts';
+import { type Clock, untilBeat } from '../../kit/clock.ts';
 import { Signal } from '../../kit/signal.ts';
 import type { Leases } from '../../ports/leases.ts';
 import { encode } from '../../wire/codec.ts';
@@ -112,7 +112,7 @@ class Candidate {
     for (;;) {
       const now = clock.monotonic();
       if (now >= lease.until) return null;
-      await clock.sleep(Math.min(renewMs, lease.until - now), finished);
+      await clock.sleep(Math.min(untilBeat(clock, renewMs), lease.until - now), finished);
       if (finished.aborted) return lease;
       const since = clock.monotonic();
       const renewed = await this.#within(lease.until - since, this.#claim(lease.revision, since));

@@ -5,10 +5,13 @@ import type { CommandOf, SessionCommand } from '../session/commands.ts';
 import type { DeliveryTarget, Sender, Settings } from '../values/types.ts';
 import { actsForOwner } from './acts-for-owner.ts';
 import type { ChatCommand } from './chat-command.ts';
+import { chatCommandLines } from './chat-help.ts';
+import { nobodyIn, noticeCommand, noticeOf, ownersAlone } from './chat-notice.ts';
 import { factsOf } from './report-facts.ts';
+import { settingCommand } from './setting-command.ts';
 
 /**
- * Turns chat commands into session commands (A4/53–55, A5/62, A7/81, A9/94, A11/123–126). Answers are notices in the log; no
+ * Turns chat commands into session commands (A4/53–55, A5/62, A7/81, A9/94, A11/123–126, B25). Answers are notices in the log; no
  * model writes them.
  */
 
@@ -76,6 +79,14 @@ export const commandForChat = (chat: ChatCommand, context: ChatCommandContext): 
       return context.paired === undefined
         ? noticeCommand('owner_only', 'Nothing was approved: only the owner may use /pair, in a direct chat.', context)
         : noticeCommand('pairing', context.paired, context);
+    case 'help':
+      return noticeCommand('help', chatCommandLines.map(([usage, what]) => `${usage}: ${what}`).join('\n'), context);
+    case 'usage':
+      return { type: 'report', facts: factsOf('usage', context), notice: noticeOf('usage', context) };
+    case 'export':
+      return mayChange ? noticeCommand('export', exportText(context), context) : ownersAlone('/export', context);
+    case 'set':
+      return settingCommand(chat, context);
     case 'misspelt':
       return noticeCommand('approval_misspelt', spellings[chat.word], context);
   }
@@ -85,21 +96,12 @@ export const commandForChat = (chat: ChatCommand, context: ChatCommandContext): 
 export const checkpointsDisabled =
   'Checkpoints are off: introspection.enabled is false. The operator can set it to true and restart.';
 
-const noticeOf = <T extends string>(code: T, { deliverTo }: ChatCommandContext) => ({ code, ...(deliverTo && { deliverTo }) });
-const noticeCommand = (code: string, text: string, context: ChatCommandContext): SessionCommand => ({
-  type: 'post_notice',
-  notice: { ...noticeOf(code, context), text },
-});
-
-/** The answer to a command that would change a session of others too (D7). */
-const ownersAlone = (word: string, context: ChatCommandContext): SessionCommand => {
-  const text = `Nothing was changed: only the owner may use ${word} in a session that several people share.${nobodyIn(context)}`;
-  return noticeCommand('owner_only', text, context);
-};
-
-/** What to set where nobody is the owner. */
-const nobodyIn = ({ config: { agent } }: ChatCommandContext): string =>
-  agent.owners.length === 0 ? ' Nobody is named in agent.owners.' : '';
+/** How to get the whole conversation as a file: a chat message would be too short for it (B20). */
+const exportText = ({ key }: ChatCommandContext): string =>
+  [
+    `natter export ${key} --out <folder> writes this session as JSON Lines; /export <file> in the chat on a terminal writes it as text.`,
+    `Programs read GET /v1/sessions/${encodeURIComponent(key)}/messages.`,
+  ].join('\n');
 
 /** The first message of a new session that was requested without further text (A4/55). */
 /** The message of a bare `/new`: no person wrote it. */

@@ -1,7 +1,8 @@
 import { limits } from '../../kit/limits.ts';
+import { type SettingWord, settingWords } from './setting-command.ts';
 
 /**
- * Parses the commands that people type in a chat (A4/53, A5/62, A7/81, A9/94–95, A11/123–126, D8). The answers are in
+ * Parses the commands that people type in a chat (A4/53, A5/62, A7/81, A9/94–95, A11/123–126, B25, D8). The answers are in
  * `chat-answer.ts`.
  */
 
@@ -17,6 +18,11 @@ export type ChatCommand =
   | { readonly type: 'approve'; readonly approvalId: string; readonly scope: 'once' | 'always' }
   | { readonly type: 'deny'; readonly approvalId: string; readonly reason: string }
   | { readonly type: 'pair'; readonly code: string }
+  | { readonly type: 'help' }
+  | { readonly type: 'usage' }
+  | { readonly type: 'export' }
+  /** `value` is empty: show it. */
+  | { readonly type: 'set'; readonly word: SettingWord; readonly value: string }
   /** A malformed answer to an approval. */
   | { readonly type: 'misspelt'; readonly word: '/approve' | '/deny' };
 
@@ -28,6 +34,8 @@ const standalone: ReadonlyMap<string, ChatCommand> = new Map<string, ChatCommand
   ['/stop', { type: 'stop' }],
   ['/status', { type: 'status' }],
   ['/checkpoint', { type: 'checkpoint' }],
+  ['/help', { type: 'help' }],
+  ['/usage', { type: 'usage' }],
   ['/context', { type: 'context', kind: 'list' }],
   ['/context list', { type: 'context', kind: 'list' }],
   ['/context detail', { type: 'context', kind: 'detail' }],
@@ -42,6 +50,8 @@ const worded: ReadonlyMap<string, (rest: string) => ChatCommand> = new Map<strin
   ['/approve', (rest) => approvalIn(rest)],
   ['/deny', (rest) => denialIn(rest)],
   ['/pair', (code) => ({ type: 'pair', code })],
+  ['/export', () => ({ type: 'export' })],
+  ...settingWords.map((word) => [word, (value: string): ChatCommand => ({ type: 'set', word, value })] as const),
 ]);
 
 /**

@@ -1,6 +1,6 @@
 import type { Config } from '../config/schema.ts';
 import { channelNameOf } from '../values/channel-name.ts';
-import type { QueueRule } from '../values/types.ts';
+import type { QueueRule } from '../values/queue-rule.ts';
 
 /** The configured rule for a message that arrives on `channel` while a turn runs (B6). */
 export const queueRuleOf = ({ queue }: Config['session'], given = ''): QueueRule => {

@@ -151,8 +151,8 @@ const deciding = (config: Config): ((given: Case) => SessionCommand | { readonly
   };
 
   return (given) => {
-    const { envelope, sender, rules } = given;
-    const { text } = envelope;
+    const { envelope, sender, rules, place, at, pairing } = given;
+    const { text, attachments, replyTo } = envelope;
     const occasion = occasionOn(given, config);
     const deliverTo = targetOf(envelope, config);
     const back = deliverTo && { deliverTo };
@@ -160,14 +160,13 @@ const deciding = (config: Config): ((given: Case) => SessionCommand | { readonly
     if (envelope.target !== undefined) return revisionOf(envelope, envelope.target, sender);
 
     const direct = envelope.conversation.kind === 'direct';
-    const addressed =
-      envelope.mentioned || envelope.directed || (!direct && (namesAgent(text) || !rules.requiresMention(envelope.conversation)));
+    const named = envelope.mentioned || envelope.directed || (!direct && namesAgent(text));
+    const addressed = named || (!direct && !rules.requiresMention(envelope.conversation));
     const chat = chatCommandOf(text, { direct, addressed, role: sender.role });
     // A session that a hook chose may be anybody's.
     const isOwn =
-      direct && (given.place.parsed.kind === 'dm' || isProgramSource(envelope.channel)) && envelope.sessionKey === undefined;
+      direct && (place.parsed.kind === 'dm' || isProgramSource(envelope.channel)) && envelope.sessionKey === undefined;
     if (chat !== null) {
-      const { place, at, pairing } = given;
       const paired = pairing !== undefined && 'notice' in pairing ? pairing.notice : undefined;
       if (chat.type === 'pair' && direct && sender.role === 'owner' && paired === undefined) {
         return { pairing: { kind: 'approve', code: chat.code, by: `${envelope.channel}:${sender.id}` } };
@@ -186,14 +185,16 @@ const deciding = (config: Config): ((given: Case) => SessionCommand | { readonly
       });
     }
     const { verdict, aside } = groupDecision(envelope, { addressed, role: sender.role, ownerTriggers: rules.ownerTriggers });
-    const { attachments, replyTo } = envelope;
     const said = { messageId: envelope.id, text, sender, aside, attachments, replyTo };
     const message = deliverTo === undefined ? said : { ...said, deliverTo };
     // No spread here: it would take a quarter of the routing time.
     const { sessionId, source, origin, expiry } = occasion;
-    if (verdict === 'append') return { type: 'append_message', sessionId, source, origin, expiry, message };
     const queue = queueRule(envelope.channel, !isOwn && isStranger(sender));
-    return { type: 'post_message', sessionId, source, origin, expiry, message, queue };
+    // The owner starts a turn however little they address the agent.
+    const isAddressed = direct || named || (sender.role === 'owner' && rules.ownerTriggers);
+    const type = verdict === 'append' ? 'append_message' : 'post_message';
+    if (isAddressed) return { type, sessionId, source, origin, expiry, message, queue };
+    return { type, sessionId, source, origin, expiry, message, queue, unaddressed: true };
   };
 };
 

@@ -4,6 +4,7 @@ import { deliveryRepeat, deliveryReport } from '../values/delivery.ts';
 import { expiry, resetCause } from '../values/expiry.ts';
 import { forkBase } from '../values/fork-base.ts';
 import { checkpointReason, memoryEdit, skillRef } from '../values/memory-edit.ts';
+import { queueRule } from '../values/queue-rule.ts';
 import {
   approvalRequest,
   deliveryTarget,
@@ -12,7 +13,6 @@ import {
   origin,
   ownersNotices,
   promptPart,
-  queueRule,
   ruling,
   sender,
   sessionSource,
@@ -42,6 +42,9 @@ const occasion = {
   expiry: expiry.optional(),
 };
 
+/** The message was said in a group and does not address the agent: the session's own activation decides whether it starts a turn (B28). */
+const unaddressed = z.literal(true).optional();
+
 /** How a call ended. */
 const callResult = z.object({ callId: toolCall.shape.callId, outcome: toolOutcome, text: z.string() });
 export type CallResult = z.infer<typeof callResult>;
@@ -50,9 +53,9 @@ export const sessionCommand = z.discriminatedUnion('type', [
   /** Creates the session, or makes an inactive one visible again (A5/64–66). `by` is who opens it, with the current identity. */
   z.object({ type: z.literal('open_session'), ...occasion, by: sender.optional() }),
   /** Stores the message and requests a turn (A5/68). The turn's id is the envelope's `id`. */
-  z.object({ type: z.literal('post_message'), ...occasion, message, queue: queueRule.optional() }),
+  z.object({ type: z.literal('post_message'), ...occasion, message, queue: queueRule.optional(), unaddressed }),
   /** Stores the message without a turn (A5/69, A6/75). */
-  z.object({ type: z.literal('append_message'), ...occasion, message }),
+  z.object({ type: z.literal('append_message'), ...occasion, message, queue: queueRule.optional(), unaddressed }),
   /** The platform reports that somebody edited or deleted a message. `target` is the id of the command that brought it. */
   z.object({ type: z.literal('edit_message'), target: id, text: message.shape.text, by: sender }),
   z.object({ type: z.literal('withdraw_message'), target: id, by: sender }),

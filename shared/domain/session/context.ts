@@ -193,16 +193,16 @@ export const stepRecorded = (
   context: SessionContext,
   { step, calls = [], usage, turn }: EventOf<'model_step'>,
 ): ContextChange => ({
+  usage: {
+    contextTokens: usage.inputTokens + usage.outputTokens,
+    ...spent(context, usage),
+    ...(usage.estimated && { estimated: true as const }),
+  },
   ...withTurn(context, {
     ...progress,
     step: step + 1,
     calls: calls.map(({ callId, tool }) => ({ callId, tool, status: 'pending', attempt: turn.attempt, tries: 0 })),
   }),
-  usage: {
-    ...spent(context, usage),
-    contextTokens: usage.inputTokens + usage.outputTokens,
-    ...(usage.estimated && { estimated: true as const }),
-  },
 });
 
 const withCall = (context: SessionContext, callId: string, change: Partial<CallState>): ContextChange =>
@@ -229,9 +229,9 @@ export const compactionRecorded = (
   context: SessionContext,
   { tokensAfter, usage }: EventOf<'context_compacted'>,
 ): ContextChange => ({
-  ...withTurn(context, progress),
   compactions: context.compactions + 1,
-  usage: { ...spent(context, usage), contextTokens: tokensAfter, estimated: true },
+  usage: { contextTokens: tokensAfter, estimated: true, ...spent(context, usage) },
+  ...withTurn(context, progress),
 });
 
 export const messageAdded = (context: SessionContext, { message }: EventOf<'user_message'>): ContextChange => ({

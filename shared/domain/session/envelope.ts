@@ -37,6 +37,8 @@ export interface Envelope<T> {
   readonly actor: string;
   /** Core subject that receives the outcome, once and without guarantee; the log is authoritative. */
   readonly answerTo?: string;
+  /** Only outcomes that the log does not show are answered: the sender follows it. Default: all. */
+  readonly answers?: 'unrecorded' | undefined;
   readonly ifGeneration?: number;
   readonly ifSeq?: number;
   readonly order?: MessageOrder | undefined;
@@ -53,6 +55,7 @@ export const commandEnvelope = z.object({
   causationId: id,
   actor: z.string().min(1).max(256),
   answerTo: z.string().max(256).optional(),
+  answers: z.literal('unrecorded').optional(),
   ifGeneration: z.int().min(1).optional(),
   ifSeq: z.int().min(0).optional(),
   order: messageOrder.optional(),

@@ -2,11 +2,24 @@ import { z } from 'zod';
 import { limits } from '../../kit/limits.ts';
 import { expiry } from '../values/expiry.ts';
 import { skillRef } from '../values/memory-edit.ts';
-import { promptPart, queueRule } from '../values/types.ts';
+import { queueRule } from '../values/queue-rule.ts';
+import { promptPart, settings } from '../values/types.ts';
 
-/** The facts of a report that the configuration provides and the session lacks, for `/status` and `/context` (A11/123–124). */
+/**
+ * The facts of a report that the configuration provides and the session lacks, for `/status`, `/context`, `/usage` and the
+ * commands that show a setting (A11/123–124, B25).
+ */
 export const reportFacts = z.object({
-  kind: z.enum(['status', 'context_list', 'context_detail']),
+  kind: z.enum(['status', 'context_list', 'context_detail', 'usage', 'setting']),
+  /** The setting to show: its name and label, the command that changes it, and what can be chosen. */
+  setting: z
+    .object({
+      name: settings.keyof(),
+      label: z.string().max(64),
+      word: z.string().max(32),
+      choices: z.array(z.string().max(256)).max(limits.namedChoices),
+    })
+    .optional(),
   model: z.string().max(256),
   /** The parts of the system prompt for the next step; used until a model step has recorded its own. */
   parts: z.array(promptPart).max(limits.promptParts),

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { limits } from '../../kit/limits.ts';
 import { attachment } from './attachment.ts';
+import { queueModes } from './queue-rule.ts';
 
 /** Values shared by commands, events and state. Plain data: they survive MessagePack and JSON unchanged. */
 
@@ -78,6 +79,9 @@ export type Origin = z.infer<typeof origin>;
 export const thinkingLevels = ['off', 'minimal', 'low', 'medium', 'high', 'xhigh'] as const;
 export const verboseLevels = ['off', 'on', 'full'] as const;
 
+/** When the agent answers in a group: if it is addressed, or always (B28). */
+export const activations = ['mention', 'always'] as const;
+
 /** Settings of one session; an unset one follows the configuration. Kept over a reset. */
 export const settings = z.object({
   sendPolicy: z.enum(['allow', 'deny']).optional(),
@@ -85,6 +89,10 @@ export const settings = z.object({
   thinkingLevel: z.string().min(1).max(32).optional(),
   verboseLevel: z.string().min(1).max(32).optional(),
   displayName: label,
+  /** Instead of the configured mode, unless a message brings its own. */
+  queueMode: z.enum(queueModes).optional(),
+  /** In a group, instead of the configured rule. */
+  activation: z.enum(activations).optional(),
   /** A person's description of the session; it takes precedence over the introspection's (A2/17, A7/82). */
   description: z.string().min(1).max(limits.descriptionCharacters).optional(),
 });
@@ -96,6 +104,8 @@ export const settingsChange = z.object({
   thinkingLevel: settings.shape.thinkingLevel.nullable(),
   verboseLevel: settings.shape.verboseLevel.nullable(),
   displayName: settings.shape.displayName.nullable(),
+  queueMode: settings.shape.queueMode.unwrap().nullish(),
+  activation: settings.shape.activation.unwrap().nullish(),
   description: settings.shape.description.nullable(),
 });
 export type SettingsChange = z.infer<typeof settingsChange>;
@@ -136,19 +146,6 @@ export const message = z.object({
   aside: z.literal('owner').optional(),
 });
 export type Message = z.infer<typeof message>;
-
-/**
- * What a message does when a turn is already running (B6). `debounceMs`: messages that follow within that time join the turn
- * before its first step.
- */
-export const queueRule = z.object({
-  mode: z.enum(['followup', 'collect', 'steer', 'interrupt', 'reject']),
-  limit: z.int().min(0).max(limits.queuedTurns).optional(),
-  debounceMs: z.int().min(0).max(60_000).optional(),
-  /** Several people share the session: a stranger may take only a part of its queue (D7). */
-  shared: z.literal(true).optional(),
-});
-export type QueueRule = z.infer<typeof queueRule>;
 
 /** A tool call as the model wrote it: `arguments` is its text, which is JSON if the model got it right. */
 export const requestedCall = z.object({

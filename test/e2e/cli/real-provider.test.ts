@@ -1,6 +1,6 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -32,17 +32,23 @@ const scripted = ({ begin, call, text, end }: Dialect) =>
     stream(begin(), text('There is ', 'one note.'), end('stop', { input: 40, output: 6 })),
   );
 
+/** Each file below a folder. */
+const filesIn = (path: string): string[] =>
+  readdirSync(path, { recursive: true, encoding: 'utf8' })
+    .map((name) => join(path, name))
+    .filter((name) => statSync(name).isFile());
+
 describe.each([
-  ['openai-compatible', openai],
-  ['anthropic', anthropic],
-] as const)('a provider of kind %s', (kind, dialect) => {
+  ['openai-compatible', openai, { apiKeyEnv: 'HOUSE_KEY' }],
+  ['anthropic', anthropic, { keyCommand: ['node', '-p', 'process.env.HOUSE_KEY'] }],
+] as const)('a provider of kind %s', (kind, dialect, source) => {
   test('answers, calls a tool, and never sees its key anywhere but in its header (I12)', async () => {
     provider = await scripted(dialect);
     const home = join(folder, kind);
     const workspace = join(home, 'workspace');
     const config = {
       agent: { model: 'house/some-model', workspace },
-      model: { providers: { house: { kind, baseUrl: provider.url, apiKeyEnv: 'HOUSE_KEY' } } },
+      model: { providers: { house: { kind, baseUrl: provider.url, ...source } } },
     };
     const file = join(tmpdir(), `natter-provider-${kind}.json5`);
     writeFileSync(file, JSON.stringify(config));
@@ -77,6 +83,9 @@ describe.each([
     const told = [await natter('replay', 'main', '--diff'), await natter('export'), ...printed].join('\n');
     expect(told).toContain('list_files ok');
     expect(told).not.toContain(canary);
+    const files = filesIn(home);
+    expect(files.filter((path) => readFileSync(path).includes('There is one note.')).length).toBeGreaterThan(0);
+    expect(files.filter((path) => readFileSync(path).includes(canary))).toEqual([]);
     expect(provider.requests.map(({ body }) => JSON.stringify(body)).join()).not.toContain(canary);
   }, 120_000);
 });

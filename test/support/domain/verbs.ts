@@ -1,6 +1,6 @@
 import type { CommandOf, SessionCommand } from '../../../shared/domain/session/commands.ts';
+import type { QueueRule } from '../../../shared/domain/values/queue-rule.ts';
 import {
-  type QueueRule,
   type Ruling,
   type Sender,
   type SpawnedRun,
@@ -181,6 +181,21 @@ export const verbs: Record<string, (...words: string[]) => SessionCommand> = {
     action: 'send mail',
     expiresAt: Number(until),
   }),
+  /** Sets one thing for the session: `set queueMode steer`; `default` unsets it. */
+  set: (name = '', value) => ({ type: 'patch_session', settings: { [name]: value === 'default' ? null : value } }),
+  'append-unaddressed': (message) => ({
+    type: 'append_message',
+    sessionId: 's1',
+    message: messageOf(message),
+    queue: { mode: 'followup' },
+    unaddressed: true,
+  }),
+  'post-unaddressed': (message) => ({ ...posted(message, {}), unaddressed: true }),
+  /** A message that brings a queue mode of its own. */
+  'post-chosen': (message, mode) => {
+    const command = posted(message, { mode });
+    return { ...command, ...(command.queue && { queue: { ...command.queue, chosen: true } }) };
+  },
   /** A message under a queue mode: `post-as m2 steer`, `post-as m2 collect 500` (debounce, ms). */
   'post-as': (message, mode, debounceMs) => posted(message, { mode, debounceMs }),
   /** A message with a place for its answer (`placeOf`): `post-to m2 #ubuntu collect`. */

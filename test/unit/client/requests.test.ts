@@ -21,6 +21,8 @@ const settings = {
   thinkingLevel: 'low',
   verboseLevel: 'on',
   displayName: 'D',
+  queueMode: 'steer',
+  activation: 'always',
   description: 'd',
 } as const;
 

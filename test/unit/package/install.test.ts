@@ -1,5 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
+import { createProgram } from '../../../services/cli/commands/program.ts';
+import type { World } from '../../../services/cli/terminal.ts';
 
 /** What npm makes of our dependencies: in a clone it follows the lock file and `overrides`, in `npm install -g natter-*.tgz` neither. */
 
@@ -12,6 +14,8 @@ interface Entry {
 }
 const readJson = (path: string) => JSON.parse(readFileSync(new URL(`../../../${path}`, import.meta.url), 'utf8'));
 const manifest = readJson('package.json') as {
+  readonly name: string;
+  readonly bin: Readonly<Record<string, string>>;
   readonly dependencies: Readonly<Record<string, string>>;
   readonly bundleDependencies: readonly string[];
   readonly overrides: Readonly<Record<string, string>>;
@@ -61,4 +65,16 @@ describe('npm installs us without a word', () => {
     expect(wantsNewer('>= 22.x')).toBe(true);
     expect([...installed].filter((path) => wantsNewer(locked[path]?.engines?.node))).toEqual([]);
   });
+});
+
+test('the README installs what npm packs, and its next commands are there', async () => {
+  const readme = readFileSync(new URL('../../../README.md', import.meta.url), 'utf8');
+  const [, file = '', commands = ''] = /npm pack && npm install -g \.\/([\w-]+)\*\.tgz\n(.*)\n/.exec(readme) ?? [];
+  expect(`${manifest.name}-0`.startsWith(file)).toBe(true);
+  expect(Object.keys(manifest.bin)).toEqual(['natter']);
+  const program = await createProgram({ version: '1' } as World);
+  const names = program.commands.map((command) => command.name());
+  const called = [...commands.matchAll(/natter (\w+)/g)].map(([, name]) => name);
+  expect(called).toEqual(['init', 'up']);
+  expect(names).toEqual(expect.arrayContaining(called));
 });

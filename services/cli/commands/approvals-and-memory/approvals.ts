@@ -2,6 +2,7 @@ import { Argument, type Command } from 'commander';
 import type { PendingApproval, Verdict } from '../../../../shared/client/main.ts';
 import { type CommonOptions, clientOf } from '../../access.ts';
 import { example } from '../../example.ts';
+import { showLines } from '../../pager.ts';
 import { asJson, oneLine, table, type World } from '../../terminal.ts';
 import { ago } from '../../time.ts';
 
@@ -32,7 +33,7 @@ export const approvalsCommand = (program: Command, world: World): void => {
     .description('tool calls awaiting approval')
     .addHelpText('after', example('approvals list'));
   approvals
-    .command('list')
+    .command('list', { isDefault: true })
     .description('list pending approvals, newest first')
     .option('--json', 'print every entry as JSON')
     .addHelpText('after', example('approvals list'))
@@ -42,7 +43,7 @@ export const approvalsCommand = (program: Command, world: World): void => {
       for await (const approval of clientOf(world, common).approvals.list()) pending.push(approval);
       if (json) world.terminal.out(asJson({ approvals: pending }, 2));
       else if (pending.length === 0) world.terminal.note('no pending approvals');
-      else for (const line of approvalLines(pending, world.now())) world.terminal.out(line);
+      else await showLines(world, approvalLines(pending, world.now()));
     });
   approvals
     .command('resolve')

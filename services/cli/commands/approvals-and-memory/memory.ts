@@ -3,6 +3,7 @@ import { uuidv7 } from 'uuidv7';
 import { atBroker, type CommonOptions, clientOf, wholeNumber } from '../../access.ts';
 import { example } from '../../example.ts';
 import { installationIn } from '../../installation.ts';
+import { showLines } from '../../pager.ts';
 import { asJson, oneLine, table, type World } from '../../terminal.ts';
 import { ago, timeText, zoneOf } from '../../time.ts';
 
@@ -52,7 +53,8 @@ export const memoryCommand = (program: Command, world: World): void => {
   addRebuild(memory, world);
 };
 
-const showAll = ({ terminal, now }: World, memories: readonly Memory[], json: boolean): void => {
+const showAll = async (world: World, memories: readonly Memory[], json: boolean): Promise<void> => {
+  const { terminal, now } = world;
   if (json) return terminal.out(asJson({ memories }, 2));
   if (memories.length === 0) return terminal.note('no memories');
   const rows = memories.map(({ id, updatedAt, scope, text }) => [
@@ -61,13 +63,13 @@ const showAll = ({ terminal, now }: World, memories: readonly Memory[], json: bo
     oneLine(scope, 48),
     oneLine(text, 100),
   ]);
-  for (const line of table(['MEMORY', 'CHANGED', 'SCOPE', 'WHAT'], rows)) terminal.out(line);
+  await showLines(world, table(['MEMORY', 'CHANGED', 'SCOPE', 'WHAT'], rows));
 };
 
 const addReading = (memory: Command, world: World): void => {
   const reading = (name: string, description: string, line: string) =>
     memory
-      .command(name)
+      .command(name, { isDefault: name === 'list' })
       .description(description)
       .option('--scope <scope>', 'only agent:<agentId>, person:<agentId>:<person> or session:<key>')
       .option('--limit <number>', 'maximum number of memories (default: 50, search: 20)', wholeNumber(1, 1_000))
@@ -76,7 +78,7 @@ const addReading = (memory: Command, world: World): void => {
   const show = async (command: Command, usual: number, words?: readonly string[]): Promise<void> => {
     const { json = false, scope, limit = usual, ...common } = command.optsWithGlobals<Options>();
     const query = { ...(words && { query: words.join(' ') }), scope, limit };
-    showAll(world, (await clientOf(world, common).get<{ memories: Memory[] }>('/v1/memory', { query })).memories, json);
+    await showAll(world, (await clientOf(world, common).get<{ memories: Memory[] }>('/v1/memory', { query })).memories, json);
   };
   reading('list', 'list memories, most recently changed first', 'memory list --limit 20').action((_: unknown, command: Command) =>
     show(command, 50),

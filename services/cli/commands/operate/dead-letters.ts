@@ -5,6 +5,7 @@ import type { ListedDeadLetter } from '../../../../shared/ports/dead-letters.ts'
 import { type CommonOptions, clientOf, wholeNumber } from '../../access.ts';
 import { isConfirmed } from '../../confirm.ts';
 import { example } from '../../example.ts';
+import { showLines } from '../../pager.ts';
 import { asJson, oneLine, table, type World } from '../../terminal.ts';
 import { ago, timeText, zoneOf } from '../../time.ts';
 
@@ -48,7 +49,7 @@ export const deadLettersCommand = (program: Command, world: World): void => {
         for (const { seq } of letters) whole.push(await read(client, seq));
         terminal.out(asJson({ deadLetters: whole }, 2));
       } else if (letters.length === 0) terminal.note('no dead letters');
-      else for (const line of linesOf(letters, world.now())) terminal.out(line);
+      else await showLines(world, linesOf(letters, world.now()));
     });
 
   const deciding = (name: string, description: string, line: string): Command =>

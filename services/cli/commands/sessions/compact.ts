@@ -24,6 +24,6 @@ export const compactCommand = (program: Command, world: World): void => {
     .action(async (key: string, _: unknown, command: Command) => {
       const { instructions, wait, json = false, ...common } = command.optsWithGlobals<CompactOptions>();
       const run = await clientOf(world, common).sessions.compact(key, { instructions, wait, patienceMs: 10_000 });
-      showRun(world, key, run, json);
+      await showRun(world, key, run, json);
     });
 };

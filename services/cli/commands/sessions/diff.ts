@@ -5,6 +5,7 @@ import { limits } from '../../../../shared/kit/limits.ts';
 import { type CommonOptions, clientOf, wholeNumber } from '../../access.ts';
 import { eventLine } from '../../event-line.ts';
 import { example } from '../../example.ts';
+import { showLines } from '../../pager.ts';
 import { asJson, oneLine, type World } from '../../terminal.ts';
 import { logPlace, timeText, zoneOf } from '../../time.ts';
 
@@ -32,7 +33,7 @@ export const diffCommand = (program: Command, world: World): void => {
       const span = { from: logPlace('--from', from, now), to: to === undefined ? undefined : logPlace('--to', to, now), limit };
       const changes = await clientOf(world, common).sessions.diff(key, { ...span, patienceMs: 10_000 });
       if (json) return world.terminal.out(asJson(changes, 2));
-      for (const line of linesOf(changes, zoneOf(world, common))) world.terminal.out(line);
+      await showLines(world, linesOf(changes, zoneOf(world, common)));
     });
 };
 

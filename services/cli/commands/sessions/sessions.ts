@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import type { SessionRow } from '../../../../shared/client/main.ts';
 import { type CommonOptions, clientOf, wholeNumber } from '../../access.ts';
 import { example } from '../../example.ts';
+import { showLines } from '../../pager.ts';
 import { asJson, oneLine, table, type World } from '../../terminal.ts';
 import { ago } from '../../time.ts';
 import { addCleanup } from './cleanup.ts';
@@ -41,7 +42,7 @@ export const sessionsCommand = (program: Command, world: World): void => {
       for await (const row of clientOf(world, common).sessions.list({ activeMinutes: active })) rows.push(row);
       if (json) world.terminal.out(asJson({ sessions: rows }, 2));
       else if (rows.length === 0) world.terminal.note('no sessions; send a message: natter send agent:main:main "hello"');
-      else for (const line of sessionLines(rows, world.now())) world.terminal.out(line);
+      else await showLines(world, sessionLines(rows, world.now()));
     });
   addCleanup(sessions, world);
 };

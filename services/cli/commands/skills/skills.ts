@@ -3,6 +3,7 @@ import { NatterError } from '../../../../shared/kit/errors.ts';
 import { limits } from '../../../../shared/kit/limits.ts';
 import { type CommonOptions, wholeNumber } from '../../access.ts';
 import { example } from '../../example.ts';
+import { showLines } from '../../pager.ts';
 import { asJson, oneLine, table, type World } from '../../terminal.ts';
 import { mustHave, readSkills, skillNamed } from './known.ts';
 import { installPrograms, type ProgramOptions } from './programs.ts';
@@ -34,11 +35,10 @@ export const skillsCommand = (program: Command, world: World): void => {
 
 const addReading = (skills: Command, world: World): void => {
   const { terminal } = world;
-  const show = (json: boolean | undefined, value: unknown, lines: readonly string[]): void => {
-    for (const line of json ? [asJson(value, 2)] : lines) terminal.out(line);
-  };
+  const show = (json: boolean | undefined, value: unknown, lines: readonly string[]): Promise<void> =>
+    showLines(world, json ? asJson(value, 2).split('\n') : lines);
   skills
-    .command('list')
+    .command('list', { isDefault: true })
     .description('list the skills, highest precedence first')
     .option('--eligible', 'only skills that the agent can use')
     .option('--json', 'print JSON')
@@ -48,7 +48,7 @@ const addReading = (skills: Command, world: World): void => {
       const { explained } = await readSkills(world, common);
       const shown = explained.filter(({ status }) => !eligible || status === 'eligible');
       if (shown.length === 0) terminal.note('no skills; put one into the folder "skills" of the workspace');
-      show(json, { skills: shown.map((one) => skillJson(one, explained)) }, shown.length === 0 ? [] : listLines(shown));
+      await show(json, { skills: shown.map((one) => skillJson(one, explained)) }, shown.length === 0 ? [] : listLines(shown));
     });
   skills
     .command('check')
@@ -58,7 +58,7 @@ const addReading = (skills: Command, world: World): void => {
     .action(async (_: unknown, command: Command) => {
       const { json, ...common } = command.optsWithGlobals<LookOptions>();
       const { explained } = await readSkills(world, common);
-      show(json, { skills: explained.map((one) => skillJson(one, explained)) }, checkLines(explained));
+      await show(json, { skills: explained.map((one) => skillJson(one, explained)) }, checkLines(explained));
     });
   skills
     .command('info')
@@ -70,7 +70,7 @@ const addReading = (skills: Command, world: World): void => {
       const { json, ...common } = command.optsWithGlobals<LookOptions>();
       const { explained } = await readSkills(world, common);
       const found = mustHave(explained, name);
-      show(json, skillJson(found, explained), infoLines(found, explained));
+      await show(json, skillJson(found, explained), infoLines(found, explained));
     });
 };
 

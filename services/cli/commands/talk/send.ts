@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { uuidv7 } from 'uuidv7';
+import { NatterApiError, type NatterClient } from '../../../../shared/client/main.ts';
 import { NatterError } from '../../../../shared/kit/errors.ts';
 import { limits } from '../../../../shared/kit/limits.ts';
 import { type CommonOptions, clientOf, wholeNumber } from '../../access.ts';
@@ -12,6 +13,7 @@ interface SendOptions extends CommonOptions {
   readonly wait?: number | true;
   readonly at?: string;
   readonly json?: boolean;
+  readonly new?: boolean;
 }
 
 const defaultWaitSeconds = 60;
@@ -22,6 +24,16 @@ const standardInput = async (): Promise<string> => {
   const chunks: Buffer[] = [];
   for await (const chunk of process.stdin) chunks.push(Buffer.from(chunk));
   return Buffer.concat(chunks).toString('utf8').trimEnd();
+};
+
+/** Whether the session has been used. Trouble with the gateway is told by the call that matters. */
+const exists = async (client: NatterClient, key: string): Promise<boolean> => {
+  try {
+    await client.sessions.get(key);
+    return true;
+  } catch (error) {
+    return !(error instanceof NatterApiError && error.status === 404);
+  }
 };
 
 /** `natter send`: one message to one session, and with `--wait` its answer (A10/118–121). Exit code 1 if the run failed or is not done. */
@@ -37,10 +49,11 @@ export const sendCommand = (program: Command, world: World): void => {
       wholeNumber(1, limits.waitSeconds),
     )
     .option('--at <time>', 'send it later: at an ISO time, or after a span such as +10m')
+    .option('--new', 'do not tell that the message begins a new session')
     .option('--json', 'print the response of the gateway as JSON')
     .addHelpText('after', example('send agent:main:main "hello" --wait'))
     .action(async (key: string, text: string, _: unknown, command: Command) => {
-      const { wait, at, json = false, ...common } = command.optsWithGlobals<SendOptions>();
+      const { wait, at, json = false, new: isExpected = json, ...common } = command.optsWithGlobals<SendOptions>();
       if (wait !== undefined && at !== undefined)
         throw new NatterError('invalid', '--wait and --at exclude each other; use one of them');
       const seconds = wait === true ? defaultWaitSeconds : wait;
@@ -52,6 +65,10 @@ export const sendCommand = (program: Command, world: World): void => {
       };
       // Every attempt has the same id, so the message takes effect once.
       const given = { idempotencyKey: messageId, patienceMs, wait: seconds };
-      showRun(world, key, await clientOf(world, common).sessions.post(key, message, given), json);
+      const client = clientOf(world, common);
+      const isNew = !isExpected && !(await exists(client, key));
+      const run = await client.sessions.post(key, message, given);
+      if (isNew) world.terminal.note(`${key} is a new session (--new sends without this hint)`);
+      await showRun(world, key, run, json);
     });
 };

@@ -1,6 +1,6 @@
 import { healthTimes } from '../../../../shared/adapters/kv/presence.ts';
 import { reportedWaitingPlaces } from '../../../../shared/domain/values/delivery.ts';
-import type { Clock } from '../../../../shared/kit/clock.ts';
+import { type Clock, untilBeat } from '../../../../shared/kit/clock.ts';
 import { errorMessage } from '../../../../shared/kit/errors.ts';
 import { readinessOf } from '../../../../shared/kit/health-problem.ts';
 import type { Logger } from '../../../../shared/kit/log.ts';
@@ -36,7 +36,7 @@ export const watchProblems = async (
       changed?.(problems);
     }
     before = now;
-    await clock.sleep(checkMs, signal);
+    await clock.sleep(untilBeat(clock, checkMs), signal);
   }
 };
 
@@ -91,7 +91,7 @@ export const reportHealth = async (
       // Not awaited: a broker that does not answer must not delay the end.
       void presence.tell(report).catch(failed);
     }
-    await clock.sleep(changeMs, signal);
+    await clock.sleep(untilBeat(clock, changeMs), signal);
   }
   const left = new AbortController();
   const leaving = presence.leave(process).catch(failed);

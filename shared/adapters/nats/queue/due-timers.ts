@@ -1,6 +1,6 @@
 import type { JetStreamManager } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
-import type { Clock } from '../../../kit/clock.ts';
+import { type Clock, untilBeat } from '../../../kit/clock.ts';
 import { errorMessage } from '../../../kit/errors.ts';
 import { HealthProblem } from '../../../kit/health-problem.ts';
 import type { DeadLetters } from '../../../ports/dead-letters.ts';
@@ -49,7 +49,7 @@ export const forwardDueTimers = <T>(settings: DueTimersSettings<T>): DueTimers =
   );
   const keepAsking = async (): Promise<void> => {
     while (!stopped.signal.aborted) {
-      await clock.sleep(tickMs, stopped.signal);
+      await clock.sleep(untilBeat(clock, tickMs), stopped.signal);
       if (!stopped.signal.aborted && connectionProblems(connection).length === 0) pull.tick();
     }
   };

@@ -1,6 +1,6 @@
 import type { JetStreamManager } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
-import type { Clock } from '../../../kit/clock.ts';
+import { type Clock, untilBeat } from '../../../kit/clock.ts';
 import type { HealthProblem } from '../../../kit/health-problem.ts';
 import type { DeadLetters } from '../../../ports/dead-letters.ts';
 import type { ConsumeOptions, Consumption } from '../../../ports/work-queue.ts';
@@ -163,7 +163,7 @@ export class PartitionedConsumer<T> implements Consumption {
 
   async #keepTicking(): Promise<void> {
     while (!this.#stopped.signal.aborted) {
-      await this.#settings.clock.sleep(tickMs, this.#stopped.signal);
+      await this.#settings.clock.sleep(untilBeat(this.#settings.clock, tickMs), this.#stopped.signal);
       if (!this.#stopped.signal.aborted) this.#tick();
     }
   }

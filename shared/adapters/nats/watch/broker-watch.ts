@@ -1,5 +1,5 @@
 import type { NatsConnection } from '@nats-io/transport-node';
-import type { Clock } from '../../../kit/clock.ts';
+import { type Clock, untilBeat } from '../../../kit/clock.ts';
 import { errorMessage, NatterError } from '../../../kit/errors.ts';
 import { HealthProblem } from '../../../kit/health-problem.ts';
 import type { Logger } from '../../../kit/log.ts';
@@ -43,7 +43,7 @@ export const watchBroker = async (options: BrokerWatchOptions): Promise<BrokerWa
   };
   const keepLooking = async (): Promise<void> => {
     while (!stopping.signal.aborted) {
-      await clock.sleep(lookMs, stopping.signal);
+      await clock.sleep(untilBeat(clock, lookMs), stopping.signal);
       await look();
     }
   };

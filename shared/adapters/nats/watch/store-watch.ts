@@ -1,6 +1,6 @@
 import type { JetStreamManager, StreamInfo } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
-import type { Clock } from '../../../kit/clock.ts';
+import { type Clock, untilBeat } from '../../../kit/clock.ts';
 import { errorMessage } from '../../../kit/errors.ts';
 import { type HealthCode, HealthProblem } from '../../../kit/health-problem.ts';
 import type { Topology } from '../../../wire/topology.ts';
@@ -206,7 +206,7 @@ export class StoreWatch {
   async #repeat(work: () => Promise<void>): Promise<void> {
     const { clock } = this.#options;
     for (;;) {
-      await clock.sleep(pauseMs, this.#stopping.signal);
+      await clock.sleep(untilBeat(clock, pauseMs), this.#stopping.signal);
       if (this.#stopping.signal.aborted) return;
       await work();
     }

@@ -10,7 +10,7 @@ import { isSamePlace, renewal } from './generation.ts';
 import { isNew, originEvents, participantEvents, readinessEvents } from './opening.ts';
 import { hasRoom, isStranger } from './queue-share.ts';
 
-/** Opening and messages (A5/64–70, A13/138, B6). */
+/** Opening and messages (A5/64–70, A13/138, B6, B28). */
 
 /** Opening a stale session shows its content; only the next message ends it (A4/43, 58). */
 export const openSession = ({ at, data: { by, expiry: _, ...occasion } }: Given<'open_session'>, view: SessionView): Decision =>
@@ -23,7 +23,13 @@ export const recordOrigin = ({ at, data }: Given<'record_origin'>, view: Session
   return accept(...known, ...(deliverTo ? [{ type: 'route_changed', v: 1, deliverTo } as const] : []));
 };
 
-export const appendMessage = ({ at, data }: Given<'append_message'>, view: SessionView): Decision =>
+export const appendMessage = (given: Given<'append_message'>, view: SessionView): Decision => {
+  const { data } = given;
+  const asks = data.unaddressed && view.context.settings.activation === 'always';
+  return asks ? asking({ ...given, data: { ...data, type: 'post_message' } }, view) : appending(given, view);
+};
+
+const appending = ({ at, data }: Given<'append_message'> | Given<'post_message'>, view: SessionView): Decision =>
   accept(...readinessEvents(view, data, at), { type: 'user_message', v: 1, message: attributed(data.message, view) });
 
 /**
@@ -66,7 +72,10 @@ export const storeAndStartTurn = (turnId: string, message: Message, view: Sessio
 ];
 
 /** Stores the message. Starts its turn, or, if another is running, follows the queue mode (B6). */
-export const postMessage = (posted: Given<'post_message'>, view: SessionView): Decision => {
+export const postMessage = (given: Given<'post_message'>, view: SessionView): Decision =>
+  given.data.unaddressed && view.context.settings.activation === 'mention' ? appending(given, view) : asking(given, view);
+
+const asking = (posted: Given<'post_message'>, view: SessionView): Decision => {
   const { id: turnId, at } = posted;
   const data = { ...posted.data, message: attributed(posted.data.message, view) };
   const given = { ...posted, data };
@@ -91,7 +100,7 @@ const isQuiet = ({ at }: Given<'post_message'>, { step, quietUntil: until }: Act
 const whileBusy = (given: Given<'post_message'>, view: BusyView): Decision => {
   const { id: turnId, at, data } = given;
   const { message, queue: rule = { mode: 'followup' } } = data;
-  const { mode } = rule;
+  const mode = rule.chosen ? rule.mode : (view.context.settings.queueMode ?? rule.mode);
   const ready = readinessEvents(view, data, at);
   const turn = { ...turnOf(turnId, message, view), ...renewal(view, data, at) };
   if ((mode === 'steer' || isQuiet(given, view.turn)) && mayJoin(turn, view)) return accept(...ready, ...joining(given, view));

@@ -1,5 +1,6 @@
 import { limits } from '../../../kit/limits.ts';
-import type { Message, QueueRule, Sender } from '../../values/types.ts';
+import type { QueueRule } from '../../values/queue-rule.ts';
+import type { Message, Sender } from '../../values/types.ts';
 import type { QueuedTurn } from '../queued-turn.ts';
 
 /** A sender who is not the owner, and a program that acts for one. */

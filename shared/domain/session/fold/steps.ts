@@ -25,13 +25,26 @@ export const stepOf = (before: MachineSnapshot, event: SessionEvent): MachineSna
   return { ...base, context: changedBy(before.context, event) };
 };
 
+/** The same for all sessions, which XState would make for each. */
+const noChildren = Object.freeze({});
+
+/** A snapshot without what XState made for it alone although it is the same for all: it stays in memory with its session. */
+const slim = (snapshot: MachineSnapshot): MachineSnapshot => {
+  const base = resting.get(snapshot.value);
+  if (base === undefined || snapshot.status !== 'active') return snapshot;
+  const children = Object.keys(snapshot.children).length === 0 ? noChildren : snapshot.children;
+  return { ...snapshot, children, tags: base.tags, historyValue: base.historyValue };
+};
+
 /** A machine as live actors have it. A step that stays in its status has no effect, so it is that of the fold. */
 export const livingOf = (machine: typeof sessionMachine): typeof sessionMachine =>
   Object.assign(Object.create(machine) as typeof sessionMachine, {
     transition: (...[before, event, scope]: Parameters<typeof machine.transition>): MachineSnapshot => {
       const [transition] = machine.getTransitionData(before, event);
       const stays = transition !== undefined && transition.target === undefined;
-      return stays ? { ...before, context: changedBy(before.context, event) } : machine.transition(before, event, scope);
+      if (stays) return { ...before, context: changedBy(before.context, event) };
+      const after = machine.transition(before, event, scope);
+      return after === before ? before : slim(after);
     },
   });
 

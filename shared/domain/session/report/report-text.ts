@@ -1,7 +1,7 @@
 import { limits } from '../../../kit/limits.ts';
 import { estimatedTokens } from '../../../kit/token-estimate.ts';
 import { staleness } from '../../values/expiry.ts';
-import type { PromptPart } from '../../values/types.ts';
+import type { PromptPart, Settings } from '../../values/types.ts';
 import type { SessionContext } from '../context.ts';
 import type { SessionState } from '../fold/evolve.ts';
 import type { ReportFacts } from '../report-facts.ts';
@@ -11,8 +11,49 @@ const instant = (at: number): string => `${new Date(at).toISOString().slice(0, 1
 
 /** The report at a time (ms), as text. Pure: the same state and facts give the same text. */
 export const reportText = (facts: ReportFacts, state: SessionState, at: number): string => {
-  const lines = facts.kind === 'status' ? statusLines(facts, state, at) : contextLines(facts, state);
-  return fitting([...lines, ...facts.warnings.map((warning) => `Warning: ${warning}`)]).join('\n');
+  const lines = linesOf(facts, state, at);
+  const { warnings } = facts.kind === 'setting' || facts.kind === 'usage' ? { warnings: [] } : facts;
+  return fitting([...lines, ...warnings.map((warning) => `Warning: ${warning}`)]).join('\n');
+};
+
+const linesOf = (facts: ReportFacts, state: SessionState, at: number): string[] => {
+  switch (facts.kind) {
+    case 'status':
+      return statusLines(facts, state, at);
+    case 'usage':
+      return usageLines(facts, state);
+    case 'setting':
+      return settingLines(facts, state);
+    case 'context_list':
+    case 'context_detail':
+      return contextLines(facts, state);
+  }
+};
+
+/** Tokens and cost of this generation. */
+const usageLines = (facts: ReportFacts, { machine: { context } }: SessionState): string[] => {
+  const { usage, completedTurns, messages } = context;
+  const cost =
+    usage.costUsd > 0 ? `${usage.costUsd.toFixed(4)} US dollars, as reported by the provider` : 'not reported by the provider';
+  return [
+    `Model: ${modelOf(facts, context)}`,
+    `Tokens: ${number(usage.totalTokens)}, of them ${number(usage.inputTokens)} input and ${number(usage.outputTokens)} output`,
+    `Turns: ${number(completedTurns)}, messages: ${number(messages)}`,
+    `Context: ${windowUse(facts, context)}`,
+    `Cost: ${cost}`,
+  ];
+};
+
+const settingLines = (facts: ReportFacts, { machine: { context } }: SessionState): string[] => {
+  if (facts.setting === undefined) return [];
+  const { name, label, word, choices } = facts.setting;
+  const configured: Partial<Record<keyof Settings, string | undefined>> = { model: facts.model, queueMode: facts.queueMode };
+  const own = context.settings[name];
+  return [
+    `${label}: ${own ?? (configured[name] === undefined ? 'default' : `${configured[name]} (as configured)`)}`,
+    ...(choices.length === 0 ? [] : [`Choices: ${choices.join(', ')}`]),
+    `Change it with ${word} <${choices.length === 0 ? 'text' : 'choice'}>; ${word} default makes it as configured.`,
+  ];
 };
 
 /** The lines that fit into a notice, and how many do not. */
@@ -46,7 +87,7 @@ const statusLines = (facts: ReportFacts, state: SessionState, at: number): strin
     `Context: ${windowUse(facts, context)}; ${number(usage.totalTokens)} used in ${number(context.completedTurns)} turns, ${number(context.messages)} messages`,
     ...(usage.costUsd > 0 ? [`Cost: ${usage.costUsd.toFixed(4)} US dollars, as reported by the provider`] : []),
     ...(context.compactions > 0 ? [`Compactions: ${context.compactions}`] : []),
-    `Waiting: ${context.queue.length}${facts.queueMode === undefined ? '' : ` (queue mode ${facts.queueMode})`}`,
+    `Waiting: ${context.queue.length}${queueModeIn(facts, settings)}`,
     ...(approval
       ? [`Approval pending: ${approval.approvalId}, until ${instant(approval.expiresAt)}: ${short(approval.action)}`]
       : []),
@@ -56,6 +97,8 @@ const statusLines = (facts: ReportFacts, state: SessionState, at: number): strin
   ];
 };
 
+const queueModeIn = ({ queueMode }: ReportFacts, { queueMode: own = queueMode }: Settings): string =>
+  own === undefined ? '' : ` (queue mode ${own})`;
 const modelOf = ({ model }: ReportFacts, { settings }: SessionContext): string => settings.model ?? model;
 const short = (text: string): string => (text.length <= 200 ? text : `${text.slice(0, 200).toWellFormed()} …`);
 

@@ -21,12 +21,8 @@ test.each([
     { mode: 'collect', limit: 5 },
   ],
   ['B6: of another channel', { mentioned: true, channel: 'irc' }, { mode: 'steer', limit: 5, debounceMs: 500, shared: true }],
-  ['A5/69: one that is only remembered waits for nothing', {}, undefined],
-  [
-    'B6: no text says what the queue does',
-    { mentioned: true, sender: owner, text: '/queue interrupt' },
-    { mode: 'collect', limit: 5 },
-  ],
+  ['B28: one that is only remembered, since the session may answer it', {}, { mode: 'collect', limit: 5, shared: true }],
+  ['B6: a text that sets the mode is no message', { mentioned: true, sender: owner, text: '/queue interrupt' }, undefined],
 ])('%s', (_, change, expected) => {
   const { data } = routed(change, { session: { queue }, agent: { owners: ['telegram:1'] } });
   expect('queue' in data ? data.queue : undefined).toEqual(expected);

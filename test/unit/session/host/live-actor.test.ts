@@ -69,6 +69,25 @@ describe('a session in memory is one live actor (ADR 14)', () => {
     expect(made.host.turnsRunning).toBe(0);
   });
 
+  test('shares one XState system with the other sessions of its host, and leaves it with its session', async () => {
+    const roots = new Set<string>();
+    const stopped: string[] = [];
+    const made = rig({
+      inspect: ({ rootId, actorRef, ...event }) => {
+        roots.add(rootId);
+        const isStopped = event.type === '@xstate.snapshot' && event.snapshot.status === 'stopped';
+        if (isStopped && 'id' in actorRef && actorRef.id !== 'turn') stopped.push(String(actorRef.id));
+      },
+    });
+    const keys = [homeKey, keyOf('other')];
+    for (const key of keys) await made.take('post a', key);
+    expect(roots.size).toBe(1);
+    made.host.lose((key) => key === homeKey);
+    expect(stopped).toEqual([homeKey]);
+    await made.take('post b', keys[1]);
+    expect(made.host.residents).toBe(1);
+  });
+
   test('receives the recorded events of a turn with calls in their order, and its turn starts once for each attempt', async () => {
     const { inspect, of } = inspector();
     const tools = () => fakeTools({ name: 'look' }, { name: 'mail', usual: 'ask' });

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { command } from '../../../support/domain/given.ts';
 import { keyOf, rig } from '../rig.ts';
 
@@ -34,4 +34,19 @@ test('I1: what changes nothing in the memory of a host is decided again where th
   const message = { ...command('open', 'open again'), key };
   expect(await behind.handle({ message, seq: 101, incarnation: 1, partition: 0, attempt: 1 })).toEqual({ kind: 'recorded' });
   expect(system.events(key).at(-1)?.type).toBe('session_reopened');
+});
+
+test('who follows the log is answered what the log does not show, and no more', async () => {
+  const { host, ports } = rig();
+  const told: string[] = [];
+  for (const id of ['a', 'b']) ports.answers.hear(id, ({ outcome }) => told.push(`${id} ${outcome}`));
+  const deliver = (id: string, seq: number, answers?: 'unrecorded') => {
+    const answered = { answerTo: ports.answers.address, answers };
+    const message = { ...command(`post ${id}`, id), key, ...answered };
+    return host.handle({ message, seq, incarnation: 1, partition: 0, attempt: 1 });
+  };
+  await deliver('a', 101, 'unrecorded');
+  await deliver('a', 102, 'unrecorded');
+  await deliver('b', 103);
+  await vi.waitFor(() => expect(told).toEqual(['a duplicate', 'b accepted']), { timeout: 10_000 });
 });

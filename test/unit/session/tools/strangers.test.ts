@@ -92,6 +92,25 @@ describe('A5/62: the tools that a model is offered, by whom the turn answers (AD
     expect([offered(), model.requests.length, made.events().at(-1)?.type]).toEqual(['', 2, 'turn_completed']);
   });
 
+  test.each([
+    ['irc', ''],
+    ['telegram', 'read_file'],
+  ])(
+    'a rule for the channel where the owner was last answered is none for a stranger on another: %s',
+    async (provider, names) => {
+      const rules = [{ tool: 'read_file', action: 'allow', role: 'participant', channel: 'telegram' }];
+      const { take, offered } = begin(['hello', 'hello'], rules, everyTool);
+      const from = (id: string, sender: Sender, more: object, origin: object): CommandEnvelope => {
+        const { data, ...envelope } = says(id, sender);
+        const { message } = data as Extract<typeof data, { type: 'post_message' }>;
+        return { ...envelope, data: { type: 'post_message', sessionId: 's1', origin, message: { ...message, ...more } } };
+      };
+      await take(from('m', olga, { deliverTo: { channel: 'telegram', to: '1' } }, { provider: 'telegram' }));
+      await take(from('n', bob, {}, { provider }));
+      expect(offered()).toBe(names);
+    },
+  );
+
   test('what is not offered is refused all the same', async () => {
     const { take, effects, model } = begin([['write_file'], 'sorry'], [], everyTool);
     await take(says('m', bob));

@@ -1,6 +1,6 @@
 import type { Root } from 'mdast';
 import { fromMarkdown } from 'mdast-util-from-markdown';
-import { limits } from '../../../shared/kit/limits.ts';
+import { limits } from '../../kit/limits.ts';
 
 /** Steps of reading that a character may cost: more than any text has that was written to be read. */
 const stepsEach = 20;

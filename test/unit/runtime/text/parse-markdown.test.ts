@@ -1,10 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { cutsOf, partsOf } from '../../../services/delivery/parts/cut.ts';
-import { parseMarkdown, parsingSteps } from '../../../services/delivery/parts/parse.ts';
-import { plainTextOf } from '../../../services/delivery/parts/plain-text.ts';
-import { limits } from '../../../shared/kit/limits.ts';
+import { cutsOf, partsOf } from '../../../../services/delivery/parts/cut.ts';
+import { plainTextOf } from '../../../../services/delivery/parts/plain-text.ts';
+import { limits } from '../../../../shared/kit/limits.ts';
+import { parseMarkdown, parsingSteps } from '../../../../shared/runtime/text/parse-markdown.ts';
 
 const hostile = {
   'quotes in quotes': '> ',

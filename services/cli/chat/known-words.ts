@@ -1,0 +1,14 @@
+import { reservedCommands } from '../../../shared/domain/routing/chat-command.ts';
+import { eligibleSet } from '../../../shared/runtime/skills/explain.ts';
+import type { CommonOptions } from '../access.ts';
+import { readSkills } from '../commands/skills/known.ts';
+import type { World } from '../terminal.ts';
+import type { Known } from './words.ts';
+
+/** The words that the configuration and the skills of this machine add to the chat commands. */
+export const knownWords = async (world: World, options: CommonOptions): Promise<Known> => {
+  const { config, explained } = await readSkills(world, options);
+  const triggers = config.session.resetTriggers;
+  const { commands } = eligibleSet(explained, reservedCommands(triggers));
+  return { skills: config.agent.workspace === undefined ? [] : [...commands.keys()], triggers };
+};

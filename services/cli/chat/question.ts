@@ -1,0 +1,50 @@
+import pc from 'picocolors';
+import type { PendingApproval } from '../../../shared/client/main.ts';
+import type { EventOf } from '../../../shared/domain/session/events.ts';
+import { oneLine, questionCharacters } from '../../../shared/kit/one-line.ts';
+import { printable } from '../../../shared/kit/scrub.ts';
+import { wrapToWidth } from '../text/text-width.ts';
+
+/** An approval that the person at the terminal may answer in place (A5/62). */
+export interface Question {
+  readonly approvalId: string;
+  readonly mayAlways: boolean;
+}
+
+export const questionIn = ({
+  approvalId,
+  onceOnly,
+  asks,
+}: Pick<PendingApproval, 'approvalId'> & { onceOnly?: boolean | undefined; asks?: 'run' | 'retry' | undefined }): Question => ({
+  approvalId,
+  mayAlways: onceOnly !== true && asks !== 'retry',
+});
+
+type Asked = Pick<EventOf<'approval_requested'>, 'action' | 'asks' | 'tool'> & { readonly approvalId: string };
+
+/** What would run, with the arguments as the model wrote them, and how to answer. */
+export const questionLines = (
+  { action, asks, tool }: Asked,
+  { mayAlways }: Question,
+  given: { readonly width: number; readonly args?: string | undefined },
+): string[] => {
+  const { width, args } = given;
+  const isShown = args === undefined || args === '{}' || action.includes(args);
+  const text = (line: string): string[] => wrapToWidth(printable(line), width);
+  return [
+    ...text(`Approval needed: ${action}`).map(pc.yellow),
+    ...(isShown ? [] : text(`  ${tool ?? 'arguments'} ${oneLine(args, questionCharacters)}`)),
+    ...(asks === 'retry' ? text('It was begun and cut off, and may have taken effect; approve it to do it once more.') : []),
+    ...text(`y = yes, once${mayAlways ? '; a = always' : ''}; n = no (a reason may follow). Then Enter.`).map(pc.dim),
+  ];
+};
+
+/** The chat command for a line that answers, or `null`: the line is something else. */
+export const answerIn = (line: string, { approvalId, mayAlways }: Question): string | null => {
+  const [word = '', ...rest] = line.trim().split(/\s+/u);
+  const answer = word.toLowerCase();
+  const isAlone = rest.length === 0;
+  if ((answer === 'y' || answer === 'yes') && isAlone) return `/approve ${approvalId}`;
+  if ((answer === 'a' || answer === 'always') && isAlone && mayAlways) return `/approve ${approvalId} always`;
+  return answer === 'n' || answer === 'no' ? `/deny ${[approvalId, ...rest].join(' ')}` : null;
+};

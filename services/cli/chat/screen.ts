@@ -1,0 +1,125 @@
+import { widthOf } from '../text/text-width.ts';
+import type { LineEditor } from './line-editor.ts';
+import { layOutPrompt } from './prompt-layout.ts';
+
+/** The output of a terminal. */
+export interface ScreenOutput {
+  readonly columns?: number;
+  readonly rows?: number;
+  write(text: string): unknown;
+}
+
+const usualColumns = 80;
+const usualRows = 24;
+/** Time between two paintings of text that streams; more if painting takes long. */
+const frameMs = 33;
+/** Share of the time that painting may take. */
+const busyShare = 1 / 5;
+/** The terminal shows what is between these at once. */
+const frame = { begin: '\u001b[?2026h', end: '\u001b[?2026l' } as const;
+
+/**
+ * Three parts from top to bottom: lines that stay, live lines that the next ones replace, and the prompt with what is being typed. Output never
+ * mixes with typing: each painting takes the lower two parts away and writes them again. Text must be printable already.
+ */
+export class Screen {
+  readonly #output: ScreenOutput;
+  readonly #editor: LineEditor;
+  #label = '';
+  #live: readonly string[] = [];
+  /** Widths of the rows that were painted, up to the cursor's. */
+  #painted: readonly number[] = [];
+  /** What the last painting left below the lines that stay. */
+  #shown = '';
+  #task: (() => void) | null = null;
+  #timer: NodeJS.Timeout | null = null;
+  #paintMs = 0;
+  #isClosed = false;
+
+  constructor(output: ScreenOutput, editor: LineEditor) {
+    this.#output = output;
+    this.#editor = editor;
+  }
+
+  /** Columns that a line may take. */
+  get width(): number {
+    return Math.max(20, (this.#output.columns || usualColumns) - 1);
+  }
+
+  setLabel(label: string): void {
+    this.#label = label;
+  }
+
+  /** Lines that stay, above everything that may still change. */
+  print(...lines: readonly string[]): void {
+    this.#paint(lines);
+  }
+
+  /** The same, and new live lines instead of the old ones. Of more lines than fit, the last are shown. */
+  show(stay: readonly string[], live: readonly string[]): void {
+    this.#live = live;
+    this.#paint(stay);
+  }
+
+  /** Does the newest of these tasks soon, and not more often than the eye follows. */
+  soon(task: () => void): void {
+    this.#task = task;
+    this.#timer ??= setTimeout(() => this.flush(), Math.max(frameMs, this.#paintMs / busyShare));
+  }
+
+  /** Does the waiting task now. */
+  flush(): void {
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#timer = null;
+    const task = this.#task;
+    this.#task = null;
+    const began = performance.now();
+    task?.();
+    this.#paintMs = performance.now() - began;
+  }
+
+  repaint(): void {
+    this.#paint([]);
+  }
+
+  /** Leaves an empty screen with the prompt on its first row. */
+  clear(): void {
+    [this.#painted, this.#shown] = [[], ''];
+    this.#output.write('\u001b[2J\u001b[3J\u001b[H');
+    this.#paint([]);
+  }
+
+  /** Takes the prompt away; what was printed stays. */
+  close(): void {
+    this.flush();
+    this.#isClosed = true;
+    this.#output.write(this.#erased());
+    this.#painted = [];
+  }
+
+  #erased(): string {
+    const columns = this.#output.columns || usualColumns;
+    const above = this.#painted.slice(0, -1).reduce((sum, width) => sum + Math.max(1, Math.ceil(width / columns)), 0);
+    return `\r${above > 0 ? `\u001b[${above}A` : ''}\u001b[J`;
+  }
+
+  #paint(lines: readonly string[]): void {
+    const stay = lines.map((line) => `${line}\n`).join('');
+    if (this.#isClosed) {
+      this.#output.write(stay);
+      return;
+    }
+    const [columns, height] = [this.#output.columns || usualColumns, this.#output.rows || usualRows];
+    const prompt = layOutPrompt(this.#label, this.#editor, { columns, most: Math.max(1, Math.floor(height / 2)) });
+    const room = Math.max(0, height - prompt.rows.length - 1);
+    const live = room === 0 ? [] : this.#live.slice(-room);
+    const rows = [...live, ...prompt.rows];
+    const up = prompt.rows.length - 1 - prompt.row;
+    const place = `\r${up > 0 ? `\u001b[${up}A` : ''}${prompt.column > 0 ? `\u001b[${prompt.column}C` : ''}`;
+    const shown = `${columns} ${rows.join('\n')}${place}`;
+    if (stay === '' && shown === this.#shown) return;
+    this.#shown = shown;
+    this.#output.write(`${frame.begin}${this.#erased()}${stay}${rows.join('\n')}${place}${frame.end}`);
+    this.#painted = rows.slice(0, live.length + prompt.row + 1).map(widthOf);
+  }
+}

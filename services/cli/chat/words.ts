@@ -1,0 +1,58 @@
+import { suggest } from '../../../shared/domain/config/suggest.ts';
+import { chatCommandLines, chatCommandWords } from '../../../shared/domain/routing/chat-help.ts';
+
+/** What a line at the terminal means. */
+export type Line =
+  | { readonly type: 'leave' }
+  | { readonly type: 'help' }
+  | { readonly type: 'clear' }
+  | { readonly type: 'export'; readonly file: string }
+  | { readonly type: 'unknown'; readonly word: string; readonly near: string | null }
+  | { readonly type: 'send'; readonly text: string };
+
+const leaving: ReadonlySet<string> = new Set(['/quit', '/exit', 'quit', 'exit']);
+/** Words of the terminal itself. */
+const own = [
+  ['/export FILE', 'writes this session to a Markdown file'],
+  ['/clear', 'clears the screen'],
+  ['/quit', 'leaves, as quit, exit and Ctrl-D do'],
+] as const;
+const keys = [
+  'Alt-Enter begins a new line; a paste of several lines is one message; ↑ and ↓ are the history; Tab completes a command.',
+  'Ctrl-C stops the answer, and leaves when pressed again. A blank in front of a / sends the line to the model.',
+];
+
+/** What the terminal knows besides: further commands, such as those of skills, without `/`. */
+export interface Known {
+  readonly skills: readonly string[];
+  /** Further words that begin a new session. */
+  readonly triggers: readonly string[];
+}
+
+/** Words that Tab completes. */
+export const completedWords = ({ skills, triggers }: Known): string[] => [
+  ...[...chatCommandWords, ...own.slice(1).map(([word]) => word), ...skills.map((name) => `/${name}`)],
+  ...triggers.filter((word) => word.startsWith('/')),
+];
+
+/** A line that begins like a command and is none is refused, so that a misspelt one never goes to the model. */
+export const lineMeaning = (text: string, known: Known): Line => {
+  const said = text.trim().toLowerCase();
+  if (leaving.has(said)) return { type: 'leave' };
+  if (said === '/help' || said === '/?') return { type: 'help' };
+  if (said === '/clear') return { type: 'clear' };
+  const file = /^\/export\s+(.+)$/iu.exec(text.trim())?.[1];
+  if (file !== undefined) return { type: 'export', file };
+  const word = /^\/[a-z][\w-]*(?=\s|$)/iu.exec(text)?.[0];
+  const words = ['/help', '/skill', ...completedWords(known)];
+  if (word === undefined || words.some((each) => each.toLowerCase() === word.toLowerCase())) return { type: 'send', text };
+  return { type: 'unknown', word, near: suggest(word, words) };
+};
+
+/** `/help`, at the terminal: each command with a line, then the keys. */
+export const helpLines = ({ skills }: Known): string[] => {
+  const skillLines = skills.map((name) => [`/${name}`, 'calls this skill'] as const);
+  const rows = [...chatCommandLines, ...skillLines, ...own];
+  const width = Math.max(...rows.map(([usage]) => usage.length));
+  return [...rows.map(([usage, what]) => `${usage.padEnd(width)}  ${what}`), '', ...keys];
+};

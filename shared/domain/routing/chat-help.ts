@@ -1,0 +1,27 @@
+/** The chat commands for people, in the order in which `/help` lists them: how each is written, and what it does (A11, B25). */
+export const chatCommandLines: readonly (readonly [usage: string, what: string])[] = [
+  ['/help', 'lists the commands'],
+  ['/stop', 'stops the answer, clears the queue and ends the sub-agents'],
+  ['/new [model] [text]', 'begins a new session, perhaps with another model; /reset does the same'],
+  ['/status', 'shows the model, the context, what waits and the next reset'],
+  ['/context [detail]', 'shows what the model sees besides the conversation'],
+  ['/usage', 'shows the tokens and the cost of this session'],
+  ['/model [name]', 'shows the models, or changes the model of this session'],
+  ['/think [level]', 'shows or changes how long the model thinks'],
+  ['/name [text]', 'shows or changes the name of this session'],
+  ['/queue [mode]', 'shows or changes what a message does while a turn runs'],
+  ['/activation [mention|always]', 'shows or changes when the agent answers in a group'],
+  ['/export', 'tells how to get this session as a file'],
+  ['/compact [instructions]', 'replaces the older part of the conversation by a summary'],
+  ['/checkpoint', 'has the session look at what was said, for its notes and memories'],
+  ['/send on|off|inherit', 'switches sending of answers for this session (owner only)'],
+  ['/approve ID [always]', 'approves a tool call'],
+  ['/deny ID [reason]', 'denies a tool call'],
+  ['/pair CODE', 'lets a stranger in (owner only)'],
+];
+
+/** The command words themselves, each with its `/`. */
+export const chatCommandWords: readonly string[] = [
+  ...chatCommandLines.map(([usage]) => usage.split(' ', 1)[0] ?? usage),
+  '/reset',
+];
