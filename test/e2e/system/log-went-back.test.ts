@@ -64,14 +64,8 @@ interface Running {
 const start = async (): Promise<Running> => {
   const broker = { NATS_URL: server.url, NATS_USERS_DIR: server.usersDir };
   const env = { ...broker, NATTER_PORT: '0', NATTER_DATA_DIR: home };
-  const world = {
-    env: {},
-    home,
-    terminal: { interactive: false },
-    output: new PassThrough(),
-    program: 'natter',
-    version: '0',
-  } as unknown as World;
+  const told = { output: new PassThrough(), terminal: { interactive: false } };
+  const world = { env: {}, home, ...told, program: 'natter', version: '0' } as unknown as World;
   const config = fixed(loadConfig({ env, home }));
   const options = { world, config, installation: installationIn(home), token, log, clock: systemClock };
   const system = await startSystem({ ...options, hosts: 1, childArguments: [], logFile: 2 });
