@@ -1,9 +1,9 @@
-// Part of `npm pack`: makes the client library a package of its own, in `dist/client`. Plain JavaScript without dependencies, as bootstrap.mjs.
+// Part of `npm pack`: makes the client library a package of its own, in `dist/client`. Plain JavaScript without dependencies, as ../bootstrap.mjs.
 import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-const root = fileURLToPath(new URL('../..', import.meta.url));
+const root = fileURLToPath(new URL('../../..', import.meta.url));
 /** Where the build is. */
 const dist = process.argv[2] ?? join(root, 'dist');
 
