@@ -65,7 +65,7 @@ afterAll(() => {
 });
 
 test('/stop and Ctrl-C stop the answer that streams, and the chat goes on', async () => {
-  await up.say('hello', 'You said: hello\nyou>');
+  await up.say('hello', /You said: hello\n[\s\S]*offline model[^\n]*\nyou>/);
   up.type('[[think 20000]] one two three four\r');
   await up.shows(/You( said:.*)?\nyou>/);
   await up.say('/stop', /Stopped 1 run[^\n]*\nyou>/);
