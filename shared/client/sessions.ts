@@ -37,7 +37,7 @@ export interface RunOptions extends WriteOptions {
 }
 export interface ListOptions extends ReadOptions {
   readonly activeMinutes?: number | undefined;
-  readonly status?: 'idle' | 'running' | 'awaiting_approval' | 'inactive' | 'all' | undefined;
+  readonly status?: 'idle' | 'running' | 'awaiting_approval' | 'awaiting_results' | 'inactive' | 'all' | undefined;
 }
 export interface PageOptions extends ReadOptions {
   /** Starts after this position. Default: from the beginning. */

@@ -168,7 +168,7 @@ export class SessionList {
 
   /** Sessions by status, the number of pending approvals, and the age of the oldest one. */
   counts(): SessionCounts {
-    const sessions = { idle: 0, running: 0, awaiting_approval: 0, inactive: 0 };
+    const sessions = { idle: 0, running: 0, awaiting_approval: 0, awaiting_results: 0, inactive: 0 };
     let [pending, oldestAt]: [number, number | null] = [0, null];
     for (const { deleted, generation, status, approval } of this.#view?.rows() ?? []) {
       if (deleted || generation === 0) continue;

@@ -34,6 +34,7 @@ export const problem = z
 const goingOn = z.object({ runId: id, status: z.enum(['accepted', 'scheduled', 'queued', 'running']) });
 const cameTo = [
   z.object({ runId: id, status: z.literal('awaiting_approval'), approvalId: id }),
+  z.object({ runId: id, status: z.literal('awaiting_results'), callIds: z.array(id) }),
   z.object({ runId: id, status: z.literal('ok'), reply: z.string().nullable() }),
   z.object({ runId: id, status: z.enum(['error', 'timeout']), error: failure }),
 ] as const;

@@ -108,6 +108,8 @@ export class Conversation {
         return this.#join(event);
       case 'model_step':
         return this.#step(event);
+      case 'client_results_received':
+        return this.#askAnew(event);
       case 'tool_call_started':
         return void this.#turn?.block?.begun.add(event.callId);
       case 'tool_result':
@@ -167,15 +169,23 @@ export class Conversation {
 
   #start({ turn: { id, task }, merged = [] }: EventOf<'turn_started'>): void {
     const ids = [id, ...merged.map((turn) => turn.id)];
-    const asked = ids.flatMap((turnId) => this.#waiting.take(turnId) ?? []);
+    const waiting = ids.flatMap((turnId) => this.#waiting.take(turnId) ?? []);
+    const asked = waiting.map(({ seq, message: { client: _, ...message } }) => ({ seq, message }));
     const turn = runningTurn(detachedString(id), {
       fromSeq: Math.min(this.seq, ...asked.map(({ seq }) => seq)),
       asked: asked.map(({ message }) => message),
       missing: ids.length - asked.length,
       task: task ? (task.instructions ?? '') : null,
+      client: waiting.findLast(({ message }) => message.client)?.message.client,
     });
     this.#turn = turn;
     for (const { message } of asked) this.#said.add(this.#asking(turn, message));
+  }
+
+  #askAnew({ client }: EventOf<'client_results_received'>): void {
+    if (this.#turn === null) return;
+    this.#turn.asksAnew = true;
+    this.#turn.client = client ?? this.#turn.client;
   }
 
   #join({ runId }: EventOf<'turn_joined'>): void {
@@ -193,6 +203,7 @@ export class Conversation {
     if (turn === null) return;
     if (!flush) this.#hearJoined(turn, heard);
     const made = detachedCalls(calls);
+    if (!flush) turn.asksAnew = false;
     turn.calls = new Map(made.map((call) => [call.callId, call]));
     turn.flushing = flush === true && made.length > 0;
     if (flush) {

@@ -8,6 +8,7 @@ import {
 import type { ModelMessage } from '../../../shared/domain/prompt/model-request.ts';
 import type { CallResult } from '../../../shared/domain/session/commands.ts';
 import type { EventOf } from '../../../shared/domain/session/events.ts';
+import type { ClientRequest } from '../../../shared/domain/values/client-request.ts';
 import type { Message, Sender, ToolCall } from '../../../shared/domain/values/types.ts';
 import { detachedString } from '../../../shared/kit/detached-string.ts';
 
@@ -51,6 +52,9 @@ export interface RunningTurn {
   /** Messages that joined it; a step has read the first `heard` of them. */
   readonly joined: HeardMessage[];
   heard: number;
+  /** What the program that asks brings along, and whether no step was made since. */
+  client: ClientRequest | undefined;
+  asksAnew: boolean;
   calls: ReadonlyMap<string, ToolCall>;
   block: CallBlock | null;
   /** Messages that appear once the block is complete. */
@@ -69,7 +73,19 @@ const promptOf = (asked: readonly HeardMessage[]): string => asked.map(textForMo
 
 export const runningTurn = (
   id: string,
-  { fromSeq, asked, missing, task }: { fromSeq: number; asked: readonly HeardMessage[]; missing: number; task: string | null },
+  {
+    fromSeq,
+    asked,
+    missing,
+    task,
+    client,
+  }: {
+    fromSeq: number;
+    asked: readonly HeardMessage[];
+    missing: number;
+    task: string | null;
+    client: ClientRequest | undefined;
+  },
 ): RunningTurn => ({
   id,
   fromSeq,
@@ -79,6 +95,8 @@ export const runningTurn = (
   senders: asked.length > 0 ? asked.map(({ sender }) => sender) : [nobody],
   joined: [],
   heard: 0,
+  client,
+  asksAnew: true,
   calls: new Map(),
   block: null,
   later: [],
@@ -148,8 +166,8 @@ export const actingSender = (senders: readonly Sender[]): Sender => {
 /** What a turn sees of itself. */
 export const viewOfTurn = (turn: RunningTurn) => {
   const senders = sendersOf(turn);
-  const { prompt, calls, flush, flushing } = turn;
-  return { prompt, sender: actingSender(senders), senders, calls, flush, flushing };
+  const { prompt, client, asksAnew, calls, flush, flushing } = turn;
+  return { prompt, sender: actingSender(senders), senders, client, asksAnew, calls, flush, flushing };
 };
 
 const personOf = ({ principal, id }: Sender): string => principal ?? id;

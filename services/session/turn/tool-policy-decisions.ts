@@ -20,6 +20,7 @@ import { isStranger, onBehalfOf } from '../tools/on-behalf.ts';
 import { type ToolWord, toolWord } from '../tools/tool-policy.ts';
 import type { Attempt } from './attempt.ts';
 import { callHash, parseArguments } from './call-hash.ts';
+import { isClientTool } from './client-tools.ts';
 import { type TurnContext, toolOf } from './turn-context.ts';
 
 /**
@@ -28,6 +29,7 @@ import { type TurnContext, toolOf } from './turn-context.ts';
  */
 export const toolPolicyDecisionOf = (attempt: Attempt, turnContext: TurnContext, call: ToolCall, silent: boolean): Ruling => {
   const tool = toolOf(turnContext, call.tool);
+  if (tool === undefined && isClientTool(turnContext.view, call.tool)) return silent ? notNow : handedOver(attempt);
   if (tool === undefined) return invalid(`There is no tool ${JSON.stringify(call.tool)}. ${offer(turnContext)}`);
   const parsed = parseArguments(call.arguments);
   if ('problem' in parsed) return invalid(parsed.problem);
@@ -43,6 +45,13 @@ export const toolPolicyDecisionOf = (attempt: Attempt, turnContext: TurnContext,
   if (silent) return { kind: 'deny', reason: 'The call needs an approval, and nobody can be asked for one now.' };
   return { kind: 'ask', ...questionOf(attempt, turnContext, call, { tool, given: parsed.value, asks: 'run', ...policy }) };
 };
+
+const notNow: Ruling = { kind: 'deny', reason: 'The program that asks is not there for it now.' };
+/** The program runs it: no rule of ours applies to what happens there. */
+export const handedOver = ({ services: { clock, config } }: Attempt): Extract<Ruling, { kind: 'client' }> => ({
+  kind: 'client',
+  expiresAt: clock.now() + config.tools.clientResultMinutes * 60_000,
+});
 
 export type Question = Pick<Extract<Ruling, { kind: 'ask' }>, 'request' | 'notices'>;
 

@@ -119,6 +119,10 @@ const change = (row: IndexRow, event: SessionEvent, { at, seq, events }: Recorde
       };
     case 'approval_resolved':
       return { approval: null, ...(row.status === 'awaiting_approval' && { status: 'running' as const }) };
+    case 'client_results_awaited':
+      return { status: 'awaiting_results', resultsUntil: event.expiresAt };
+    case 'client_results_received':
+      return { status: 'running' };
     case 'session_reset':
       return {
         ...ended,

@@ -26,6 +26,8 @@ export interface CallState {
   readonly attempt: number;
   /** How often the call was started. */
   readonly tries: number;
+  /** The program that sent the message runs it. */
+  readonly client?: true;
   /** The run in another session that the call started. */
   readonly runId?: string;
 }
@@ -49,6 +51,8 @@ export interface ActiveTurn extends TurnRef {
   readonly task?: TurnTask;
   /** The one person whose messages this turn answers (D7). */
   readonly askedBy?: string;
+  /** It waits for results of the program's tools until then, ms. */
+  readonly resultsUntil?: number;
 }
 /**
  * Tokens of this generation. `contextTokens` are those of the last model step: how full the model's window is (A1/3). `estimated`: that step's
@@ -196,7 +200,10 @@ export const stepRecorded = (
   ...withTurn(context, {
     ...progress,
     step: step + 1,
-    calls: calls.map(({ callId, tool }) => ({ callId, tool, status: 'pending', attempt: turn.attempt, tries: 0 })),
+    calls: calls.map(({ callId, tool, client }) => ({
+      ...{ callId, tool, status: 'pending', attempt: turn.attempt, tries: 0 },
+      ...(client && { client }),
+    })),
   }),
   usage: {
     ...spent(context, usage),
@@ -223,6 +230,15 @@ export const callStarted = (context: SessionContext, event: EventOf<'tool_call_s
 export const callEnded = (context: SessionContext, { callId }: EventOf<'tool_result'>): ContextChange => {
   const { turn } = withCall(context, callId, { status: 'done' });
   return { turn: turn && { ...turn, ...progress } };
+};
+
+export const resultsAwaited = (context: SessionContext, { expiresAt }: EventOf<'client_results_awaited'>): ContextChange =>
+  withTurn(context, { resultsUntil: expiresAt });
+
+export const resultsReceived = ({ turn }: SessionContext, { turn: { attempt } }: EventOf<'client_results_received'>): ContextChange => {
+  if (turn === null) return {};
+  const { resultsUntil: _, ...others } = turn;
+  return { turn: { ...others, ...progress, attempt } };
 };
 
 export const compactionRecorded = (

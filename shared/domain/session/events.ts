@@ -21,6 +21,7 @@ import {
   turnRef,
   usage,
 } from '../values/types.ts';
+import { clientEvents } from './client-events.ts';
 import { historyDamaged } from './damage-event.ts';
 import { introspectionEvents } from './introspection-events.ts';
 import { askedBy, queuedTurn } from './queued-turn.ts';
@@ -198,6 +199,7 @@ export const sessionEvent = z.discriminatedUnion('type', [
     callId: id.optional(),
     reason: z.string().optional(),
   }),
+  ...clientEvents,
   z.object({
     type: z.literal('session_reset'),
     v: v1,

@@ -10,6 +10,8 @@ import {
   messageAdded,
   neverOpened,
   queueCleared,
+  resultsAwaited,
+  resultsReceived,
   runEnded,
   runsStopped,
   type SessionContext,
@@ -98,6 +100,8 @@ export const sessionMachine = setup({
     stopRuns: assign(({ context }, p: EventOf<'runs_stopped'>) => runsStopped(context, p)),
     requestApproval: assign((_, p: EventOf<'approval_requested'>) => ({ approval: requestOf(p) })),
     resolveApproval: assign(({ context }, p: EventOf<'approval_resolved'>) => answered(context, p)),
+    awaitResults: assign(({ context }, p: EventOf<'client_results_awaited'>) => resultsAwaited(context, p)),
+    receiveResults: assign(({ context }, p: EventOf<'client_results_received'>) => resultsReceived(context, p)),
     resetSession: assign(({ context }, p: EventOf<'session_reset'>) => ({
       ...freshGeneration,
       sessionId: detachedString(p.sessionId),
@@ -183,6 +187,10 @@ export const sessionMachine = setup({
         turn_failed: { target: 'idle', actions: 'failTurn' },
         turn_aborted: { target: 'idle', actions: 'abortTurn' },
         queue_cleared: { actions: { type: 'clearQueue', params: ({ event }) => event } },
+        client_results_awaited: {
+          target: 'awaiting_results',
+          actions: { type: 'awaitResults', params: ({ event }) => event },
+        },
         approval_requested: [
           {
             guard: ({ event }) => event.deferred !== undefined,
@@ -201,8 +209,17 @@ export const sessionMachine = setup({
         approval_resolved: { target: 'running', actions: { type: 'resolveApproval', params: ({ event }) => event } },
       },
     },
+    awaiting_results: {
+      on: {
+        turn_queued: { actions: { type: 'enqueueTurn', params: ({ event }) => event } },
+        turn_joined: { actions: { type: 'joinTurn', params: ({ event }) => event } },
+        turn_aborted: { target: 'idle', actions: 'abortTurn' },
+        queue_cleared: { actions: { type: 'clearQueue', params: ({ event }) => event } },
+        client_results_received: { target: 'running', actions: { type: 'receiveResults', params: ({ event }) => event } },
+      },
+    },
   },
 });
 
 export type MachineSnapshot = SnapshotFrom<typeof sessionMachine>;
-export type SessionStatus = 'idle' | 'running' | 'awaiting_approval' | 'inactive';
+export type SessionStatus = 'idle' | 'running' | 'awaiting_approval' | 'awaiting_results' | 'inactive';

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { limits } from '../../kit/limits.ts';
 import { attachment } from './attachment.ts';
+import { clientRequest } from './client-request.ts';
 
 /** Values shared by commands, events and state. Plain data: they survive MessagePack and JSON unchanged. */
 
@@ -134,6 +135,8 @@ export const message = z.object({
   replyTo: z.string().min(1).max(128).optional(),
   /** The owner said it to the group, not to the agent: the model is told so (A6/76, D3). */
   aside: z.literal('owner').optional(),
+  /** What the program that sends it asks of the model besides. */
+  client: clientRequest.optional(),
 });
 export type Message = z.infer<typeof message>;
 
@@ -155,8 +158,14 @@ export const requestedCall = z.object({
   tool: z.string().min(1).max(128),
   arguments: z.string().max(limits.toolArgumentsCharacters),
 });
-/** `callId` is unique among all calls of the session, and is the idempotency key of the tool's effect (I6). */
-export const toolCall = requestedCall.extend({ callId: z.string().min(1).max(limits.callIdCharacters) });
+/**
+ * `callId` is unique among all calls of the session, and is the idempotency key of the tool's effect (I6). `client`: the program that sent the
+ * message runs it.
+ */
+export const toolCall = requestedCall.extend({
+  callId: z.string().min(1).max(limits.callIdCharacters),
+  client: z.literal(true).optional(),
+});
 export type RequestedCall = z.infer<typeof requestedCall>;
 export type ToolCall = z.infer<typeof toolCall>;
 
@@ -208,6 +217,8 @@ export const ruling = z.discriminatedUnion('kind', [
     request: approvalRequest.omit({ callId: true, tool: true }),
     notices: ownersNotices.optional(),
   }),
+  /** The program that sent the message runs it; results must be there by `expiresAt`. */
+  z.object({ kind: z.literal('client'), expiresAt: timestamp }),
 ]);
 export type Ruling = z.infer<typeof ruling>;
 
