@@ -86,6 +86,8 @@ const turnVerbs = [
   'await-results',
   'give',
   'give',
+  'give',
+  'give',
   'give-saying',
   'expire-results',
   'ask-call',
@@ -113,7 +115,7 @@ const sent: ReadonlySet<string> = new Set<Verb>([...verbs.filter((verb) => verb 
 
 const modes = ['followup', 'collect', 'steer', 'interrupt', 'reject'] as const;
 const places = ['#a', '#b', '#a/7', 'work:#a'] as const;
-const rulings = ['run', 'deny', 'ask', 'ask-once', 'spawn', 'ask-spawn', 'client'] as const;
+const rulings = ['run', 'deny', 'ask', 'ask-once', 'spawn', 'ask-spawn', 'client', 'client'] as const;
 const oneOf = <T>(items: readonly T[], number: number): T => items[number % items.length] as T;
 
 /** The row of an intent in a state: four in five mean the turn that runs, the others one that is over, to come or not there at all. */
