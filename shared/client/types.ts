@@ -134,7 +134,13 @@ export interface NewMessage {
   /** Send later, at this time: milliseconds or ISO 8601. */
   readonly sendAt?: number | string;
 }
-type GoingOn = Exclude<Run, { readonly approvalId: string } | { readonly callIds: readonly string[] } | { readonly reply: string | null } | { readonly error: object }>;
+type GoingOn = Exclude<
+  Run,
+  | { readonly approvalId: string }
+  | { readonly callIds: readonly string[] }
+  | { readonly reply: string | null }
+  | { readonly error: object }
+>;
 /** A run as the call that started it returned. `duplicate`: it had already been started with the same Idempotency-Key. */
 export type BegunRun =
   | (GoingOn & { readonly duplicate?: boolean; readonly sendAt?: number })

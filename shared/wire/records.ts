@@ -53,6 +53,7 @@ export const indexRow = z.object({
   activeTurnId: z.string().nullable(),
   approval: approvalRequest.extend({ requestedAt: z.number() }).nullable().default(null),
   resultsUntil: z.number().optional(),
+  thread: z.string().optional(),
   costUsd: z.number().min(0).default(0),
   lastMessagePreview: z.string(),
   lastMessageId: z.string().optional(),

@@ -12,6 +12,13 @@ import type { EventFeed } from './event-feed.ts';
 /** A hint for callers whose run was not found. */
 export const olderRuns = 'of a long session only the latest runs are looked for; older ones are read with its messages';
 
+/** How long a caller waits for a run, ms, and for what; default: that it is over. */
+export interface Wait {
+  readonly waitMs: number;
+  readonly signal: AbortSignal;
+  readonly isEnough?: ((run: Run | null) => boolean) | undefined;
+}
+
 /** Finds runs in the log and waits for them, on any replica (A10/122). */
 export class Runs {
   readonly #ports: Ports;
@@ -44,10 +51,10 @@ export class Runs {
   async await(
     key: SessionKey,
     runId: string,
-    { after = 0, waitMs, signal }: { after?: number; waitMs: number; signal: AbortSignal },
+    { after = 0, waitMs, signal, isEnough }: { after?: number } & Wait,
   ): Promise<Run | null> {
     const found = await findRun(this.#ports, key, runId, after);
-    const run = await this.#follow(key, runId, found, waitMs, signal);
+    const run = await this.#follow(key, runId, found, { waitMs, signal, isEnough });
     return run ?? this.noted(key, runId);
   }
 
@@ -61,30 +68,29 @@ export class Runs {
     wait: {
       after: number;
       seen: number;
-      waitMs: number;
-      signal: AbortSignal;
       answer: Promise<CommandAnswer | null>;
       duplicate: boolean;
-    },
+    } & Wait,
   ): Promise<Run> {
-    const { after, seen, waitMs, answer, duplicate } = wait;
+    const { after, seen, answer, duplicate, waitMs, isEnough = isOver } = wait;
     const over = new AbortController();
     const signal = AbortSignal.any([wait.signal, over.signal]);
-    const repeated = async () => this.#follow(key, runId, await findRun(this.#ports, key, runId, seen), waitMs, signal);
-    const recorded = duplicate ? repeated() : this.#follow(key, runId, unknownRun(runId, after), waitMs, signal);
+    const follow = (found: FoundRun) => this.#follow(key, runId, found, { waitMs, signal, isEnough });
+    const repeated = async () => follow(await findRun(this.#ports, key, runId, seen));
+    const recorded = duplicate ? repeated() : follow(unknownRun(runId, after));
     const answered = answer.then(async (told): Promise<Run | null> => {
       if (told?.outcome === 'refused')
         return failedRun(runId, told.code ?? 'refused', told.message ?? 'the session refuses this');
       if (told?.outcome !== 'duplicate') return recorded;
       const { run } = await findRun(this.#ports, key, runId, seen);
-      if (run !== null) return isOver(run) ? run : recorded;
+      if (run !== null) return isEnough(run) ? run : recorded;
       return failedRun(runId, 'duplicate_message', 'a message with this messageId is in the session already; nothing was added');
     });
     const message = "no outcome yet; the run continues: request it again, or read the session's messages";
     const timeout: Run = { runId, status: 'timeout', error: { code: 'timeout', message } };
     try {
       const run = await Promise.race([recorded, answered]);
-      return isOver(run) ? run : timeout;
+      return run !== null && isEnough(run) ? run : timeout;
     } catch (error) {
       // The command is stored by now: a 503 would make the caller send it again.
       if (hasCode(error, 'unavailable')) return timeout;
@@ -94,8 +100,8 @@ export class Runs {
     }
   }
 
-  async #follow(key: SessionKey, runId: string, found: FoundRun, waitMs: number, signal: AbortSignal): Promise<Run | null> {
+  async #follow(key: SessionKey, runId: string, found: FoundRun, wait: Wait): Promise<Run | null> {
     const follow = (after: number, until: AbortSignal) => this.#feed.follow({ after, key, signal: until });
-    return followRun(this.#clock, follow, { runId, found, waitMs, signal });
+    return followRun(this.#clock, follow, { runId, found, ...wait });
   }
 }

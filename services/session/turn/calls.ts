@@ -46,11 +46,7 @@ export const finishCalls = async (attempt: Attempt, turn: ActiveTurn, turnContex
 /** True for a call that must still be run, or decided. */
 export const isOpen = ({ held }: Attempt, { callId, status }: CallState): boolean => status !== 'done' && !held.has(callId);
 
-const ask = async (
-  attempt: Attempt,
-  turnContext: TurnContext,
-  asked: { callId: string; task: Task },
-): Promise<boolean> => {
+const ask = async (attempt: Attempt, turnContext: TurnContext, asked: { callId: string; task: Task }): Promise<boolean> => {
   if (asked.task.kind !== 'ask') return false;
   const { callId, task } = asked;
   const { tool } = writtenCall(turnContext, callId);

@@ -43,5 +43,9 @@ export const offeredToModel = (
 export const nameTaken = ({ view, known }: Pick<TurnContext, 'view' | 'known'>): StepOutcome | null => {
   const taken = known.find(({ name }) => view.asksAnew && isClientTool(view, name));
   if (taken === undefined) return null;
-  return { kind: 'failed', code: 'tool_name_taken', message: `tools: the agent has a tool "${taken.name}" of its own; rename yours` };
+  return {
+    kind: 'failed',
+    code: 'tool_name_taken',
+    message: `tools: the agent has a tool "${taken.name}" of its own; rename yours`,
+  };
 };

@@ -9,7 +9,11 @@ export const sdkSettings = (settings: ModelSettings): Partial<CallOptions> => {
     ...given({ temperature, topP, presencePenalty, frequencyPenalty, maxOutputTokens, seed, stopSequences: stop }),
     ...(toolChoice !== undefined && { toolChoice: choiceOf(toolChoice) }),
     ...(format && {
-      responseFormat: { type: 'json', ...given({ name, description }), ...(schema !== undefined && { schema: JSON.parse(schema) }) },
+      responseFormat: {
+        type: 'json',
+        ...given({ name, description }),
+        ...(schema !== undefined && { schema: JSON.parse(schema) }),
+      },
     }),
   };
 };

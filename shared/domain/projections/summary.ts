@@ -67,6 +67,7 @@ const change = (row: IndexRow, event: SessionEvent, { at, seq, events }: Recorde
         lastMessageId: `${seq}.${events.indexOf(event)}`,
         participants: withParticipant(row.participants, event.message.sender),
         ...(event.message.deliverTo && { lastRoute: event.message.deliverTo }),
+        ...(event.turnId !== undefined && event.message.thread !== row.thread && { thread: event.message.thread }),
       };
     case 'message_edited':
       return revised(row, event, previewOf(event.text), seq);
@@ -127,6 +128,7 @@ const change = (row: IndexRow, event: SessionEvent, { at, seq, events }: Recorde
       return {
         ...ended,
         approval: null,
+        ...(row.thread !== undefined && { thread: undefined }),
         sessionId: event.sessionId,
         generation: event.generation,
         messageCount: 0,

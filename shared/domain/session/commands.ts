@@ -231,7 +231,10 @@ export const sessionCommand = z.discriminatedUnion('type', [
    */
   z.object({
     type: z.literal('give_results'),
-    results: z.array(callResult.extend({ outcome: z.enum(['ok', 'error']) })).min(1).max(limits.stepCalls),
+    results: z
+      .array(callResult.extend({ outcome: z.enum(['ok', 'error']) }))
+      .min(1)
+      .max(limits.stepCalls),
     by: sender,
     said: message.optional(),
     client: clientRequest.optional(),

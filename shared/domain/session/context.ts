@@ -235,7 +235,10 @@ export const callEnded = (context: SessionContext, { callId }: EventOf<'tool_res
 export const resultsAwaited = (context: SessionContext, { expiresAt }: EventOf<'client_results_awaited'>): ContextChange =>
   withTurn(context, { resultsUntil: expiresAt });
 
-export const resultsReceived = ({ turn }: SessionContext, { turn: { attempt } }: EventOf<'client_results_received'>): ContextChange => {
+export const resultsReceived = (
+  { turn }: SessionContext,
+  { turn: { attempt } }: EventOf<'client_results_received'>,
+): ContextChange => {
   if (turn === null) return {};
   const { resultsUntil: _, ...others } = turn;
   return { turn: { ...others, ...progress, attempt } };

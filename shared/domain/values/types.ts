@@ -137,6 +137,8 @@ export const message = z.object({
   aside: z.literal('owner').optional(),
   /** What the program that sends it asks of the model besides. */
   client: clientRequest.optional(),
+  /** Stands for all that this program has said in the conversation up to here: its next call finds the session by it. */
+  thread: z.string().min(1).max(64).optional(),
 });
 export type Message = z.infer<typeof message>;
 

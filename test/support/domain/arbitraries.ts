@@ -111,7 +111,13 @@ const intent = fc.tuple(fc.constantFrom<Verb>(...verbs, ...turnVerbs), fc.nat(99
 export const intents = fc.array(intent, { maxLength: 60, size: 'max' });
 
 /** Commands that others send; all else is the host's own and does not come from the queue. */
-const sent: ReadonlySet<string> = new Set<Verb>([...verbs.filter((verb) => verb !== 'resume'), 'answer', 'answer-by', 'give', 'give-saying']);
+const sent: ReadonlySet<string> = new Set<Verb>([
+  ...verbs.filter((verb) => verb !== 'resume'),
+  'answer',
+  'answer-by',
+  'give',
+  'give-saying',
+]);
 
 const modes = ['followup', 'collect', 'steer', 'interrupt', 'reject'] as const;
 const places = ['#a', '#b', '#a/7', 'work:#a'] as const;

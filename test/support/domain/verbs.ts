@@ -355,7 +355,11 @@ export const verbs: Record<string, (...words: string[]) => SessionCommand> = {
   }),
   'await-results': (ref, until = '1000') => ({ type: 'await_results', turn: refOf(ref), expiresAt: Number(until) }),
   /** Results of the program's tools: `give owner m1.1.0:ok m1.1.1:error`; with a message besides, `give-saying m9 m1.1.0:ok`. */
-  give: (person = '', ...results) => ({ type: 'give_results', by: people[person] ?? { id: person }, results: resultsOf(results) }),
+  give: (person = '', ...results) => ({
+    type: 'give_results',
+    by: people[person] ?? { id: person },
+    results: resultsOf(results),
+  }),
   'give-saying': (message, ...results) => ({
     ...{ type: 'give_results', by: people.owner as Sender, results: resultsOf(results), said: messageOf(message) },
   }),

@@ -1,7 +1,17 @@
 import type { Sender } from '../../values/types.ts';
 import type { ActiveTurn, CallState } from '../context.ts';
 import type { SessionEvent } from '../events.ts';
-import { accept, type BusyView, type Decision, type Given, isCurrent, nothing, refOf, refuse, type SessionView } from './decision.ts';
+import {
+  accept,
+  type BusyView,
+  type Decision,
+  type Given,
+  isCurrent,
+  nothing,
+  refOf,
+  refuse,
+  type SessionView,
+} from './decision.ts';
 import { abandonEvents } from './generation.ts';
 import { joinEvents } from './message.ts';
 import { isStranger } from './queue-share.ts';
@@ -13,7 +23,11 @@ import { ended, starting } from './tools.ts';
  */
 
 /** The calls are the program's now: begun as far as anybody here knows (I6). */
-export const handingOver = (turn: Pick<ActiveTurn, 'id' | 'attempt'>, calls: readonly CallState[], expiresAt: number): SessionEvent[] => [
+export const handingOver = (
+  turn: Pick<ActiveTurn, 'id' | 'attempt'>,
+  calls: readonly CallState[],
+  expiresAt: number,
+): SessionEvent[] => [
   ...calls.map((call) => starting(turn, call)),
   { type: 'client_results_awaited', v: 1, turn: refOf(turn), calls: calls.map(({ callId }) => callId), expiresAt },
 ];
@@ -33,13 +47,17 @@ export const giveResults = (given: Given<'give_results'>, view: SessionView): De
   const texts = new Map(results.map((result) => [result.callId, result]));
   const open = view.status === 'awaiting_results' ? openCalls(view.turn) : [];
   if (view.turn === null || !open.some(({ callId }) => texts.has(callId))) {
-    return refuse('results_unexpected', 'no call waits for these results: they were given, the wait was too long, or another message came');
+    return refuse(
+      'results_unexpected',
+      'no call waits for these results: they were given, the wait was too long, or another message came',
+    );
   }
   const missing = open.find(({ callId }) => !texts.has(callId));
   if (missing !== undefined) {
     return refuse('results_incomplete', `call ${missing.callId} has no result; give those of all calls of the answer together`);
   }
-  if (!mayGive(by, view.turn)) return refuse('results_forbidden', 'these calls are not yours to answer; whoever sent the message is');
+  if (!mayGive(by, view.turn))
+    return refuse('results_forbidden', 'these calls are not yours to answer; whoever sent the message is');
   return accept(...receiving(given, view, open));
 };
 

@@ -102,7 +102,8 @@ const whileBusy = (given: Given<'post_message'>, view: BusyView): Decision => {
   const joins = mode === 'steer' || isQuiet(given, view.turn);
   if (joins && client === undefined && mayJoin(turn, view)) return accept(...ready, ...joining(given, view));
   if (mode === 'reject') return refusing(given, 'session_busy');
-  if (mode === 'interrupt' && mayInterrupt(message, view.turn)) return accept(...interrupting(given, view, 'a newer message interrupts'));
+  if (mode === 'interrupt' && mayInterrupt(message, view.turn))
+    return accept(...interrupting(given, view, 'a newer message interrupts'));
 
   const { queue } = view.context;
   const position = queue.length + 1;

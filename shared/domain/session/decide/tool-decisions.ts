@@ -1,8 +1,8 @@
 import type { ApprovalRequest, Ruling, ToolCall } from '../../values/types.ts';
 import type { CallState } from '../context.ts';
 import type { SessionEvent } from '../events.ts';
-import { type BusyView, refOf, sending } from './decision.ts';
 import { handingOver } from './client-results.ts';
+import { type BusyView, refOf, sending } from './decision.ts';
 import { type CallQuestion, deferring, displacing } from './deferral.ts';
 import { ended, starting } from './tools.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { afterCommitOf, unknownRun } from '../../../../../shared/domain/projections/run.ts';
+import { afterCommitOf, type TrackedRun, unknownRun } from '../../../../../shared/domain/projections/run.ts';
 import type { CommandEnvelope } from '../../../../../shared/domain/session/envelope.ts';
 import { command, given, stateAfter, tell } from '../../../../support/domain/given.ts';
 
@@ -44,8 +44,18 @@ const results = ['tool_result m1/2 m1.1.0 ok', 'tool_result m1/2 m1.1.1 error'];
 
 describe('results', () => {
   test.each<[string, string[], string, string[]]>([
-    ['continue the turn as its next attempt', waiting, `give owner ${both}`, ['client_results_received m1/2 by owner-1', ...results]],
-    ['of a program that acts for the owner', waiting, `give program ${both}`, ['client_results_received m1/2 by boss', ...results]],
+    [
+      'continue the turn as its next attempt',
+      waiting,
+      `give owner ${both}`,
+      ['client_results_received m1/2 by owner-1', ...results],
+    ],
+    [
+      'of a program that acts for the owner',
+      waiting,
+      `give program ${both}`,
+      ['client_results_received m1/2 by boss', ...results],
+    ],
     [
       'with a message that the next step reads',
       waiting,
@@ -55,10 +65,20 @@ describe('results', () => {
     ['of some calls are refused', waiting, 'give owner m1.1.0:ok', ['refused: results_incomplete']],
     ['of other calls are refused', waiting, 'give owner m0.1.0:ok', ['refused: results_unexpected']],
     ['of somebody else are refused', waiting, `give stranger ${both}`, ['refused: results_forbidden']],
-    ['are for whoever asked', ['post-of m1 stranger', ...waiting.slice(1)], `give stranger ${both}`, ['refused: results_forbidden']],
+    [
+      'are for whoever asked',
+      ['post-of m1 stranger', ...waiting.slice(1)],
+      `give stranger ${both}`,
+      ['refused: results_forbidden'],
+    ],
     ['given twice are refused', [...waiting, `give owner ${both}`], `give owner ${both}`, ['refused: results_unexpected']],
     ['after a stop are refused', [...waiting, 'stop'], `give owner ${both}`, ['refused: results_unexpected']],
-    ['of a call that runs here are refused', ['post m1', 'call m1/1 1 find run'], 'give owner m1.1.0:ok', ['refused: results_unexpected']],
+    [
+      'of a call that runs here are refused',
+      ['post m1', 'call m1/1 1 find run'],
+      'give owner m1.1.0:ok',
+      ['refused: results_unexpected'],
+    ],
   ])('%s', (_, history, asked, events) => {
     given(...history)
       .when(asked)
@@ -91,14 +111,17 @@ describe('the wait ends without results', () => {
       .then(...events);
   });
 
-  test.each(['post m9', 'post-as m9 followup', 'post-as m9 steer', 'post-as m9 collect'])('with the next message: %s', (asked) => {
-    given(...waiting)
-      .when(asked)
-      .then(
-        'turn_aborted m1/1 a newer message came instead of the results of the tools',
-        ...['user_message m9 for a turn', 'turn_started m9/1'],
-      );
-  });
+  test.each(['post m9', 'post-as m9 followup', 'post-as m9 steer', 'post-as m9 collect'])(
+    'with the next message: %s',
+    (asked) => {
+      given(...waiting)
+        .when(asked)
+        .then(
+          'turn_aborted m1/1 a newer message came instead of the results of the tools',
+          ...['user_message m9 for a turn', 'turn_started m9/1'],
+        );
+    },
+  );
 
   test("a stranger's message waits behind the owner's turn; so does the result of a spawned run", () => {
     given(...waiting)
@@ -125,7 +148,7 @@ describe('a message that brings tools', () => {
 test('the run of the message and the run of the results end together', () => {
   const { commits } = tell(...waiting, `give owner ${both}`, 'reply m1/2 2');
   const runOf = (id: string, upTo: number) =>
-    commits.slice(0, upTo).reduce((found, commit) => ({ ...found, ...afterCommitOf(found, commit, id) }), unknownRun(id, 0)).run;
+    commits.slice(0, upTo).reduce<TrackedRun>((found, commit) => afterCommitOf(found, commit, id), unknownRun(id, 0)).run;
   const gave = commits[2]?.command.id ?? '';
   expect(runOf('m1', 2)).toEqual({ runId: 'm1', status: 'awaiting_results', callIds: ['m1.1.0', 'm1.1.1'] });
   expect([runOf('m1', 3)?.status, runOf(gave, 3)?.status]).toEqual(['running', 'running']);
