@@ -4,15 +4,8 @@ import type { CommandAnswer, RecordedCommit } from '../domain/session/envelope.t
 import type { EventType, SessionEvent } from '../domain/session/events.ts';
 import type { ShownState } from '../domain/session/evolve.ts';
 import type { Attachment } from '../domain/values/attachment.ts';
-import type {
-  DeliveryTarget,
-  QueueRule,
-  Sender,
-  Settings,
-  SettingsChange as StoredChange,
-  thinkingLevels,
-  verboseLevels,
-} from '../domain/values/types.ts';
+import type { thinkingLevels, verboseLevels } from '../domain/values/levels.ts';
+import type { DeliveryTarget, QueueRule, Sender, Settings, SettingsChange as StoredChange } from '../domain/values/types.ts';
 import type { Difference } from '../kit/comparison.ts';
 
 /** What the gateway accepts and returns, as in docs/integrate/openapi.json. Times are milliseconds since 1970. */

@@ -7,7 +7,7 @@ import { commandForChat } from '../../../shared/domain/routing/chat-answer.ts';
 import { chatCommandIn } from '../../../shared/domain/routing/chat-command.ts';
 import { queueRuleOf } from '../../../shared/domain/routing/queue-rule.ts';
 import type { CommandOf, SessionCommand } from '../../../shared/domain/session/commands.ts';
-import { isStranger } from '../../../shared/domain/session/decide/queue-share.ts';
+import { isStranger } from '../../../shared/domain/values/queue-share.ts';
 import type { QueueRule } from '../../../shared/domain/values/types.ts';
 import { occasionFor } from '../commands/envelope.ts';
 

@@ -30,7 +30,6 @@ export const problem = z
     requestId: id,
   })
   .meta({ id: 'Problem', description: 'RFC 9457. Decide by `code`, which never changes its meaning.' });
-
 const goingOn = z.object({ runId: id, status: z.enum(['accepted', 'scheduled', 'queued', 'running']) });
 const cameTo = [
   z.object({ runId: id, status: z.literal('awaiting_approval'), approvalId: id }),

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { resolveModel } from '../../../shared/domain/config/model-name.ts';
 import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
-import { settings, thinkingLevels, verboseLevels } from '../../../shared/domain/values/types.ts';
+import { thinkingLevels, verboseLevels } from '../../../shared/domain/values/levels.ts';
+import { settings } from '../../../shared/domain/values/types.ts';
 import { NatterError } from '../../../shared/kit/errors.ts';
 import { commandIdOf } from '../commands/envelope.ts';
 import { sendCommand } from '../commands/send-command.ts';

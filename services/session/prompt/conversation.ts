@@ -11,6 +11,7 @@ import { assert } from '../../../shared/kit/assert.ts';
 import { detachedString } from '../../../shared/kit/detached-string.ts';
 import { ConversationMessageList } from './conversation-message-list.ts';
 import {
+  askAnew,
   closed,
   detachedCalls,
   flushMessages,
@@ -47,7 +48,6 @@ export class Conversation {
   get seq(): number {
     return this.#at.seq;
   }
-  /** Estimated size in characters. */
   get characters(): number {
     return this.#said.characters + this.#waiting.characters;
   }
@@ -109,7 +109,7 @@ export class Conversation {
       case 'model_step':
         return this.#step(event);
       case 'client_results_received':
-        return this.#askAnew(event);
+        return askAnew(this.#turn, event);
       case 'tool_call_started':
         return void this.#turn?.block?.begun.add(event.callId);
       case 'tool_result':
@@ -117,9 +117,8 @@ export class Conversation {
       case 'assistant_message':
         return this.#answer(event.text);
       case 'delivery_reported':
-        return event.kind === 'assistant_message' && !event.past
-          ? this.#append({ message: deliveryReportMessage(event) })
-          : undefined;
+        if (event.kind === 'assistant_message' && !event.past) this.#append({ message: deliveryReportMessage(event) });
+        return;
       case 'context_compacted':
         return this.#compact(event);
       case 'turn_completed':
@@ -153,7 +152,6 @@ export class Conversation {
     this.#append({ heard: kept, message: userMessage(kept) });
   }
 
-  /** Appears at once, or behind the calls of the running step. */
   #append(entry: Pick<ConversationMessage, 'heard' | 'message'>): void {
     const said: ConversationMessage = { ...this.#at, ...entry };
     if (this.#turn?.block) this.#turn.later.push(said);
@@ -169,23 +167,15 @@ export class Conversation {
 
   #start({ turn: { id, task }, merged = [] }: EventOf<'turn_started'>): void {
     const ids = [id, ...merged.map((turn) => turn.id)];
-    const waiting = ids.flatMap((turnId) => this.#waiting.take(turnId) ?? []);
-    const asked = waiting.map(({ seq, message: { client: _, ...message } }) => ({ seq, message }));
+    const asked = ids.flatMap((turnId) => this.#waiting.take(turnId) ?? []);
     const turn = runningTurn(detachedString(id), {
       fromSeq: Math.min(this.seq, ...asked.map(({ seq }) => seq)),
       asked: asked.map(({ message }) => message),
       missing: ids.length - asked.length,
       task: task ? (task.instructions ?? '') : null,
-      client: waiting.findLast(({ message }) => message.client)?.message.client,
     });
     this.#turn = turn;
-    for (const { message } of asked) this.#said.add(this.#asking(turn, message));
-  }
-
-  #askAnew({ client }: EventOf<'client_results_received'>): void {
-    if (this.#turn === null) return;
-    this.#turn.asksAnew = true;
-    this.#turn.client = client ?? this.#turn.client;
+    for (const message of turn.asked) this.#said.add(this.#asking(turn, message));
   }
 
   #join({ runId }: EventOf<'turn_joined'>): void {
@@ -203,7 +193,6 @@ export class Conversation {
     if (turn === null) return;
     if (!flush) this.#hearJoined(turn, heard);
     const made = detachedCalls(calls);
-    if (!flush) turn.asksAnew = false;
     turn.calls = new Map(made.map((call) => [call.callId, call]));
     turn.flushing = flush === true && made.length > 0;
     if (flush) {
@@ -219,7 +208,7 @@ export class Conversation {
 
   #hearJoined(turn: RunningTurn, heard: number): void {
     for (const message of turn.joined.slice(turn.heard, heard)) this.#said.add(this.#asking(turn, message));
-    turn.heard = Math.max(turn.heard, Math.min(heard, turn.joined.length));
+    [turn.heard, turn.asksAnew] = [Math.max(turn.heard, Math.min(heard, turn.joined.length)), false];
   }
 
   #answer(text: string): void {

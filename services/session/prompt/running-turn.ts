@@ -73,29 +73,18 @@ const promptOf = (asked: readonly HeardMessage[]): string => asked.map(textForMo
 
 export const runningTurn = (
   id: string,
-  {
-    fromSeq,
-    asked,
-    missing,
-    task,
-    client,
-  }: {
-    fromSeq: number;
-    asked: readonly HeardMessage[];
-    missing: number;
-    task: string | null;
-    client: ClientRequest | undefined;
-  },
+  { fromSeq, asked, missing, task }: { fromSeq: number; asked: readonly HeardMessage[]; missing: number; task: string | null },
 ): RunningTurn => ({
   id,
   fromSeq,
   prompt: task ?? promptOf(asked),
-  asked: [...asked],
+  // What they bring along is not part of the conversation.
+  asked: asked.map(({ client: _, ...message }) => message),
   isWhole: task !== null || missing === 0,
   senders: asked.length > 0 ? asked.map(({ sender }) => sender) : [nobody],
   joined: [],
   heard: 0,
-  client,
+  client: asked.findLast(({ client }) => client)?.client,
   asksAnew: true,
   calls: new Map(),
   block: null,
@@ -103,6 +92,13 @@ export const runningTurn = (
   flush: [],
   flushing: false,
 });
+
+/** The program that asks has given the results of its tools. */
+export const askAnew = (turn: RunningTurn | null, { client }: EventOf<'client_results_received'>): void => {
+  if (turn === null) return;
+  turn.asksAnew = true;
+  turn.client = client ?? turn.client;
+};
 
 /** A turn, and what it says to the conversation when the calls of its step have ended: `messages`, then those that came meanwhile. */
 interface ClosedBlock {

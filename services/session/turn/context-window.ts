@@ -12,11 +12,11 @@ import type { ActiveTurn } from '../../../shared/domain/session/context.ts';
 import type { StepOutcome } from '../../../shared/domain/values/types.ts';
 import { limits } from '../../../shared/kit/limits.ts';
 import type { Model } from '../../../shared/ports/model.ts';
+import { clientToolsOf } from '../prompt/client-tools.ts';
 import type { SystemPrompt } from '../prompt/system-prompt.ts';
 import { writeFileName } from '../tools/files.ts';
 import { memoryAddName } from '../tools/memory-change.ts';
 import type { Attempt } from './attempt.ts';
-import { clientToolsOf } from './client-tools.ts';
 import { askModel } from './model-step.ts';
 import type { TurnContext } from './turn-context.ts';
 

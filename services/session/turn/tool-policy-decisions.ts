@@ -14,13 +14,13 @@ import {
   type ToolCall,
 } from '../../../shared/domain/values/types.ts';
 import type { Tool, ToolScope } from '../../../shared/ports/tools.ts';
+import { isClientTool } from '../prompt/client-tools.ts';
 import { placeOf } from '../prompt/offered-tools.ts';
 import { severalPeople } from '../prompt/running-turn.ts';
 import { isStranger, onBehalfOf } from '../tools/on-behalf.ts';
 import { type ToolWord, toolWord } from '../tools/tool-policy.ts';
 import type { Attempt } from './attempt.ts';
 import { callHash, parseArguments } from './call-hash.ts';
-import { isClientTool } from './client-tools.ts';
 import { type TurnContext, toolOf } from './turn-context.ts';
 
 /**

@@ -2,10 +2,10 @@ import type { ActiveTurn } from '../../../shared/domain/session/context.ts';
 import { callIdOf } from '../../../shared/domain/session/decide/tools.ts';
 import type { Ruling, StepOutcome } from '../../../shared/domain/values/types.ts';
 import { assert } from '../../../shared/kit/assert.ts';
+import { nameTaken, offeredToModel } from '../prompt/client-tools.ts';
 import { pruned } from '../prompt/prune.ts';
 import type { Attempt } from './attempt.ts';
 import { finishCalls, isOpen } from './calls.ts';
-import { nameTaken, offeredToModel } from './client-tools.ts';
 import {
   type CompactionCause,
   compaction,

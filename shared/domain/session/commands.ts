@@ -225,10 +225,7 @@ export const sessionCommand = z.discriminatedUnion('type', [
   z.object({ type: z.literal('check_history') }),
   /** All other calls of the step have ended: the turn waits for the results of the program's own tools. */
   z.object({ type: z.literal('await_results'), turn: turnRef, expiresAt: timestamp }),
-  /**
-   * The results of all calls that the turn waits for, and what the program says besides. `client` counts from here on. Results that were given
-   * before change nothing.
-   */
+  /** The results of all calls that the turn waits for, and what the program says besides. `client` counts from here on. */
   z.object({
     type: z.literal('give_results'),
     results: z

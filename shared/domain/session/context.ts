@@ -7,6 +7,7 @@ import type {
   Settings,
   SettingsChange,
   SpawnedRun,
+  ToolCall,
   TurnRef,
   TurnTask,
   Usage,
@@ -141,7 +142,7 @@ export type ContextChange = Partial<SessionContext>;
 export const withTurn = ({ turn }: SessionContext, change: Partial<ActiveTurn>): ContextChange => ({
   turn: turn && { ...turn, ...change },
 });
-const progress = { resumes: 0, stalls: 0 } as const;
+export const progress = { resumes: 0, stalls: 0 } as const;
 
 export const turnStarted = (
   { queue }: SessionContext,
@@ -193,6 +194,12 @@ const spent = ({ usage: before }: SessionContext, usage: Usage) => ({
   costUsd: before.costUsd + (usage.costUsd ?? 0),
 });
 
+/** A call before anybody has decided about it. */
+export const pendingCall = ({ callId, tool, client }: ToolCall, { attempt }: TurnRef): CallState => ({
+  ...{ callId, tool, status: 'pending', attempt, tries: 0 },
+  ...(client && { client }),
+});
+
 export const stepRecorded = (
   context: SessionContext,
   { step, calls = [], usage, turn }: EventOf<'model_step'>,
@@ -200,10 +207,7 @@ export const stepRecorded = (
   ...withTurn(context, {
     ...progress,
     step: step + 1,
-    calls: calls.map(({ callId, tool, client }) => ({
-      ...{ callId, tool, status: 'pending', attempt: turn.attempt, tries: 0 },
-      ...(client && { client }),
-    })),
+    calls: calls.map((call) => pendingCall(call, turn)),
   }),
   usage: {
     ...spent(context, usage),
@@ -232,18 +236,6 @@ export const callEnded = (context: SessionContext, { callId }: EventOf<'tool_res
   return { turn: turn && { ...turn, ...progress } };
 };
 
-export const resultsAwaited = (context: SessionContext, { expiresAt }: EventOf<'client_results_awaited'>): ContextChange =>
-  withTurn(context, { resultsUntil: expiresAt });
-
-export const resultsReceived = (
-  { turn }: SessionContext,
-  { turn: { attempt } }: EventOf<'client_results_received'>,
-): ContextChange => {
-  if (turn === null) return {};
-  const { resultsUntil: _, ...others } = turn;
-  return { turn: { ...others, ...progress, attempt } };
-};
-
 export const compactionRecorded = (
   context: SessionContext,
   { tokensAfter, usage }: EventOf<'context_compacted'>,
@@ -252,18 +244,3 @@ export const compactionRecorded = (
   compactions: context.compactions + 1,
   usage: { ...spent(context, usage), contextTokens: tokensAfter, estimated: true },
 });
-
-export const messageAdded = (context: SessionContext, { message }: EventOf<'user_message'>): ContextChange => ({
-  messages: context.messages + 1,
-  ...(message.deliverTo && { route: message.deliverTo }),
-  ...runEnded(context, message),
-});
-
-/** A message, accepted or refused, that carries the result of a spawned run ends that run. */
-export const runEnded = ({ spawned }: SessionContext, { answers }: { readonly answers?: string | undefined }): ContextChange =>
-  answers === undefined ? {} : { spawned: spawned.filter(({ runId }) => runId !== answers) };
-
-export const runsStopped = (context: SessionContext, { runs }: EventOf<'runs_stopped'>): ContextChange => {
-  const stopped = new Set(runs.map(({ runId }) => runId));
-  return { spawned: context.spawned.filter(({ runId }) => !stopped.has(runId)) };
-};

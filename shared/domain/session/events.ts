@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { clientEvents } from '../values/client-events.ts';
 import { deliveryEvents } from '../values/delivery-events.ts';
 import { resetCause } from '../values/expiry.ts';
 import { forkBase } from '../values/fork-base.ts';
@@ -21,7 +22,6 @@ import {
   turnRef,
   usage,
 } from '../values/types.ts';
-import { clientEvents } from './client-events.ts';
 import { historyDamaged } from './damage-event.ts';
 import { introspectionEvents } from './introspection-events.ts';
 import { askedBy, queuedTurn } from './queued-turn.ts';

@@ -1,19 +1,14 @@
 import { assign, fromCallback, type SnapshotFrom, setup } from 'xstate';
 import { detachedString } from '../../kit/detached-string.ts';
-import { answered, requestOf } from './answered.ts';
+import { answered, messageAdded, requestOf, resultsAwaited, resultsReceived, runEnded, runsStopped } from './answered.ts';
 import {
   type ActiveTurn,
   callEnded,
   callStarted,
   compactionRecorded,
   freshGeneration,
-  messageAdded,
   neverOpened,
   queueCleared,
-  resultsAwaited,
-  resultsReceived,
-  runEnded,
-  runsStopped,
   type SessionContext,
   settingsAfter,
   stepRecorded,

@@ -40,3 +40,10 @@ export type ModelSettings = z.infer<typeof modelSettings>;
 
 export const clientRequest = modelSettings.extend({ tools: z.array(clientTool).max(limits.offeredTools).optional() });
 export type ClientRequest = z.infer<typeof clientRequest>;
+
+/** What a message has besides if a program sends it. */
+export const programFields = {
+  client: clientRequest.optional(),
+  /** Stands for all that this program has said in the conversation up to here: its next call finds the session by it. */
+  thread: z.string().min(1).max(64).optional(),
+};

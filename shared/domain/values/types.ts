@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { limits } from '../../kit/limits.ts';
 import { attachment } from './attachment.ts';
-import { clientRequest } from './client-request.ts';
+import { programFields } from './client-request.ts';
 
 /** Values shared by commands, events and state. Plain data: they survive MessagePack and JSON unchanged. */
 
@@ -75,10 +75,6 @@ export const origin = z.object({
 });
 export type Origin = z.infer<typeof origin>;
 
-/** How long a model may think about an answer, and how much people see of its work (D11). Logs may have older words. */
-export const thinkingLevels = ['off', 'minimal', 'low', 'medium', 'high', 'xhigh'] as const;
-export const verboseLevels = ['off', 'on', 'full'] as const;
-
 /** Settings of one session; an unset one follows the configuration. Kept over a reset. */
 export const settings = z.object({
   sendPolicy: z.enum(['allow', 'deny']).optional(),
@@ -135,10 +131,7 @@ export const message = z.object({
   replyTo: z.string().min(1).max(128).optional(),
   /** The owner said it to the group, not to the agent: the model is told so (A6/76, D3). */
   aside: z.literal('owner').optional(),
-  /** What the program that sends it asks of the model besides. */
-  client: clientRequest.optional(),
-  /** Stands for all that this program has said in the conversation up to here: its next call finds the session by it. */
-  thread: z.string().min(1).max(64).optional(),
+  ...programFields,
 });
 export type Message = z.infer<typeof message>;
 
@@ -160,10 +153,7 @@ export const requestedCall = z.object({
   tool: z.string().min(1).max(128),
   arguments: z.string().max(limits.toolArgumentsCharacters),
 });
-/**
- * `callId` is unique among all calls of the session, and is the idempotency key of the tool's effect (I6). `client`: the program that sent the
- * message runs it.
- */
+/** `callId` is unique in the session, and the idempotency key of the effect (I6). `client`: the program that sent the message runs it. */
 export const toolCall = requestedCall.extend({
   callId: z.string().min(1).max(limits.callIdCharacters),
   client: z.literal(true).optional(),

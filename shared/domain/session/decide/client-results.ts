@@ -1,3 +1,4 @@
+import { isStranger } from '../../values/queue-share.ts';
 import type { Sender } from '../../values/types.ts';
 import type { ActiveTurn, CallState } from '../context.ts';
 import type { SessionEvent } from '../events.ts';
@@ -14,7 +15,6 @@ import {
 } from './decision.ts';
 import { abandonEvents } from './generation.ts';
 import { joinEvents } from './message.ts';
-import { isStranger } from './queue-share.ts';
 import { ended, starting } from './tools.ts';
 
 /**

@@ -1,4 +1,5 @@
 import { limits } from '../../../kit/limits.ts';
+import { hasRoom, isStranger } from '../../values/queue-share.ts';
 import type { Message } from '../../values/types.ts';
 import { messageOf } from '../commands.ts';
 import type { ActiveTurn, SessionContext } from '../context.ts';
@@ -8,7 +9,6 @@ import type { QueuedTurn } from '../queued-turn.ts';
 import { accept, awaiting, type BusyView, type Decision, type Given, refOf, type SessionView } from './decision.ts';
 import { isSamePlace, renewal } from './generation.ts';
 import { isNew, originEvents, participantEvents, readinessEvents } from './opening.ts';
-import { hasRoom, isStranger } from './queue-share.ts';
 
 /** Opening and messages (A5/64–70, A13/138, B6). */
 

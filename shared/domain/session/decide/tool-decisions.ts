@@ -1,5 +1,5 @@
 import type { ApprovalRequest, Ruling, ToolCall } from '../../values/types.ts';
-import type { CallState } from '../context.ts';
+import { type CallState, pendingCall } from '../context.ts';
 import type { SessionEvent } from '../events.ts';
 import { handingOver } from './client-results.ts';
 import { type BusyView, refOf, sending } from './decision.ts';
@@ -29,9 +29,9 @@ export const toolDecisionEvents = (
   let hasDeferred = false;
   const handed: CallState[] = [];
   let resultsUntil = 0;
-  for (const [index, { callId, tool }] of calls.entries()) {
+  for (const [index, made] of calls.entries()) {
     const decision = toolPolicyDecisions[index];
-    const call: CallState = { callId, tool, status: 'pending', attempt: turn.attempt, tries: 0 };
+    const call = pendingCall(made, turn);
     if (decision?.kind === 'run') events.push(starting(turn, call, { spawn: decision.spawn }));
     if (decision?.kind === 'deny') events.push(...ended(turn, call, decision.invalid ? 'error' : 'denied', decision.reason));
     if (decision?.kind === 'client') {
@@ -41,7 +41,8 @@ export const toolDecisionEvents = (
     if (decision?.kind === 'ask' && decision.request.deferred) {
       events.push(...deferring(view, call, hasDeferred ? withoutQuestion(decision) : decision));
       hasDeferred = true;
-    } else if (decision?.kind === 'ask') question ??= () => waitingFor(view, { ...decision.request, callId, tool });
+    } else if (decision?.kind === 'ask')
+      question ??= () => waitingFor(view, { ...decision.request, callId: made.callId, tool: made.tool });
   }
   if (events.some(({ type }) => type === 'tool_call_started')) return events;
   if (question !== null) return [...events, ...question()];

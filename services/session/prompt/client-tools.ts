@@ -2,7 +2,7 @@ import type { TurnView } from '../../../shared/domain/prompt/conversation-messag
 import type { ToolSpec } from '../../../shared/domain/prompt/model-request.ts';
 import type { ClientTool, ModelSettings } from '../../../shared/domain/values/client-request.ts';
 import type { StepOutcome } from '../../../shared/domain/values/types.ts';
-import type { TurnContext } from './turn-context.ts';
+import type { Tool } from '../../../shared/ports/tools.ts';
 
 /** Tools that the program brings which sent the message: the model sees them, and the program runs them (ADR 26). */
 
@@ -40,7 +40,7 @@ export const offeredToModel = (
 };
 
 /** The step that fails because a tool of the program is called like one of the agent's: calls could not be told apart. */
-export const nameTaken = ({ view, known }: Pick<TurnContext, 'view' | 'known'>): StepOutcome | null => {
+export const nameTaken = ({ view, known }: { readonly view: Asked; readonly known: readonly Tool[] }): StepOutcome | null => {
   const taken = known.find(({ name }) => view.asksAnew && isClientTool(view, name));
   if (taken === undefined) return null;
   return {

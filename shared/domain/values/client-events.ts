@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { clientRequest } from '../values/client-request.ts';
-import { timestamp, turnRef } from '../values/types.ts';
+import { clientRequest } from './client-request.ts';
+import { timestamp, turnRef } from './types.ts';
 
 const id = z.string();
 
