@@ -3,7 +3,7 @@ import { identitiesOf } from '../keys/identity.ts';
 import { routedIdOf } from '../keys/routed-id.ts';
 import { isProgramSource } from '../keys/session-key.ts';
 import type { SessionCommand } from '../session/commands.ts';
-import { isStranger } from '../session/decide/queue-share.ts';
+import { isStranger } from '../values/queue-share.ts';
 import { type CommandEnvelope, commandEnvelope } from '../session/envelope.ts';
 import type { DeliveryTarget, Sender } from '../values/types.ts';
 import { type ChatCommandContext, commandForChat, mayCommand } from './chat-answer.ts';
