@@ -16,7 +16,7 @@ import {
   type OutletTraits,
   type Step,
 } from './delivery-state.ts';
-import { accountName, type ParkedAccounts } from './parked-accounts.ts';
+import type { ParkedAccounts } from './parked-accounts.ts';
 import { outboundPart } from './parts/custody-parts.ts';
 import { retryMs } from './retry.ts';
 import { createSlots, type Slots } from './slots.ts';
@@ -74,18 +74,23 @@ export const createDeliveryWorker = (options: DeliveryWorkerOptions) => {
 
   /** One attempt at a part: intent, send and outcome. */
   const attempt = async (outbound: Outbound, sending: DeliveryState, channel: Channel): Promise<Pause> => {
-    const until = accounts.waitUntil(outbound.target);
-    if (until !== null) return pauseUntil(until, accountName(outbound.target));
+    const wait = accounts.waitOf(outbound.target);
+    if (wait !== null) return pauseUntil(wait.until, wait.scope);
     let result: SendResult | null = null;
     const at = clock.now();
     try {
       result = await send(outbound, sending, channel);
     } finally {
-      accounts.tried(outbound.target, result);
+      result = accounts.tried(outbound.target, result);
     }
     if (result === null || held.aborted) return 'collided';
-    const wait = Math.round(retryMs(sending.attempt, random()));
-    const after = afterSend(result, sending, { outbound, outlet: channel.traits, at, now: clock.now(), retryMs: wait });
+    const after = afterSend(result, sending, {
+      outbound,
+      outlet: channel.traits,
+      at,
+      now: clock.now(),
+      retryMs: Math.round(retryMs(sending.attempt, random())),
+    });
     if (after === null) log.warn({ outboundId: outbound.id, detail: result.detail }, 'nobody knows whether it was sent; asking');
     return after === null || (await record(outbound, after)) ? 0 : 'collided';
   };

@@ -1,4 +1,4 @@
-import { bucketSubject, type Subjects } from './subjects.ts';
+import { type BucketName, bucketSubject, type Subjects } from './subjects.ts';
 import { bucketNames, streamNames } from './topology.ts';
 
 /**
@@ -159,9 +159,9 @@ export const resourcesOf = (subjects: Subjects, channel: string): Record<Resourc
   const { prefix } = subjects;
   const streams = streamNames(prefix);
   const buckets = bucketNames(prefix);
-  const bucket = (name: keyof typeof buckets, ...keys: readonly string[]): Resource => ({
+  const bucket = (name: BucketName, key: string): Resource => ({
     stream: `KV_${buckets[name]}`,
-    subjects: keys.map((key) => bucketSubject(buckets[name], key)),
+    subjects: [bucketSubject(buckets[name], key), subjects.bucketAnchors(name)],
   });
   const queue = (stream: string, ...own: readonly string[]): Resource => ({ stream, consumer: '*', subjects: own });
   const timers = (queue: 'inbound' | 'commands' | 'checkpoints'): Resource => ({

@@ -34,6 +34,7 @@ export const bucketSubject = (bucket: string, key: string): string => `$KV.${buc
 
 /** The work queues, as named in timer subjects and metrics. */
 export type QueueName = 'commands' | 'inbound' | 'checkpoints';
+export type BucketName = 'snapshots' | 'index' | 'hosts' | 'tokens' | 'pairings' | 'memory' | 'witness';
 
 export interface Subjects {
   readonly prefix: string;
@@ -85,6 +86,8 @@ export interface Subjects {
   readonly probe: string;
   /** Where a stream of work keeps its anchors (ADR 25). */
   anchor(stream: QueueName | 'timers'): string;
+  /** Where a bucket keeps its anchors: with a `*` for one of many places. */
+  bucketAnchors(bucket: BucketName): string;
   /** The key of an event subject. */
   keyOfEvent(subject: string): string;
 }
@@ -147,6 +150,7 @@ export const subjectsUnder = (prefix: string): Subjects => {
     },
     probe: `${prefix}.probe`,
     anchor: (stream) => `${prefix}.anchor.${stream}`,
+    bucketAnchors: (bucket) => `${prefix}.anchor.${bucket}.*`,
     keyOfEvent: (subject) =>
       unescapeText(
         subject

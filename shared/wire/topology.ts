@@ -1,5 +1,5 @@
 import { limits } from '../kit/limits.ts';
-import type { QueueName, Subjects } from './subjects.ts';
+import type { BucketName, QueueName, Subjects } from './subjects.ts';
 
 /**
  * Streams, consumers and buckets as data. `provision` brings the broker in line with it and reports differences. Times are in
@@ -12,7 +12,7 @@ export interface StreamSpec {
   /** A recreated stream continues with higher sequences, so that a reference to an old message never means a new one. */
   readonly sequencesRise: boolean;
   readonly replicas: number;
-  /** One of the subjects: where the anchors are that keep a replicated stream from being emptied (ADR 25). */
+  /** One of the subjects: where the anchors are that keep a replicated stream from being emptied, or a block of it (ADR 25). */
   readonly anchor?: string;
   readonly maxMessageBytes: number;
   readonly duplicateWindowMs: number;
@@ -23,8 +23,8 @@ export interface StreamSpec {
   /** Messages may be stored together, all of them or none (ADR 23). */
   readonly batches: boolean;
   readonly directReads: boolean;
-  /** Keep only the newest message of each subject (a key-value bucket). */
-  readonly lastPerSubject: boolean;
+  /** Only so many of the newest messages of each subject stay; 1: a key-value bucket. Absent: all. */
+  readonly newestPerSubject?: number;
   /** Of a bucket: single messages may be overwritten by whoever has the right, so that data can be erased (ADR 8). */
   readonly erasable?: true;
   /** A cache may lose its last writes: it does not wait for the disk. */
@@ -64,7 +64,7 @@ export const streamNames = (prefix: string) => {
     probe: name('PROBE'),
   };
 };
-export const bucketNames = (prefix: string) => {
+export const bucketNames = (prefix: string): Record<BucketName, string> => {
   const name = (suffix: string) => `${prefix.replaceAll(/[^A-Za-z0-9]/g, '_')}_${suffix}`;
   return {
     snapshots: name('snapshots'),
@@ -94,7 +94,6 @@ const stream = (name: string, subjects: readonly string[], replicas: number, cha
   messageTtl: false,
   batches: false,
   directReads: true,
-  lastPerSubject: false,
   cache: false,
   ...change,
 });
@@ -109,6 +108,12 @@ export interface TopologyOptions {
   readonly memoryConsumers?: boolean;
 }
 
+/**
+ * A probe takes 4 kB, so they reach back 16 MB, twice as far as a replica writes from one snapshot to the next: what a snapshot names
+ * as the last is not removed before a later one (ADR 25).
+ */
+const replicatedProbes = 4_096;
+
 /** Due timers delivered at a time: what a queue takes in some tens of milliseconds. */
 const dueOutAtOnce = 256;
 
@@ -122,12 +127,18 @@ export const auditBounds = { maxAgeMs: 400 * 86_400_000, maxBytes: 256 * 1024 **
 export const deadBounds = { maxAgeMs: 90 * 86_400_000, maxBytes: 256 * 1024 ** 2, maxMessagesPerSubject: 500 } as const;
 
 /** The whole topology under a prefix. */
-export const topologyOf = ({ prefix, due, probe, deadLetters, anchor }: Subjects, options: TopologyOptions): Topology => {
+export const topologyOf = (
+  { prefix, due, probe, deadLetters, anchor, bucketAnchors }: Subjects,
+  options: TopologyOptions,
+): Topology => {
   const { replicas, partitions, memoryConsumers = replicas > 1 } = options;
   const names = streamNames(prefix);
   const buckets = bucketNames(prefix);
-  const bucket = (name: string, change: Partial<StreamSpec>): StreamSpec =>
-    stream(`KV_${name}`, [`$KV.${name}.>`], replicas, { lastPerSubject: true, ...change });
+  const bucket = (name: BucketName, change: Partial<StreamSpec>): StreamSpec => {
+    const keys = `$KV.${buckets[name]}.>`;
+    const anchored = replicas > 1 && { subjects: [keys, bucketAnchors(name)], anchor: bucketAnchors(name) };
+    return stream(`KV_${buckets[name]}`, [keys], replicas, { newestPerSubject: 1, ...anchored, ...change });
+  };
   /** A stream whose messages are removed when they are done. On one server each of its writes is synced by itself. */
   const work = (queue: QueueName | 'timers', subjects: readonly string[], change: Partial<StreamSpec>): StreamSpec =>
     replicas > 1
@@ -177,18 +188,18 @@ export const topologyOf = ({ prefix, due, probe, deadLetters, anchor }: Subjects
       stream(names.dead, [deadLetters], replicas, { bounds: deadBounds }),
       stream(names.audit, [`${prefix}.audit.*`], replicas, { maxMessageBytes: 16 * 1024, bounds: auditBounds }),
       // Waits for the disk as the log does: each process proves with it that the broker can store. The newest message is enough.
-      stream(names.probe, [probe], replicas, { lastPerSubject: true }),
-      bucket(buckets.snapshots, { cache: true }),
-      bucket(buckets.index, { cache: true }),
-      bucket(buckets.hosts, { messageTtl: true, cache: true }),
+      stream(names.probe, [probe], replicas, { newestPerSubject: replicas > 1 ? replicatedProbes : 1 }),
+      bucket('snapshots', { cache: true }),
+      bucket('index', { cache: true }),
+      bucket('hosts', { messageTtl: true, cache: true }),
       // Waits for the disk: a power cut must not undo a revocation.
-      bucket(buckets.tokens, { messageTtl: true }),
+      bucket('tokens', { messageTtl: true }),
       // Waits for the disk: neither an approval nor its end may be undone.
-      bucket(buckets.pairings, {}),
+      bucket('pairings', {}),
       // Waits for the disk: the position must never cover changes that are not stored.
-      bucket(buckets.memory, { erasable: true }),
+      bucket('memory', { erasable: true }),
       // Waits for the disk, and is no cache: it says what the log has reached (I13).
-      bucket(buckets.witness, {}),
+      bucket('witness', {}),
     ],
     consumers: [
       ...all.map((partition) => consumer(names.inbound, `${prefix}.inbound.${partition}.*.*`, partition)),

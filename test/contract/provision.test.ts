@@ -4,8 +4,9 @@ import type { NatsConnection } from '@nats-io/transport-node';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { createInMemoryDeadLetters } from '../../shared/adapters/in-memory/dead-letters.ts';
 import { openConnection } from '../../shared/adapters/nats/connection.ts';
+import { openKvStore } from '../../shared/adapters/nats/kv-store.ts';
 import { missingStreams, provision } from '../../shared/adapters/nats/provision.ts';
-import { Anchors, anchorsKept } from '../../shared/adapters/nats/queue/anchors.ts';
+import { Anchors, anchorsKept } from '../../shared/adapters/nats/publish/anchors.ts';
 import { commandQueue } from '../../shared/adapters/nats/queue/work-queue.ts';
 import { ReplyInbox } from '../../shared/adapters/nats/reply-inbox.ts';
 import { systemClock } from '../../shared/kit/clock.ts';
@@ -137,18 +138,25 @@ describe.each([
     expect((await manager.streams.getMessage('NATTER_EVENTS', { seq }))?.string()).toBe('of the old version');
   });
 
-  test('ADR 25: replicated queues from the time before the anchors get a place for them, only when asked; a foreign subject is drift', async () => {
+  test('ADR 25: replicated streams from the time before the anchors get a place for them, only when asked; a foreign subject is drift', async () => {
     if (replicas === 1) return;
     const streams = topology.streams.map((spec) => {
       const { anchor, ...old } = spec;
-      return { ...old, subjects: spec.subjects.filter((subject) => subject !== anchor) };
+      const newest = spec.newestPerSubject && { newestPerSubject: 1 };
+      return { ...old, ...newest, subjects: spec.subjects.filter((subject) => subject !== anchor) };
     });
     await provision(connection, { ...topology, streams });
     const named = (drift: readonly { resource: string; field: string }[]) =>
       drift.map(({ resource, field }) => `${resource} ${field}`);
     const queues = ['NATTER_INBOUND', commands, 'NATTER_CHECKPOINTS', 'NATTER_TIMERS'];
-    expect(named((await provision(connection, topology)).drift)).toEqual(queues.map((queue) => `${queue} subjects`));
-    expect(await provision(connection, topology, { update: true })).toEqual({ created: [], updated: queues, drift: [] });
+    const buckets = topology.streams.map(({ name }) => name).filter((name) => name.startsWith('KV_'));
+    expect(named((await provision(connection, topology)).drift)).toEqual([
+      ...queues.map((name) => `${name} subjects`),
+      'NATTER_PROBE max_msgs_per_subject',
+      ...buckets.map((name) => `${name} subjects`),
+    ]);
+    const updated = [...queues, 'NATTER_PROBE', ...buckets];
+    expect(await provision(connection, topology, { update: true })).toEqual({ created: [], updated, drift: [] });
     const foreign = [...(topology.streams.find(({ name }) => name === commands)?.subjects ?? []), 'elsewhere'];
     await manager.streams.update(commands, { subjects: foreign });
     expect(named((await provision(connection, topology, { update: true })).drift)).toEqual([`${commands} subjects`]);
@@ -301,6 +309,25 @@ describe.each([
       expect([await queue.lag(), await deadLetters.count()]).toEqual([0, 0]);
       await consumption.close();
       expect((await provision(connection, topology)).drift).toEqual([]);
+    });
+
+    test('a replicated bucket keeps anchors beside its keys, and the probe its newest; one server needs neither (ADR 25)', async () => {
+      const anchor = topology.streams.find(({ name }) => name === 'KV_natter_index')?.anchor;
+      const index = await openKvStore({ connection, bucket: 'natter_index', anchor, requestTimeoutMs: 5_000 });
+      for (const value of ['one', 'two']) await index.put('session.a', new TextEncoder().encode(value), {});
+      const subjects = async (stream: string): Promise<Record<string, number>> =>
+        (await manager.streams.info(stream, { subjects_filter: '>' })).state.subjects ?? {};
+      const expected = replicas > 1 ? [expect.stringMatching(/^natter\.anchor\.index\.\d+$/)] : [];
+      await vi.waitFor(async () =>
+        expect(Object.keys(await subjects('KV_natter_index')).sort()).toEqual(['$KV.natter_index.session.a', ...expected]),
+      );
+      const view = await new Kvm(connection).open('natter_index');
+      const keys: string[] = [];
+      for await (const key of await view.keys()) keys.push(key);
+      expect(keys, 'no client of the bucket meets them').toEqual(['session.a']);
+      expect((await index.changes('session', 0, 10)).entries.map(({ key }) => key)).toEqual(['session.a']);
+      for (const probe of ['one', 'two', 'three']) await jetstream(connection).publish('natter.probe', probe);
+      expect(await subjects('NATTER_PROBE')).toEqual({ 'natter.probe': replicas > 1 ? 3 : 1 });
     });
 
     test('more anchors than are needed are removed, the oldest, and nothing else', async () => {

@@ -16,6 +16,7 @@ import {
   toPlain,
 } from '../../shared/domain/session/evolve.ts';
 import { type MachineSnapshot, type StartTurn, sessionMachine, type TurnInput } from '../../shared/domain/session/machine.ts';
+import { liveMachine, livingOf } from '../../shared/domain/session/steps.ts';
 import { decodeCommit, encodeCommit } from '../../shared/wire/codec.ts';
 import { decodeSnapshot, encodeSnapshot } from '../../shared/wire/snapshot.ts';
 import { holds, type Intent, intents, play } from '../support/domain/arbitraries.ts';
@@ -36,7 +37,7 @@ const live = (snapshot: MachineSnapshot) => {
     running.add(name);
     return () => running.delete(name);
   });
-  const actor = createActor(sessionMachine.provide({ actors: { turn } }), { snapshot }).start();
+  const actor = createActor(livingOf(sessionMachine.provide({ actors: { turn } })), { snapshot }).start();
   return { actor, started, running };
 };
 
@@ -99,14 +100,15 @@ describe('live = replay = snapshot + tail (I4)', () => {
     );
   });
 
-  test("the fold, XState's own transition() and a live actor take the same steps, for events in any order", () => {
+  test("the fold, XState's own transition(), an actor of the plain machine and a live one take the same steps, for events in any order", () => {
     const events = intents.chain((wishes) => fc.shuffledSubarray(play(wishes).commits.flatMap((commit) => commit.events)));
     const equal = (step: typeof evolve) => (sequence: readonly SessionEvent[]) => {
-      const actor = createActor(sessionMachine).start();
+      const [actor, plain] = [createActor(liveMachine).start(), createActor(sessionMachine).start()];
       let before = initialState.machine;
       for (const event of sequence) {
         const unmoved = actor.getSnapshot();
         actor.send(event);
+        plain.send(event);
         const expected = actor.getSnapshot();
         const [stepped] = transition(sessionMachine, before, event);
         let after = before;
@@ -118,9 +120,13 @@ describe('live = replay = snapshot + tail (I4)', () => {
           continue;
         }
         expect(after).not.toBe(before);
-        for (const other of [expected, stepped]) {
+        expect(Object.keys(expected.children)).toEqual(Object.keys(plain.getSnapshot().children));
+        expect(Object.keys(after.children)).toEqual([]);
+        for (const other of [expected, stepped, plain.getSnapshot()]) {
           expect(plainMachine(after)).toEqual(plainMachine(other));
-          expect(Object.keys(after.children)).toEqual(Object.keys(other.children));
+          expect(after.can({ type: 'turn_completed' } as SessionEvent)).toBe(
+            other.can({ type: 'turn_completed' } as SessionEvent),
+          );
           expect([after.status, after.error, after.historyValue]).toEqual([other.status, other.error, other.historyValue]);
         }
         before = after;
@@ -166,7 +172,13 @@ describe('live = replay = snapshot + tail (I4)', () => {
       intents,
       quiet((state) => fromPlain(toPlain(state)).machine),
       {
-        'the snapshot keeps its children': quiet(({ machine }) => sessionMachine.getPersistedSnapshot(machine) as never),
+        'the snapshot has the child of a live actor': quiet(({ machine: { value, context } }) => {
+          const before = sessionMachine.resolveState({ value: 'idle', context });
+          if (value !== 'running' || context.turn === null) return sessionMachine.resolveState({ value, context });
+          const { turn } = context;
+          const [entered] = transition(sessionMachine, before, { type: 'turn_started', v: 1, turn, attempt: turn.attempt });
+          return sessionMachine.getPersistedSnapshot({ ...entered, context }) as never;
+        }),
       },
       40,
     );

@@ -32,6 +32,8 @@ export const commandIdOf = (request: Pick<CheckpointRequest, 'id'>, fromRev: num
 
 /** Commits read without a pause, about 1 ms: a log may be long, and callers of the same process wait for their answers meanwhile. */
 const readCommits = 16;
+/** Commits of a request that are kept while its next slice is looked for. */
+const keptCommits = 256;
 
 type LogPorts = Pick<Ports, 'events' | 'clock'>;
 type Wanted = Pick<CheckpointRequest, 'id' | 'key' | 'sessionId' | 'fromRev' | 'toRev' | 'afterSeq' | 'throughSeq'>;
@@ -44,12 +46,38 @@ type Wanted = Pick<CheckpointRequest, 'id' | 'key' | 'sessionId' | 'fromRev' | '
 export const readNextSlice = async (ports: LogPorts, request: Wanted, characters: number): Promise<IntrospectionSlice | null> => {
   const last = await orQuarantined(ports.events.last(request.key));
   if (last === null || last.seq < request.throughSeq) return null;
+  const commits = new CommitsOnce(ports, request, last.seq);
   for (let wanted = request; ; ) {
-    const found = await orQuarantined(readSlice(ports, wanted, last.seq, characters));
+    const found = await orQuarantined(readSlice(ports, wanted, commits, characters));
     if (found === null || 'entries' in found) return found;
     wanted = { ...wanted, ...found };
   }
 };
+
+/** The commits of a key up to a sequence. What was read once is kept, within bounds, so that a later part is not read again. */
+class CommitsOnce {
+  readonly #ports: LogPorts;
+  readonly #key: CheckpointRequest['key'];
+  readonly #through: number;
+  #kept: readonly RecordedCommit[] | null = null;
+
+  constructor(ports: LogPorts, { key }: Wanted, through: number) {
+    this.#ports = ports;
+    this.#key = key;
+    this.#through = through;
+  }
+
+  /** Those after a sequence, which never goes back. */
+  async *after(after: number): AsyncGenerator<RecordedCommit> {
+    if (this.#kept !== null) return yield* this.#kept.filter(({ seq }) => seq > after);
+    const kept: RecordedCommit[] = [];
+    for await (const commit of readThrough(this.#ports, this.#key, { after, through: this.#through })) {
+      if (kept.length <= keptCommits) kept.push(commit);
+      yield commit;
+    }
+    if (kept.length <= keptCommits) this.#kept = kept;
+  }
+}
 
 /**
  * The log shows after the range what has been done in the meantime; reading then starts again with the first part that is left.
@@ -59,7 +87,7 @@ type Left = Pick<Wanted, 'fromRev' | 'toRev' | 'afterSeq'>;
 const readSlice = async (
   ports: LogPorts,
   wanted: Wanted,
-  through: number,
+  commits: CommitsOnce,
   characters: number,
 ): Promise<IntrospectionSlice | Left | null> => {
   const slice = createSlice(wanted, characters);
@@ -70,7 +98,7 @@ const readSlice = async (
   const texts = new Map<string, string>();
   let read = 0;
   if (wanted.fromRev > wanted.toRev) return null;
-  for await (const commit of readThrough(ports, wanted.key, { after: wanted.afterSeq, through })) {
+  for await (const commit of commits.after(wanted.afterSeq)) {
     for (const event of commit.events) {
       if (event.type === 'session_deleted' && commit.rev >= wanted.fromRev) return null;
       // Also for other generations: a commit that ends one generation and starts the next is introspected once, with the first

@@ -145,6 +145,8 @@ class Worker {
       else if (refused === slice.fromRev)
         return { kind: 'dead', reason: `${request.key} refuses results from rev ${refused} on` };
       else refused = slice.fromRev;
+      // Everything before the last slice was done before it: the log need not be read once more to show it.
+      if (recorded.kind === 'recorded' && slice.toRev === request.toRev) return { kind: 'done' };
     }
   }
 

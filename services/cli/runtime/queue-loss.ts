@@ -2,15 +2,15 @@ import { jetstreamManager } from '@nats-io/jetstream';
 import { createWritersWitness, queueWitness, type WritersWitness } from '../../../shared/adapters/kv/guards/writers-witness.ts';
 import { giveUpPlaces } from '../../../shared/adapters/nats/give-up.ts';
 import { openKvStore } from '../../../shared/adapters/nats/kv-store.ts';
-import { guardedQueues, streamEnd } from '../../../shared/adapters/nats/watch/guards.ts';
+import { type GuardedName, guardedStreams, streamEnd } from '../../../shared/adapters/nats/watch/guards.ts';
 import { regression } from '../../../shared/domain/session/log-witness.ts';
 import { subjectsUnder } from '../../../shared/wire/subjects.ts';
-import { bucketNames, streamNames } from '../../../shared/wire/topology.ts';
+import { bucketNames } from '../../../shared/wire/topology.ts';
 import { type Acceptance, type LogResources, unseenMargin } from './log-loss.ts';
 
-/** What a queue has lost, or the log of deliveries. What became of the messages in question before, nobody can say (I13). */
+/** What a stream beside the log has lost. What became of the messages in question before, nobody can say (I13). */
 export interface QueueLoss {
-  readonly queue: (typeof guardedQueues)[number];
+  readonly queue: GuardedName;
   readonly stream: string;
   readonly problem: string;
   readonly lastSeq: number;
@@ -30,8 +30,8 @@ export const findQueueLosses = async (resources: Resources): Promise<readonly Qu
   const { config, connection } = resources;
   const manager = await jetstreamManager(connection, { checkAPI: false, timeout: config.nats.requestTimeoutMs });
   const losses = await Promise.all(
-    guardedQueues.map(async (queue): Promise<QueueLoss[]> => {
-      const stream = streamNames(config.prefix)[queue];
+    Object.entries(guardedStreams(config.prefix)).map(async ([name, stream]): Promise<QueueLoss[]> => {
+      const queue = name as GuardedName;
       const seen = await (await witnessOf(resources, queue)).read();
       const now = await streamEnd(manager, stream);
       const reused =

@@ -96,7 +96,6 @@ const refusals: Record<number, FailureClass> = {
   400: 'invalid',
   401: 'auth',
   403: 'permission',
-  407: 'auth',
   410: 'gone',
   413: 'invalid',
   422: 'invalid',

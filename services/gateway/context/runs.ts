@@ -1,23 +1,18 @@
 import { LRUCache } from 'lru-cache';
 import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
-import { type FoundRun, failedRun, isOver, type Run, unknownRun } from '../../../shared/domain/projections/run.ts';
-import type { CommandAnswer } from '../../../shared/domain/session/envelope.ts';
+import type { Run } from '../../../shared/domain/projections/run.ts';
 import type { Clock } from '../../../shared/kit/clock.ts';
-import { hasCode } from '../../../shared/kit/errors.ts';
 import { limits } from '../../../shared/kit/limits.ts';
 import type { Ports } from '../../../shared/ports/index.ts';
 import { findRun, followRun } from '../../../shared/runtime/session-tools/find-run.ts';
 import type { EventFeed } from './event-feed.ts';
+import { type Expectation, ExpectedRun, type Recorded } from './expected-run.ts';
 
 /** A hint for callers whose run was not found. */
 export const olderRuns = 'of a long session only the latest runs are looked for; older ones are read with its messages';
 
-/** How long a caller waits for a run, ms, and for what; default: that it is over. */
-export interface Wait {
-  readonly waitMs: number;
-  readonly signal: AbortSignal;
-  readonly isEnough?: ((run: Run | null) => boolean) | undefined;
-}
+/** How long a caller waits for a run, and for what. */
+export type Wait = Omit<Expectation, 'seen'>;
 
 /** Finds runs in the log and waits for them, on any replica (A10/122). */
 export class Runs {
@@ -53,55 +48,20 @@ export class Runs {
     runId: string,
     { after = 0, waitMs, signal, isEnough }: { after?: number } & Wait,
   ): Promise<Run | null> {
-    const found = await findRun(this.#ports, key, runId, after);
-    const run = await this.#follow(key, runId, found, { waitMs, signal, isEnough });
-    return run ?? this.noted(key, runId);
+    return (await this.#recorded(key, runId, { after, waitMs, signal, isEnough })) ?? this.noted(key, runId);
   }
 
   /**
-   * The outcome of a command that was just published. `after`: the feed's position before that. `answer`: the host's answer, the only source
-   * for refusals and duplicates, which record nothing. `seen`: nothing recorded up to there is reported.
+   * What becomes of a command that is published next; call its `end` at last. Throws `NatterError('unavailable')` before the log has answered,
+   * `'overloaded'` when too many calls wait.
    */
-  async outcome(
-    key: SessionKey,
-    runId: string,
-    wait: {
-      after: number;
-      seen: number;
-      answer: Promise<CommandAnswer | null>;
-      duplicate: boolean;
-    } & Wait,
-  ): Promise<Run> {
-    const { after, seen, answer, duplicate, waitMs, isEnough = isOver } = wait;
-    const over = new AbortController();
-    const signal = AbortSignal.any([wait.signal, over.signal]);
-    const follow = (found: FoundRun) => this.#follow(key, runId, found, { waitMs, signal, isEnough });
-    const repeated = async () => follow(await findRun(this.#ports, key, runId, seen));
-    const recorded = duplicate ? repeated() : follow(unknownRun(runId, after));
-    const answered = answer.then(async (told): Promise<Run | null> => {
-      if (told?.outcome === 'refused')
-        return failedRun(runId, told.code ?? 'refused', told.message ?? 'the session refuses this');
-      if (told?.outcome !== 'duplicate') return recorded;
-      const { run } = await findRun(this.#ports, key, runId, seen);
-      if (run !== null) return isEnough(run) ? run : recorded;
-      return failedRun(runId, 'duplicate_message', 'a message with this messageId is in the session already; nothing was added');
-    });
-    const message = "no outcome yet; the run continues: request it again, or read the session's messages";
-    const timeout: Run = { runId, status: 'timeout', error: { code: 'timeout', message } };
-    try {
-      const run = await Promise.race([recorded, answered]);
-      return run !== null && isEnough(run) ? run : timeout;
-    } catch (error) {
-      // The command is stored by now: a 503 would make the caller send it again.
-      if (hasCode(error, 'unavailable')) return timeout;
-      throw error;
-    } finally {
-      over.abort();
-    }
+  expect(key: SessionKey, runId: string, expectation: Expectation): ExpectedRun {
+    return new ExpectedRun({ ports: this.#ports, feed: this.#feed, recorded: this.#recorded }, key, runId, expectation);
   }
 
-  async #follow(key: SessionKey, runId: string, found: FoundRun, wait: Wait): Promise<Run | null> {
-    const follow = (after: number, until: AbortSignal) => this.#feed.follow({ after, key, signal: until });
+  readonly #recorded: Recorded = async (key, runId, { after, ...wait }) => {
+    const found = await findRun(this.#ports, key, runId, after);
+    const follow = (position: number, until: AbortSignal) => this.#feed.follow({ after: position, key, signal: until });
     return followRun(this.#clock, follow, { runId, found, ...wait });
-  }
+  };
 }

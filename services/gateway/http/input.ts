@@ -23,12 +23,14 @@ const guard = (name: string, value: unknown): unknown => {
   return value;
 };
 
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
 /** Reads a JSON body; `undefined` for an empty one. `whole` names the body in errors about all of it. */
 export const readJson = (bytes: Buffer, whole = 'body'): unknown => {
   if (bytes.byteLength === 0) return undefined;
   let text: string;
   try {
-    text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+    text = utf8.decode(bytes);
   } catch {
     throw invalid(whole, 'is not valid UTF-8');
   }

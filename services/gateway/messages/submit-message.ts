@@ -94,7 +94,7 @@ export const submitCommand = async (
   envelope: CommandEnvelope,
   { waitMs, signal, isEnough, seen }: Wait & { seen: number },
 ): Promise<Submission> => {
-  const { ports, runs, feed } = context;
+  const { ports, runs } = context;
   const { id: runId, key } = envelope;
   if (envelope.ifSeq !== undefined) return submitConditionally(context, envelope, { waitMs, signal, seen });
   if (waitMs === 0) {
@@ -103,10 +103,13 @@ export const submitCommand = async (
     runs.note(key, run);
     return { run, duplicate };
   }
-  const after = feed.position;
-  const answer = ports.answers.wait(runId, waitMs);
-  const { duplicate } = await ports.commands.publish({ ...envelope, answerTo: ports.answers.address });
-  return { run: await runs.outcome(key, runId, { after, seen, waitMs, signal, isEnough, answer, duplicate }), duplicate };
+  const expected = runs.expect(key, runId, { seen, waitMs, signal, isEnough });
+  try {
+    const { duplicate } = await ports.commands.publish({ ...envelope, answerTo: ports.answers.address });
+    return { run: await expected.after(duplicate), duplicate };
+  } finally {
+    expected.end();
+  }
 };
 
 /** The same for a command with a condition, which the session itself checks. Throws `Refusal('precondition_failed')`. */

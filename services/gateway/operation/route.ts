@@ -105,8 +105,13 @@ interface RouteSpec<Query extends z.ZodObject, Body, Input, Output, Given = Http
   stream?(call: Call, input: Input, request: FastifyRequest, reply: FastifyReply): Promise<void>;
 }
 
-/** A call that nobody listens to: what derives from its signal goes with it. */
-const unheard = (): AbortSignal => new AbortController().signal;
+/** A call that nobody listens to: what derives from its signal goes with it, and most make no use of it. */
+const unheardCall = (context: GatewayContext, caller: FastifyRequest): Call => ({
+  ...{ context, caller },
+  get signal() {
+    return new AbortController().signal;
+  },
+});
 
 const noBody = z.strictObject({});
 
@@ -170,12 +175,13 @@ const binding = <Query extends z.ZodObject, Body, Input, Output, Given>(
     handle: async (context, request, reply) => {
       permit?.(request.principal);
       const given = complete(context, request, () => read(request));
-      const callWith = (signal: AbortSignal): Call => ({ context, caller: request, signal });
-      if (stream && wantsStream(request)) return stream(callWith(unheard()), input(given, context, request), request, reply);
-      const runWith = async (signal: AbortSignal) => run(callWith(signal), input(given, context, request));
-      const result = waitMs(given) > 0 ? await waiting(context, reply, runWith) : await runWith(unheard());
+      const unheard = unheardCall(context, request);
+      if (stream && wantsStream(request)) return stream(unheard, input(given, context, request), request, reply);
+      const runAs = async (call: Call) => run(call, input(given, context, request));
+      const runWith = (signal: AbortSignal) => runAs({ context, caller: request, signal });
+      const result = waitMs(given) > 0 ? await waiting(context, reply, runWith) : await runAs(unheard);
       if (send) return send(reply, result, given);
-      const answer = await output(result, given, callWith(unheard()));
+      const answer = await output(result, given, unheard);
       return reply.code(statusOf(described, answer)).send(answer);
     },
   });

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { channelNameOf } from '../../../shared/domain/values/channel-name.ts';
 import { method, type Operation, operation } from '../operation/operation.ts';
 import { route } from '../operation/route.ts';
 import * as samples from '../operation/samples.ts';
@@ -7,7 +8,7 @@ import * as results from './results.ts';
 
 /** Pairing, for the owner. Not for MCP: a model must not let anybody in. */
 
-const channel = z.string().min(1).max(64);
+const channel = z.string().min(1).max(64).overwrite(channelNameOf);
 const codeBody = z.strictObject({ channel, code: z.string().min(1).max(64) });
 const senderBody = z.strictObject({ channel, senderId: z.string().min(1).max(256) });
 

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Principal } from '../../../shared/domain/access/access.ts';
+import { withChannelName } from '../../../shared/domain/config/channel-schema.ts';
 import { roles } from '../../../shared/domain/values/role.ts';
 import { limits } from '../../../shared/kit/limits.ts';
 import { adminsOnly } from '../context/access.ts';
@@ -23,7 +24,7 @@ const ticketBody = z.strictObject({
 });
 const tokenBody = z.strictObject({
   role: z.enum(roles),
-  principal: z.string().min(1).max(256).optional(),
+  principal: withChannelName.max(256).optional(),
   namespace: z.string().min(1).max(256).optional(),
   label: z.string().max(120).default(''),
   /** Milliseconds since 1970, or ISO 8601. Default: never. */

@@ -3,7 +3,7 @@ import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
 import type { SessionCommand } from '../../../shared/domain/session/commands.ts';
 import type { CommandEnvelope, RecordedCommit } from '../../../shared/domain/session/envelope.ts';
 import { advance, fromPlain, type Position, type SessionState, toPlain } from '../../../shared/domain/session/evolve.ts';
-import { sessionMachine } from '../../../shared/domain/session/machine.ts';
+import { liveMachine } from '../../../shared/domain/session/steps.ts';
 import { limits } from '../../../shared/kit/limits.ts';
 import type { TurnSession } from '../turn/turn-session.ts';
 import { commitStep } from './commit-step.ts';
@@ -19,7 +19,7 @@ export class SessionActor implements TurnSession {
   readonly key: SessionKey;
   readonly #services: SessionServices;
   readonly #mailbox = new Mailbox(limits.mailboxCommands);
-  readonly #live: Actor<typeof sessionMachine>;
+  readonly #live: Actor<typeof liveMachine>;
   /** A time of the broker, ms: the last commit was recorded then, or later. 0: unknown. */
   recordedAfter = 0;
   #position: Position;
@@ -31,7 +31,7 @@ export class SessionActor implements TurnSession {
     this.key = key;
     this.#services = services;
     this.#position = position;
-    this.#live = createActor(sessionMachine, { id: key, snapshot: machine, inspect: services.inspect });
+    this.#live = createActor(liveMachine, { id: key, snapshot: machine, inspect: services.inspect });
     this.#live.subscribe({ error: (error) => this.#fail(error) });
     this.#live.start();
   }

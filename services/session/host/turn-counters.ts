@@ -1,4 +1,3 @@
-import { LRUCache } from 'lru-cache';
 import type { Commit } from '../../../shared/domain/session/envelope.ts';
 import type { SessionEvent } from '../../../shared/domain/session/events.ts';
 import { limits } from '../../../shared/kit/limits.ts';
@@ -8,7 +7,7 @@ import { SessionMeters } from './meters.ts';
 export class TurnCounters {
   readonly meters: SessionMeters;
   /** Start times of the turns that started here, by their ids, ms. */
-  readonly #startedAt = new LRUCache<string, number>({ max: limits.tracedRuns });
+  readonly #startedAt = new Map<string, number>();
   readonly #counts = {
     turns: 0,
     callsOk: 0,
@@ -32,11 +31,18 @@ export class TurnCounters {
   }
 
   #measure(event: SessionEvent, at: number): void {
-    if (event.type === 'turn_started') this.#startedAt.set(event.turn.id, at);
+    if (event.type === 'turn_started') this.#started(event.turn.id, at);
     else if (event.type === 'model_step' || event.type === 'context_compacted') this.meters.used(event.model, event.usage);
     else if (event.type === 'turn_completed') this.#ended('completed', '', event.turn.id, at);
     else if (event.type === 'turn_failed') this.#ended('failed', event.code, event.turn.id, at);
     else if (event.type === 'turn_aborted') this.#ended('aborted', '', event.turn.id, at);
+  }
+
+  /** An `LRUCache` would clear all its slots whenever its last entry is deleted: with each turn that one commit begins and ends. */
+  #started(turnId: string, at: number): void {
+    this.#startedAt.set(turnId, at);
+    const [oldest = turnId] = this.#startedAt.keys();
+    if (this.#startedAt.size > limits.tracedRuns) this.#startedAt.delete(oldest);
   }
 
   #ended(outcome: 'completed' | 'failed' | 'aborted', code: string, turnId: string, at: number): void {

@@ -3,7 +3,7 @@ import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
 import { decide } from '../../../shared/domain/session/decide/index.ts';
 import type { CommandEnvelope, Commit } from '../../../shared/domain/session/envelope.ts';
 import { evolve, fold, fromPlain, initialState, type SessionState, toPlain } from '../../../shared/domain/session/evolve.ts';
-import { sessionMachine } from '../../../shared/domain/session/machine.ts';
+import { liveMachine } from '../../../shared/domain/session/steps.ts';
 import { assert } from '../../../shared/kit/assert.ts';
 import type { Model } from '../../../shared/ports/model.ts';
 import { decodeCommand, decodeCommit, encodeCommand, encodeCommit } from '../../../shared/wire/codec.ts';
@@ -34,7 +34,7 @@ export const warmUp = async (model: Model, ports: Parameters<typeof loadState>[0
 const runRestore = (state: SessionState, { events }: Commit): void => {
   const restored = decodeSnapshot(warmUpKey, encodeSnapshot(warmUpKey, toPlain(state), unsigned), unsigned);
   assert(restored, 'a snapshot can be read back');
-  const live = createActor(sessionMachine, { snapshot: fromPlain(restored).machine });
+  const live = createActor(liveMachine, { snapshot: fromPlain(restored).machine });
   live.start();
   for (const event of events) live.send(event);
   live.stop();

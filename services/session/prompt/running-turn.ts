@@ -3,6 +3,7 @@ import {
   type ConversationMessage,
   flushPrompt,
   type HeardMessage,
+  nameForModel,
   textForModel,
 } from '../../../shared/domain/prompt/conversation-message.ts';
 import type { ModelMessage } from '../../../shared/domain/prompt/model-request.ts';
@@ -171,7 +172,7 @@ const personOf = ({ principal, id }: Sender): string => principal ?? id;
 export const userMessage = (message: Message): ModelMessage => ({
   role: 'user',
   text: textForModel(message),
-  name: detachedString(message.sender.name ?? message.sender.id),
+  name: detachedString(nameForModel(message.sender)),
 });
 
 /** What a model sees of a message that its sender withdrew: the turns around it still make sense. */

@@ -2,18 +2,17 @@ import {
   type ConnectionOptions,
   createInbox,
   credsAuthenticator,
-  errors,
   type NatsConnection,
   NatsConnectionImpl,
   type NKeyAuth,
-  ProtocolHandler,
   parseSemVer,
   setTransportFactory,
 } from '@nats-io/transport-node';
-import { NodeTransport, nodeResolveHost } from '@nats-io/transport-node/lib/node_transport.js';
+import { nodeResolveHost } from '@nats-io/transport-node/lib/node_transport.js';
 import { HealthProblem, readinessOf } from '../../kit/health-problem.ts';
 import { publicKeyOf, signWith } from '../../wire/nkey.ts';
-import { connectionFailure, permissionProblem } from './broker-errors.ts';
+import { connectionFailure } from './broker-errors.ts';
+import { Protocol, Transport } from './protocol.ts';
 import { isNewEnough, minimumServerVersion } from './version.ts';
 
 /** How a client proves who it is, and whom it trusts, beside a token or a password. */
@@ -57,64 +56,6 @@ export const openConnection = async (settings: ConnectionSettings): Promise<Nats
   return connection;
 };
 
-/** The client's transport, which would check the certificate of a broker that is named by its IP address as that of `localhost`. */
-class Transport extends NodeTransport {
-  #host = '';
-
-  override connect(...[server, options]: Parameters<NodeTransport['connect']>): Promise<void> {
-    this.#host = server.hostname;
-    return super.connect(server, options);
-  }
-
-  override startTLS(): ReturnType<NodeTransport['startTLS']> {
-    // Used where the server has no name.
-    const host = { host: this.#host };
-    this.options = { ...this.options, tls: { ...this.options.tls, ...host } };
-    return super.startTLS();
-  }
-}
-
-/** How long a refused subject is a problem: what a service needs is tried again within this time. */
-const refusalMs = 10_000;
-/** Different refusals that are remembered. */
-const refusalsKept = 16;
-
-/** The client's protocol, which forgets why it could not connect, and tells only the caller which subject was refused. */
-class Protocol extends ProtocolHandler {
-  /** Why the last attempt to connect failed. */
-  dialError: unknown;
-  /** What the broker refused, and when, by the monotonic clock. */
-  readonly #refused = new Map<string, number>();
-
-  override async _doDial(...[server]: Parameters<ProtocolHandler['_doDial']>): Promise<void> {
-    try {
-      await super._doDial(server);
-    } catch (error) {
-      this.dialError = error;
-      throw error;
-    }
-  }
-
-  override disconnected(error?: Error): Promise<void> {
-    // With TLS 1.3 the broker refuses a client's certificate after the handshake: without this the dial would wait until it times out.
-    this.connectError?.(error ?? new errors.ConnectionError('the broker closed the connection'));
-    return super.disconnected(error);
-  }
-
-  override handleError(error: Error): void {
-    if (error instanceof errors.PermissionViolationError) {
-      if (this.#refused.size >= refusalsKept) this.#refused.clear();
-      this.#refused.set(permissionProblem(error), performance.now());
-    }
-    super.handleError(error);
-  }
-
-  refusals(): readonly HealthProblem[] {
-    const recent = performance.now() - refusalMs;
-    return [...this.#refused].flatMap(([problem, at]) => (at > recent ? new HealthProblem('permission_denied', problem) : []));
-  }
-}
-
 /** Three connections, so that bulk data on one does not delay another (a 200 kB snapshot delays a commit by 3 ms). */
 export interface Connections {
   /** Appends to the log and leader reads. */
@@ -137,8 +78,10 @@ export const openConnections = async (settings: ConnectionSettings): Promise<Con
     commits,
     caches,
     consumers,
-    problems: () =>
-      readinessOf(all.flatMap((each) => [...connectionProblems(each), ...(protocolOf(each)?.refusals() ?? [])])).details,
+    problems: () => {
+      const found = all.flatMap((each) => [...connectionProblems(each), ...(protocolOf(each)?.refusals() ?? [])]);
+      return found.length === 0 ? found : readinessOf(found).details;
+    },
     close: async () => {
       await Promise.all(all.map(closeConnection));
     },

@@ -36,7 +36,7 @@ export const openCustodyLog = async ({
     try {
       const message = await manager.streams.getMessage(stream, { last_by_subj: subject });
       if (message === null) return null;
-      const isStray = isStrayAnswer(message.header, 0);
+      const isStray = isStrayAnswer(String(message.header), 0);
       const bytes = isStray ? await lastWritten(subject, message.seq) : message.data;
       return { record: bytes && custodyCodec.decode(bytes), seq: message.seq };
     } catch (error) {

@@ -1,7 +1,9 @@
-import type { Msg, MsgHdrs } from '@nats-io/transport-node';
+import type { Msg } from '@nats-io/transport-node';
+import { detachedString } from '../../kit/detached-string.ts';
 import { NatterError } from '../../kit/errors.ts';
 import { limits } from '../../kit/limits.ts';
 import type { MessageBatch, StoredMessage } from '../streams/stored-message.ts';
+import { countHeader, headerText, lastHeader } from './header-text.ts';
 import type { ReplyInbox } from './reply-inbox.ts';
 
 export interface BatchRequest {
@@ -25,7 +27,8 @@ export const readBatch = async (inbox: ReplyInbox, request: BatchRequest): Promi
   const messages: StoredMessage[] = [];
   let more = false;
   const take = (reply: Msg): boolean => {
-    const fields = fieldsOf(reply.headers);
+    const header = headerText(reply);
+    const fields = fieldsOf(header);
     const whole = fields.previous === (messages.at(-1)?.seq ?? 0);
     if (fields.seq === 0) {
       const status = reply.headers?.code ?? 0;
@@ -38,7 +41,7 @@ export const readBatch = async (inbox: ReplyInbox, request: BatchRequest): Promi
       return true;
     }
     more = true;
-    const data = isStrayAnswer(reply.headers, 1) ? nothing : reply.data;
+    const data = isStrayAnswer(header, 1) ? nothing : reply.data;
     if (whole) messages.push({ subject: fields.subject, seq: fields.seq, time: fields.time, data });
     return !whole;
   };
@@ -59,23 +62,18 @@ export const readBatch = async (inbox: ReplyInbox, request: BatchRequest): Promi
  * any other. Such a message has the headers of that answer, besides the `own` ones that a direct read puts on it now. No message of
  * ours has them. It counts as empty: nobody has written it (ADR 19).
  */
-export const isStrayAnswer = (headers: MsgHdrs | undefined, own: 0 | 1): boolean =>
-  headers !== undefined && headers.values('Nats-Stream').length > own;
+export const isStrayAnswer = (header: string, own: 0 | 1): boolean => countHeader(header, 'Nats-Stream') > own;
 export const nothing = new Uint8Array();
 
 const endOfBatch = 204;
 const noSuchMessage = 404;
 
-/** The broker's own header fields. It appends them to the publisher's, so the last value counts. */
-const fieldsOf = (headers: MsgHdrs | undefined) => {
-  const fields = { subject: '', seq: 0, previous: 0, pending: 0, time: 0 };
-  for (const [name, values] of headers ?? []) {
-    const value = values.at(-1) ?? '';
-    if (name === 'Nats-Sequence') fields.seq = Number(value);
-    else if (name === 'Nats-Last-Sequence') fields.previous = Number(value);
-    else if (name === 'Nats-Num-Pending') fields.pending = Number(value);
-    else if (name === 'Nats-Subject') fields.subject = value;
-    else if (name === 'Nats-Time-Stamp') fields.time = Date.parse(value);
-  }
-  return fields;
-};
+/** The broker's own header fields. */
+const fieldsOf = (header: string) => ({
+  // Kept longer than the rest of the header.
+  subject: detachedString(lastHeader(header, 'Nats-Subject')),
+  seq: Number(lastHeader(header, 'Nats-Sequence')),
+  previous: Number(lastHeader(header, 'Nats-Last-Sequence')),
+  pending: Number(lastHeader(header, 'Nats-Num-Pending')),
+  time: Date.parse(lastHeader(header, 'Nats-Time-Stamp')),
+});

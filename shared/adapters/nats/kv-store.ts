@@ -7,6 +7,7 @@ import { putEntry } from '../kv/put-entry.ts';
 import { toNatterError } from './broker-errors.ts';
 import { isStrayAnswer, readBatch } from './direct-batch.ts';
 import { onReconnect } from './on-reconnect.ts';
+import { Anchors } from './publish/anchors.ts';
 import { ReplyInbox } from './reply-inbox.ts';
 import { onlyAfter, sendOnce } from './send-once.ts';
 
@@ -14,6 +15,8 @@ export interface KvStoreOptions {
   readonly connection: NatsConnection;
   /** A provisioned bucket of `bucketNames`. */
   readonly bucket: string;
+  /** Where a replicated bucket takes anchors (`StreamSpec.anchor`): for whoever writes much. */
+  readonly anchor?: string | undefined;
   readonly requestTimeoutMs: number;
 }
 
@@ -28,10 +31,12 @@ interface Read {
  * A NATS key-value bucket, accessed through its stream: the client's own `KV` reads from any replica, cannot renew a time to
  * live, and watches through a consumer, which services must not have the right to create (ADR 2).
  */
-export const openKvStore = async ({ connection, bucket, requestTimeoutMs: timeout }: KvStoreOptions): Promise<KeyValue> => {
+export const openKvStore = async (options: KvStoreOptions): Promise<KeyValue> => {
+  const { connection, bucket, anchor, requestTimeoutMs: timeout } = options;
   const stream = `KV_${bucket}`;
   const manager = await jetstreamManager(connection, { checkAPI: false, timeout });
   const inbox = new ReplyInbox(connection);
+  const anchors = new Anchors({ inbox, manager: Promise.resolve(manager), stream, subject: anchor, requestTimeoutMs: timeout });
   const subjectOf = (key: string): string => bucketSubject(bucket, key);
   const keyOf = (subject: string): string => subject.slice(subjectOf('').length);
 
@@ -49,16 +54,17 @@ export const openKvStore = async ({ connection, bucket, requestTimeoutMs: timeou
   });
   const read = async (key: string): Promise<Entry> => {
     const message = await orNatterError('read', manager.streams.getMessage(stream, { last_by_subj: subjectOf(key) }));
-    return entryOf(key, message, isStrayAnswer(message?.header, 0));
+    return entryOf(key, message, isStrayAnswer(String(message?.header), 0));
   };
 
   return {
     read,
     peek: async (key) => {
       const message = await orNatterError('read', manager.direct.getMessage(stream, { last_by_subj: subjectOf(key) }));
-      return entryOf(key, message, isStrayAnswer(message?.header, 1));
+      return entryOf(key, message, isStrayAnswer(String(message?.header), 1));
     },
     put: (key, value, { fence, ttlMs } = {}) => {
+      anchors.note(value?.length ?? 0);
       const doing = `write ${bucket}`;
       const headers = {
         // Marks a removed key for other key-value clients.

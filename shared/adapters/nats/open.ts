@@ -7,6 +7,7 @@ import type { Ports } from '../../ports/index.ts';
 import { subjectsUnder } from '../../wire/subjects.ts';
 import { bucketNames, streamNames, topologyOf } from '../../wire/topology.ts';
 import { createCursors } from '../kv/cursors.ts';
+import { guardedBucket } from '../kv/guards/guarded-bucket.ts';
 import { createLeases } from '../kv/leases.ts';
 import { createMemoryStore } from '../kv/memory/memory-store.ts';
 import { createNewCalls } from '../kv/new-calls.ts';
@@ -85,11 +86,13 @@ export const openNats = async (config: Config, options: OpenOptions): Promise<Po
   const store = options.store ?? (await watchStore(config, { connection: commits, clock }));
   const wrote = tellingStore(store, connections);
   const deadLetters = await openDeadLetters(inCommits);
-  const bucket = (name: string) => openKvStore({ connection: caches, bucket: name, requestTimeoutMs });
+  const bucket = (name: string) => {
+    const anchor = topology.streams.find((stream) => stream.name === `KV_${name}`)?.anchor;
+    return openKvStore({ connection: caches, bucket: name, anchor, requestTimeoutMs });
+  };
   const snapshots = await bucket(buckets.snapshots);
   const index = await bucket(buckets.index);
   const hosts = await bucket(buckets.hosts);
-  const [tokens, pairings] = [await bucket(buckets.tokens), await bucket(buckets.pairings)];
   const memory = await bucket(buckets.memory);
   const cursors = createCursors(index);
   const events = new NatsEventLog({ ...inCommits, clock, onBad, wrote, tail, grouping: groupingOf(replicas) });
@@ -98,6 +101,9 @@ export const openNats = async (config: Config, options: OpenOptions): Promise<Po
     ...{ events, witnesses: await bucket(buckets.witness) },
     ...(log && { log }),
   });
+
+  const facts = async (name: string) => guardedBucket(await bucket(name), guards.guardOf(`KV_${name}`));
+  const [tokens, pairings] = [await facts(buckets.tokens), await facts(buckets.pairings)];
 
   const queue = { connection: consumers, subjects, topology, deadLetters, clock, requestTimeoutMs, guardOf: guards.guardOf };
   const ephemera = createEphemera(consumers);

@@ -54,6 +54,10 @@ const isUpdatable = ({ field, wanted }: Drift): boolean =>
 const isMissingBound = ({ field, found }: Drift): boolean =>
   field === 'discard' ? found === '"new"' : ['max_age', 'max_bytes', 'max_msgs_per_subject'].includes(field) && found === 'unset';
 
+/** More messages of a subject may stay than an older version kept. */
+const isMoreKept = ({ field, wanted, found }: Drift): boolean =>
+  field === 'max_msgs_per_subject' && Number(wanted) > Number(found);
+
 /** Of a stream that an older version made: it has no place for anchors yet (ADR 25). */
 const isMissingAnchor = ({ field, found }: Drift, { subjects, anchor }: StreamSpec): boolean =>
   field === 'subjects' && anchor !== undefined && found === canonical(subjects.filter((subject) => subject !== anchor));
@@ -134,7 +138,10 @@ const ensureStream = async (work: Work, spec: StreamSpec): Promise<void> => {
   if (found === null) work.created.push(spec.name);
   work.drift.push(...unfinishedRestore(info.config));
   const isSafe = (drift: Drift): boolean =>
-    isUpdatable(drift) || isMissingAnchor(drift, spec) || (spec.bounds !== undefined && isMissingBound(drift));
+    isUpdatable(drift) ||
+    isMoreKept(drift) ||
+    isMissingAnchor(drift, spec) ||
+    (spec.bounds !== undefined && isMissingBound(drift));
   await settle(work, spec.name, wanted, info.config, (config) => streams.update(spec.name, config), isSafe);
 };
 

@@ -2,6 +2,7 @@ import { type Msg, type NatsConnection, nanos, type Subscription } from '@nats-i
 import { pinGroup } from '../../wire/topology.ts';
 import { inboxOf } from './connection.ts';
 import { isStrayAnswer, nothing } from './direct-batch.ts';
+import { headerText, lastHeader } from './header-text.ts';
 
 /** One message as a consumer delivered it. */
 export interface Pulled {
@@ -204,15 +205,16 @@ export class PullStream {
 
   #deliver(message: Msg): void {
     this.#hear();
-    const pin = message.headers?.get('Nats-Pin-Id') ?? '';
+    const header = headerText(message);
+    const pin = lastHeader(header, 'Nats-Pin-Id');
     if (pin !== this.#pin && this.#pin !== '') this.#events.unpinned();
     this.#pin = pin;
     this.#remaining -= 1;
     if (this.#remaining <= 0 && !this.#ended) this.request();
     this.#events.message({
       subject: message.subject,
-      bytes: isStrayAnswer(message.headers, 0) ? nothing : message.data,
-      traceparent: message.headers?.get('traceparent') || undefined,
+      bytes: isStrayAnswer(header, 0) ? nothing : message.data,
+      traceparent: lastHeader(header, 'traceparent') || undefined,
       ...positionOf(message.reply ?? ''),
       answer: (kind) => {
         if (!this.#connection.isClosed()) message.respond(answers[kind]);

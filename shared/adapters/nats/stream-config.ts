@@ -40,16 +40,16 @@ export const streamConfig = (spec: StreamSpec): NewStream => ({
   persist_mode: spec.cache && spec.replicas === 1 ? 'async' : 'default',
   ...(spec.transform ? { subject_transform: { src: spec.transform.from, dest: spec.transform.to } } : {}),
   // Erasure overwrites single messages (ADR 8); no running service has that right.
-  ...(spec.lastPerSubject ? bucketConfig(spec) : { deny_delete: false }),
+  ...(spec.newestPerSubject === undefined ? { deny_delete: false } : bucketConfig(spec, spec.newestPerSubject)),
   // Scheduled messages replace each other by roll-up, which the broker turns on by itself.
-  ...(spec.schedules ? {} : { allow_rollup_hdrs: spec.lastPerSubject }),
+  ...(spec.schedules ? {} : { allow_rollup_hdrs: spec.newestPerSubject !== undefined }),
 });
 
 /**
  * The configuration that key-value clients expect. A removed or expired key leaves a marker for a while, so that watchers notice.
  */
-const bucketConfig = (spec: StreamSpec): Partial<StreamConfig> => ({
-  max_msgs_per_subject: 1,
+const bucketConfig = (spec: StreamSpec, newest: number): Partial<StreamConfig> => ({
+  max_msgs_per_subject: newest,
   deny_delete: spec.erasable !== true,
   ...(spec.messageTtl ? { subject_delete_marker_ttl: nanos(60_000) } : {}),
 });

@@ -21,7 +21,9 @@ export const createAnswers = (ephemera: Ephemera, clock: Clock, address: string)
   };
   const close = ephemera.subscribe(address, receive);
 
-  const listen = (commandId: string, settle: (answer: CommandAnswer) => void): (() => void) => {
+  const hear: Answers['hear'] = (commandId, settle) => {
+    if (waiting >= limits.waitingCalls)
+      throw new NatterError('overloaded', `${waiting} calls are already waiting for an answer`, { retryAfterMs: 1_000 });
     const others = waits.get(commandId) ?? new Set();
     waits.set(commandId, others.add(settle));
     waiting++;
@@ -34,12 +36,11 @@ export const createAnswers = (ephemera: Ephemera, clock: Clock, address: string)
 
   return {
     address,
+    hear,
     wait: async (commandId, timeoutMs) => {
-      if (waiting >= limits.waitingCalls)
-        throw new NatterError('overloaded', `${waiting} calls are already waiting for an answer`, { retryAfterMs: 1_000 });
       const answered = new AbortController();
       let answer: CommandAnswer | null = null;
-      const forget = listen(commandId, (heard) => {
+      const forget = hear(commandId, (heard) => {
         answer = heard;
         answered.abort(null); // A reason of our own: the default would be an exception with a stack trace.
       });

@@ -1,3 +1,4 @@
+import { oneLine } from '../../kit/one-line.ts';
 import type { Attachment } from '../values/attachment.ts';
 import type { ClientRequest } from '../values/client-request.ts';
 import type { Message, Sender, ToolCall } from '../values/types.ts';
@@ -88,20 +89,30 @@ const attachmentsLine = (attachments: readonly Attachment[]): string => {
   const named = attachments.map(({ name, type, bytes }) =>
     [name ?? 'a file', type, bytes === undefined ? undefined : `${bytes} bytes`].filter((part) => part !== undefined).join(', '),
   );
-  return `[Attached, not readable here: ${named.join('; ')}]`;
+  return oneLine(`[Attached, not readable here: ${named.join('; ')}]`, Infinity);
+};
+
+/** Whose words Natter's own are: summaries, requests and reports. */
+export const ownName = 'natter';
+
+/** How the model is told who says something. A name is the sender's choice: it fills no second line, and is not Natter's own. */
+export const nameForModel = ({ name, principal, id, role }: Sender): string => {
+  const said = (name ?? id).replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ');
+  const isOurs = role !== 'program' && said.trim().toLowerCase() === ownName;
+  return isOurs ? `${said.trim()} (${principal ?? id})` : said;
 };
 
 /** A summary as the model sees it. */
 export const summaryMessage = (summary: string): ModelMessage => ({
   role: 'user',
-  name: 'natter',
+  name: ownName,
   text: `[Summary of the conversation before this point]\n${summary}`,
 });
 
 /** Asks the model to save what it wants to remember before older messages are summarised (A7/85). */
 export const flushPrompt: ModelMessage = {
   role: 'user',
-  name: 'natter',
+  name: ownName,
   text: [
     'The conversation is about to be summarised, and its details will be gone.',
     'If there is anything in it that should be remembered for good, save it with your tools now: facts with memory_add, longer notes in files of the workspace, such as MEMORY.md or memory/<topic>.md, where you have these tools; add to what is there.',

@@ -3,6 +3,7 @@ import type { Config } from '../config/schema.ts';
 import type { SessionKey } from '../keys/session-key.ts';
 import type { CommandOf, SessionCommand } from '../session/commands.ts';
 import type { DeliveryTarget, Sender, Settings } from '../values/types.ts';
+import { actsForOwner } from './acts-for-owner.ts';
 import type { ChatCommand } from './chat-command.ts';
 import { factsOf } from './report-facts.ts';
 
@@ -131,10 +132,10 @@ const reset = ({ word, rest }: ChatCommand & { type: 'reset' }, context: ChatCom
 };
 
 /** The turn of the greeting has no more rights than who asked for it (A5/62). */
-const greeter = ({ role, onBehalfOf }: Sender): Sender => {
-  const hasOwnersRights = (role === 'owner' || role === 'program') && onBehalfOf === undefined;
-  return { id: 'natter', role: 'program', ...(!hasOwnersRights && { onBehalfOf: 'participant' }) };
-};
+const greeter = (sender: Sender): Sender => ({
+  ...{ id: 'natter', role: 'program' },
+  ...(!actsForOwner(sender) && { onBehalfOf: 'participant' }),
+});
 
 /** The gateway's own callers have no principal. */
 const isPerson = ({ role, principal }: Sender): boolean => role !== 'program' && principal !== undefined;

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { InboundIdentity } from '../keys/routed-id.ts';
 import { id, traceparent } from '../session/envelope.ts';
 import type { MessageOrder } from '../session/repeats/order-windows.ts';
-import { deliveryTarget, message, sender, sessionSource, timestamp } from '../values/types.ts';
+import { deliveryTarget, message, sender, sessionChannel, sessionSource, timestamp } from '../values/types.ts';
 
 /**
  * What a channel, webhook or program hands to the router. `id` is the platform's message id, unique within the conversation, or within the
@@ -82,7 +82,7 @@ export const orderOf = (
 });
 
 /** What is wrong with an envelope besides its single fields: the field, and the fix; `null`: nothing. */
-export const envelopeProblem = ({ kind = 'message', order, target, reaction, button }: InboundEnvelope) => {
+export const envelopeProblem = ({ kind = 'message', order, target, reaction, button, deliverTo }: InboundEnvelope) => {
   const isAbout = kind !== 'message' && kind !== 'meta';
   if (isAbout && target === undefined) return { field: 'target', message: `name the message that the ${kind} is about` };
   if (!isAbout && target !== undefined)
@@ -93,6 +93,9 @@ export const envelopeProblem = ({ kind = 'message', order, target, reaction, but
     return { field: 'reaction', message: 'belongs to the kind reaction, and is needed there' };
   if ((kind === 'button') !== (button !== undefined))
     return { field: 'button', message: 'belongs to the kind button, and is needed there' };
+  // What comes from there is taken for the word of a run that the session started.
+  if (deliverTo?.channel === sessionChannel)
+    return { field: 'deliverTo.channel', message: 'answers go to a session only from runs that it started; name an outlet' };
   return null;
 };
 

@@ -1,4 +1,5 @@
 import { NatterError } from '../../kit/errors.ts';
+import { oneLine, quoted } from '../../kit/one-line.ts';
 
 /**
  * Pairing (D8): on a channel with `dmPolicy: pairing` a stranger gets a code, and may write once the owner has approved it. The
@@ -125,8 +126,9 @@ export const revoke = (record: ChannelPairing, senderId: string): PairingChange<
 export const pairingNotice = (code: string): string =>
   `I do not know you yet, and your message was not kept. Ask the owner to approve the code ${code}; it is valid for ${pairingLimits.minutes} minutes. Then write again.`;
 
-/** What the owner is told after `/pair`. */
-export const approvalNotice = (approved: (PairedSender & { readonly channel: string }) | null): string =>
-  approved === null
-    ? 'Nothing was approved: no such code waits. See "natter pairing list".'
-    : `Approved: ${approved.name === undefined ? '' : `${approved.name}, `}${approved.channel}:${approved.senderId} may write to me now.`;
+/** What the owner is told after `/pair`. The sender chose the name and perhaps the id. */
+export const approvalNotice = (approved: (PairedSender & { readonly channel: string }) | null): string => {
+  if (approved === null) return 'Nothing was approved: no such code waits. See "natter pairing list".';
+  const { channel, senderId, name } = approved;
+  return `Approved: ${oneLine(`${channel}:${senderId}`)}${name === undefined ? '' : ` (${quoted(name)})`} may write to me now.`;
+};

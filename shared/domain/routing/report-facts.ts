@@ -2,6 +2,7 @@ import type { Config } from '../config/schema.ts';
 import { parseKey, resetTypeOf } from '../keys/session-key.ts';
 import { dayAround, localTime, policyFor } from '../reset/reset.ts';
 import type { ReportFacts } from '../session/status-and-context-report.ts';
+import { actsForOwner } from './acts-for-owner.ts';
 import type { ChatCommandContext } from './chat-answer.ts';
 import { dangers } from './dm-safety.ts';
 import { queueRuleOf } from './queue-rule.ts';
@@ -15,7 +16,8 @@ export const factsOf = (
     at,
     channel,
     occasion: { expiry, origin },
-  }: Pick<ChatCommandContext, 'key' | 'config' | 'at' | 'channel' | 'occasion'>,
+    sender,
+  }: Pick<ChatCommandContext, 'key' | 'config' | 'at' | 'channel' | 'occasion' | 'sender'>,
 ): ReportFacts => {
   const { agent, session } = config;
   const parsed = parseKey(key, session.mainKey);
@@ -30,9 +32,12 @@ export const factsOf = (
     queueMode: queueRuleOf(session, from).mode,
     ...(atHour !== undefined && { nextDaily: localTime(dayAround(at, atHour, zone).until, zone) }),
     ...(expiry && { expiry }),
-    warnings: dangers(config)
-      .slice(0, 20)
-      .map((danger) => danger.slice(0, 500)),
+    // What is wrong with an installation is a hint for whoever wants to misuse it.
+    warnings: actsForOwner(sender)
+      ? dangers(config)
+          .slice(0, 20)
+          .map((danger) => danger.slice(0, 500))
+      : [],
   };
 };
 

@@ -1,4 +1,4 @@
-import { type ActorScope, createActor, initialTransition } from 'xstate';
+import { initialTransition } from 'xstate';
 import { assert } from '../../kit/assert.ts';
 import { limits } from '../../kit/limits.ts';
 import type { ForkBase } from '../values/fork-base.ts';
@@ -10,25 +10,9 @@ import type { RecordedCommit } from './envelope.ts';
 import { isInteraction, type SessionEvent } from './events.ts';
 import { type MachineSnapshot, type SessionStatus, sessionMachine } from './machine.ts';
 import { rememberedIds } from './repeats/id-memory.ts';
+import { stepOf } from './steps.ts';
 
-/**
- * The one fold: replay and snapshot + tail come from here, and so does the check of events before they are written. It runs no effect. Its
- * step is the machine's `transition`, in a scope that does nothing. XState's function `transition()` makes an actor and two systems for each
- * event to have such a scope, which costs three times the step (ADR 14). The type of the scope is complete, so a version of XState that needs
- * more does not compile; a property test shows that the fold, `transition()` and a live actor agree.
- */
-const self = createActor(sessionMachine);
-const inertScope: ActorScope<MachineSnapshot, SessionEvent> = {
-  self,
-  system: self.system,
-  id: self.id,
-  sessionId: self.sessionId,
-  logger: () => {},
-  defer: () => {},
-  emit: () => {},
-  stopChild: () => {},
-  actionExecutor: () => {},
-};
+/** The one fold: replay and snapshot + tail come from here, and so does the check of events before they are written. It runs no effect. */
 
 /**
  * What a session's state owes to its commits: their places in the log, their revisions and their times. The machine cannot hold these facts: it
@@ -82,7 +66,7 @@ export const initialState: SessionState = {
 
 /** The state after one event. Throws `AssertionError` if the machine has no transition for it: ignoring it would hide a gap. */
 export const evolve = (before: MachineSnapshot, event: SessionEvent): MachineSnapshot => {
-  const after = sessionMachine.transition(before, event, inertScope);
+  const after = stepOf(before, event);
   assert(after !== before, `no transition for ${event.type} in ${String(before.value)}`);
   return after;
 };
@@ -161,7 +145,7 @@ export const fold = (before: SessionState, commit: RecordedCommit): SessionState
  * refuses are left out. A session id that no event gave began in a commit that is lost.
  */
 export const salvage = ({ machine, position }: SessionState, commit: RecordedCommit): SessionState => {
-  const { value, context } = commit.events.reduce((state, event) => sessionMachine.transition(state, event, inertScope), machine);
+  const { value, context } = commit.events.reduce(stepOf, machine);
   const { sessionId, epoch, rev, prev, seq } = commit;
   const isNew = sessionId !== context.sessionId;
   const generation = context.generation + (isNew ? 1 : 0);

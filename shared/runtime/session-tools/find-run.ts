@@ -59,6 +59,7 @@ export const followRun = async (
     }
     return known.run;
   } finally {
-    expired.abort();
+    // A reason of our own: the default would be an exception with a stack trace.
+    expired.abort(null);
   }
 };

@@ -2,8 +2,6 @@ import { jetstreamManager } from '@nats-io/jetstream';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { LogGuard } from '../../../shared/adapters/kv/guards/log-guard.ts';
 import { createWritersWitness, type WritersWitness } from '../../../shared/adapters/kv/guards/writers-witness.ts';
-import { openConnection } from '../../../shared/adapters/nats/connection.ts';
-import { openKvStore } from '../../../shared/adapters/nats/kv-store.ts';
 import { NatsEventLog } from '../../../shared/adapters/nats/log/event-log.ts';
 import { openNats } from '../../../shared/adapters/nats/open.ts';
 import { LogTail } from '../../../shared/adapters/streams/log-tail.ts';
@@ -13,39 +11,29 @@ import { systemClock } from '../../../shared/kit/clock.ts';
 import type { EventLog } from '../../../shared/ports/event-log.ts';
 import type { Ports } from '../../../shared/ports/index.ts';
 import { subjectsUnder } from '../../../shared/wire/subjects.ts';
-import { afterwards } from '../../support/afterwards.ts';
 import { commitTo, freshKey, seenAt } from '../../support/domain/commits.ts';
 import { eventStoreOf } from '../../support/event-store.ts';
-import { startServer, type TestServer } from '../../support/nats.ts';
+import { type Stoppable, said, startStoppable, wellAgain } from '../../support/stopped-store.ts';
 import { provisionFor } from '../../support/system.ts';
 
 /** What processes that are gone have seen of the log stops those after them (I13): a real broker whose files change while it does not run. */
 const config = configSchema.parse({ nats: { partitions: 1, requestTimeoutMs: 1_000 } });
 const subjects = subjectsUnder(config.prefix);
-let server: TestServer;
+let broker: Stoppable;
 let store: ReturnType<typeof eventStoreOf>;
 beforeEach(async () => {
-  server = await startServer();
-  store = eventStoreOf(server);
-  await provisionFor(server, { partitions: 1 });
+  broker = await startStoppable(config);
+  store = eventStoreOf(broker.server);
 });
-afterEach(() => server.stop());
+afterEach(() => broker.server.stop());
 
-/** A process at the broker. */
-const open = async (): Promise<Ports> => {
-  const ports = await openNats(config, { name: 'test', clock: systemClock, servers: server.url });
-  afterwards(() => ports.close());
-  return ports;
-};
 /** The log without its guard, and the witness of the writers. */
 const openUnguarded = async (): Promise<{ events: EventLog; witness: WritersWitness; remove(seq: number): Promise<unknown> }> => {
-  const connection = await openConnection({ servers: server.url, name: 'unguarded', requestTimeoutMs: 1_000 });
-  afterwards(() => connection.close());
-  const bucket = await openKvStore({ connection, bucket: 'natter_witness', requestTimeoutMs: 1_000 });
+  const connection = await broker.connect();
   const manager = await jetstreamManager(connection);
   return {
     events: new NatsEventLog({ connection, subjects, clock: systemClock, requestTimeoutMs: 1_000, tail: new LogTail() }),
-    witness: createWritersWitness(bucket),
+    witness: createWritersWitness(await broker.witnesses()),
     remove: (seq) => manager.streams.deleteMessage('NATTER_EVENTS', seq),
   };
 };
@@ -56,18 +44,10 @@ const append = async (events: EventLog, id?: string): Promise<number | string> =
 };
 /** A process writes commits and ends. */
 const written = async (...ids: readonly string[]): Promise<void> => {
-  const ports = await openNats(config, { name: 'writer', clock: systemClock, servers: server.url });
+  const ports = await openNats(config, { name: 'writer', clock: systemClock, servers: broker.server.url });
   for (const id of ids) expect(await append(ports.events, id)).toEqual(expect.any(Number));
   await ports.close();
 };
-const whileStopped = async (change: () => Promise<void>): Promise<void> => {
-  await server.kill9();
-  await change();
-  await server.restart();
-};
-const said = (ports: Ports, problem: RegExp) => vi.waitFor(() => expect(ports.problems().join()).toMatch(problem));
-const wellAgain = (ports: Ports) => vi.waitFor(() => expect(ports.problems()).toEqual([]));
-
 /** Nothing is written, and the log stays as it is. */
 const writesNothing = async ({ events }: Ports): Promise<void> => {
   const before = await events.info();
@@ -79,47 +59,47 @@ const writesNothing = async ({ events }: Ports): Promise<void> => {
 describe('the log is not the one that earlier processes have seen', () => {
   test('an older copy was put back: nothing is written until the newer one is', async () => {
     await written('one');
-    await whileStopped(() => store.copyAs('older'));
+    await broker.whileStopped(() => store.copyAs('older'));
     await written('two', 'three');
-    await whileStopped(async () => {
+    await broker.whileStopped(async () => {
       await store.copyAs('newer');
       await store.putBack('older');
     });
-    const ports = await open();
+    const ports = await broker.open();
     expect(ports.problems()).not.toEqual([]);
     await said(ports, /^the event log ends at 1, but had reached 3/);
     await writesNothing(ports);
 
-    await whileStopped(() => store.putBack('newer'));
+    await broker.whileStopped(() => store.putBack('newer'));
     await wellAgain(ports);
     expect(await append(ports.events)).toBe(4);
   });
 
   test('the broker cut its end off, because of one flipped bit', async () => {
     await written('a-first-commit', 'a-second-commit', 'a-third-commit');
-    await whileStopped(() => store.flipBitAt('a-second-commit'));
-    const ports = await open();
+    await broker.whileStopped(() => store.flipBitAt('a-second-commit'));
+    const ports = await broker.open();
     await said(ports, /^the event log ends at 1, but had reached 3/);
     await writesNothing(ports);
   });
 
   test('it is as long as before and has another commit there', async () => {
     await written('one');
-    await whileStopped(() => store.copyAs('older'));
+    await broker.whileStopped(() => store.copyAs('older'));
     await written('two');
-    await whileStopped(() => store.putBack('older'));
+    await broker.whileStopped(() => store.putBack('older'));
     const { events } = await openUnguarded();
     expect(await append(events, 'another')).toBe(2);
-    const ports = await open();
+    const ports = await broker.open();
     await said(ports, /^the event log was exchanged: 2 is another commit/);
     await writesNothing(ports);
   });
 
   test('it was created anew', async () => {
     await written('one');
-    await whileStopped(() => store.moveAwayAs('old'));
-    await provisionFor(server, { partitions: 1 });
-    const ports = await open();
+    await broker.whileStopped(() => store.moveAwayAs('old'));
+    await provisionFor(broker.server, { partitions: 1 });
+    const ports = await broker.open();
     await said(ports, /^the event log ends at 0, but had reached 1/);
     const { events } = await openUnguarded();
     expect(await append(events, 'another')).toBe(1);
@@ -129,15 +109,15 @@ describe('the log is not the one that earlier processes have seen', () => {
 
   test('a reader has seen more than the writers could say', async () => {
     await written('one');
-    const reader = await open();
+    const reader = await broker.open();
     await reader.cursors.put('delivery', seenAt(5));
-    const ports = await open();
+    const ports = await broker.open();
     await said(ports, /^the event log ends at 1, but had reached 5/);
     await writesNothing(ports);
   });
 
   test('a writer that is killed has said how far it came, at most a second ago', async () => {
-    const ports = await open();
+    const ports = await broker.open();
     await append(ports.events);
     const { witness } = await openUnguarded();
     await vi.waitFor(async () => expect(await witness.read()).toMatchObject({ seq: 1, digest: expect.any(String) }));
@@ -145,9 +125,9 @@ describe('the log is not the one that earlier processes have seen', () => {
 
   test('counter-test: without the lasting witness the sequences are used again', async () => {
     await written('one');
-    await whileStopped(() => store.copyAs('older'));
+    await broker.whileStopped(() => store.copyAs('older'));
     await written('two', 'three');
-    await whileStopped(() => store.putBack('older'));
+    await broker.whileStopped(() => store.putBack('older'));
     const { events } = await openUnguarded();
     const forgetful = {
       read: async () => ({ ...nothingSeen, accepted: 0 }),
@@ -163,12 +143,12 @@ describe('the log is not the one that earlier processes have seen', () => {
 
 describe('no false alarm', () => {
   test('the last commit was erased, and a log that had nothing was created anew', async () => {
-    await whileStopped(() => store.moveAwayAs('empty'));
-    await provisionFor(server, { partitions: 1 });
+    await broker.whileStopped(() => store.moveAwayAs('empty'));
+    await provisionFor(broker.server, { partitions: 1 });
     await written('one', 'two');
     const { remove } = await openUnguarded();
     await remove(2);
-    const ports = await open();
+    const ports = await broker.open();
     expect(ports.problems()).toEqual([]);
     expect(await append(ports.events)).toBe(3);
   });

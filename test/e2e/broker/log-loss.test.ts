@@ -3,36 +3,24 @@ import { acceptLoss, findLoss, type LogLoss, unseenMargin, withLog } from '../..
 import { loadState } from '../../../services/session/host/load.ts';
 import { createWritersWitness } from '../../../shared/adapters/kv/guards/writers-witness.ts';
 import { giveUpPlaces } from '../../../shared/adapters/nats/give-up.ts';
-import { openKvStore } from '../../../shared/adapters/nats/kv-store.ts';
-import { openNats } from '../../../shared/adapters/nats/open.ts';
 import { summarize } from '../../../shared/domain/projections/summary.ts';
 import { toPlain } from '../../../shared/domain/session/evolve.ts';
-import { systemClock } from '../../../shared/kit/clock.ts';
 import type { Ports } from '../../../shared/ports/index.ts';
 import { loadConfig } from '../../../shared/runtime/config/load.ts';
 import { subjectsUnder } from '../../../shared/wire/subjects.ts';
-import { bucketNames } from '../../../shared/wire/topology.ts';
-import { afterwards } from '../../support/afterwards.ts';
 import { commitTo, freshKey, seenAt } from '../../support/domain/commits.ts';
 import { eventStoreOf } from '../../support/event-store.ts';
-import { startServer, type TestServer } from '../../support/nats.ts';
-import { provisionFor } from '../../support/system.ts';
+import { type Stoppable, startStoppable } from '../../support/stopped-store.ts';
 
 /** `natter log accept`: what was given out for lost commits, and what stands ahead of the log (I13). */
 const config = loadConfig({ env: {}, home: '/nowhere' });
 const [kept, lost] = [freshKey('agent:main:kept'), freshKey('agent:main:lost')];
-let server: TestServer;
+let broker: Stoppable;
 beforeEach(async () => {
-  server = await startServer();
-  await provisionFor(server, { partitions: config.nats.partitions });
+  broker = await startStoppable(config);
 });
-afterEach(() => server.stop());
+afterEach(() => broker.server.stop());
 
-const open = async (): Promise<Ports> => {
-  const ports = await openNats(config, { name: 'test', clock: systemClock, servers: server.url });
-  afterwards(() => ports.close());
-  return ports;
-};
 const append = async ({ events }: Ports, key: typeof kept, rev: number, expectedSeq = 0): Promise<number> => {
   const result = await events.append(commitTo(key, { rev }), expectedSeq);
   if (result.kind !== 'stored') throw new Error(JSON.stringify(result));
@@ -40,12 +28,12 @@ const append = async ({ events }: Ports, key: typeof kept, rev: number, expected
 };
 /** A log of one commit whose second and third are lost; `ports` is of a process that has seen all three and still runs. */
 const lostItsEnd = async () => {
-  const store = eventStoreOf(server);
-  const ports = await open();
+  const store = eventStoreOf(broker.server);
+  const ports = await broker.open();
   await append(ports, kept, 1);
-  await server.kill9();
+  await broker.server.kill9();
   await store.copyAs('older');
-  await server.restart();
+  await broker.server.restart();
   await vi.waitFor(() => expect(ports.problems()).toEqual([]));
   await append(ports, kept, 2, 1);
   await append(ports, lost, 1);
@@ -55,18 +43,14 @@ const lostItsEnd = async () => {
   await ports.snapshots.put(kept, toPlain(await loadState(ports, kept)));
   const { incarnation, digest } = await ports.events.view(3);
   await ports.cursors.put('delivery', { incarnation, seq: 3, digest });
-  await withLog(config, address(), async ({ connection }) => {
-    const bucket = bucketNames(config.prefix).witness;
-    const { requestTimeoutMs } = config.nats;
-    const witness = createWritersWitness(await openKvStore({ connection, bucket, requestTimeoutMs }));
-    await vi.waitFor(async () => expect(await witness.read()).toMatchObject({ seq: 3 }));
-  });
+  const witness = createWritersWitness(await broker.witnesses());
+  await vi.waitFor(async () => expect(await witness.read()).toMatchObject({ seq: 3 }));
   // Not killed: the caches, which may lose their last writes, have seen the lost commits too.
-  await server.restart({ meanwhile: () => store.putBack('older') });
+  await broker.server.restart({ meanwhile: () => store.putBack('older') });
   await vi.waitFor(() => expect(ports.problems().join()).toMatch(/had reached 3/));
   return ports;
 };
-const address = () => ({ servers: server.url });
+const address = () => ({ servers: broker.server.url });
 const found = (): Promise<LogLoss | null> => withLog(config, address(), findLoss);
 const accepted = async (): Promise<number> =>
   withLog(config, address(), async (resources) => {
@@ -92,7 +76,7 @@ test('one that was interrupted is done again: until then the log counts as gone 
     await giveUpPlaces(connection, { subject, after: 1, through: 4, timeoutMs: 1_000 });
     await ports.cursors.put('delivery', seenAt(1));
   });
-  const ports = await open();
+  const ports = await broker.open();
   await vi.waitFor(() => expect(ports.problems().join()).toMatch(/exchanged/));
   expect(await found()).toMatchObject({ reached: 3 });
   await accepted();
@@ -108,7 +92,7 @@ test('after it no sequence is used again, nothing is ahead of the log, and what 
   expect(end).toBeGreaterThanOrEqual(3 + unseenMargin);
   expect(await found()).toBeNull();
 
-  const ports = await open();
+  const ports = await broker.open();
   expect(ports.problems()).toEqual([]);
   const { incarnation, digest } = await ports.events.view(1);
   expect(await ports.cursors.get('delivery')).toEqual({ incarnation, seq: 1, digest });

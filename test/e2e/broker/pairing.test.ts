@@ -64,7 +64,7 @@ test('D8: two routers and a gateway agree on who is paired, under the rights tha
 
   const [ann, bob, eve] = [await codeOf('ann'), await codeOf('bob'), await codeOf('eve')];
   expect((await pairing('list')).match(/[A-Z2-9]{8} .* irc:\w+ +waits/g)).toHaveLength(3);
-  expect(await pairing('approve', 'irc', ann.toLowerCase())).toBe('irc:ann: approved');
+  expect(await pairing('approve', ' IRC', ann.toLowerCase())).toBe('irc:ann: approved');
   expect(await pairing('deny', 'irc', eve)).toBe('irc:eve: denied');
   await expect(pairing('approve', 'irc', eve)).rejects.toThrow(/no such code waits on this channel/);
   await expect(pairing('approve', 'telegram', bob)).rejects.toThrow(/no such code waits on this channel/);

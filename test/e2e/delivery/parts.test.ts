@@ -122,4 +122,23 @@ describe('a platform that lets nothing through', () => {
     await until(() => expect(ids.map(stateOf)).toEqual(Array(4).fill('delivered')));
     expect(service.warnings?.()).toEqual([]);
   });
+
+  test('who has blocked the agent loses their own messages, and holds up nobody else’s', async () => {
+    const blocked = ['eve', 'mallory', 'trent'];
+    const { say, start, until, clock } = await opened(({ to }) => (blocked.includes(to) ? { status: 403 } : 'store'));
+    const service = await start('one');
+    const [toEve, toBob] = [await say('a', 'eve'), await say('b', 'bob')];
+    await until(() => expect(stateOf(toBob)).toBe('delivered'));
+    clock.skip(60_000);
+    await until(() => expect([stateOf(toEve), service.warnings?.()]).toEqual(['failed', []]));
+    expect(finals().get(toEve)?.detail).toBe('HTTP 403, while the account works for others');
+
+    // Two at once are taken for the account, until somebody else's message shows that it works.
+    const ids = [await say('c', 'mallory'), await say('d', 'trent')];
+    await until(() => expect(service.metrics()).toMatchObject({ parked_accounts: 1, in_hand: 0 }));
+    ids.push(await say('e', 'eve'), await say('f', 'bob'), await say('g', 'ann'));
+    clock.skip(120_000);
+    await until(() => expect(ids.map(stateOf)).toEqual(['failed', 'failed', 'failed', 'delivered', 'delivered']));
+    expect(service.warnings?.()).toEqual([]);
+  });
 });

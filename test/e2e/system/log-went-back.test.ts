@@ -172,3 +172,46 @@ test('a person accepts the loss: it is recorded, nothing is used twice, and the 
   const { findings } = JSON.parse(await third.natter('doctor', '--json'));
   expect(findings).toContainEqual(expect.objectContaining({ what: 'log', level: 'ok' }));
 }, 120_000);
+
+test('what is derived from the log was put back to an older copy: it follows by itself, nothing is sent twice or remembered again', async () => {
+  const derived = ['index', 'snapshots', 'memory', 'hosts'].map((name) => eventStoreOf(server, `KV_natter_${name}`));
+  const remember = async ({ call }: Running, text: string) =>
+    (await call('POST', '/v1/memory', { body: { text, scope: 'agent' } })).body.id as string;
+  const first = await start();
+  await ready(first);
+  await say(first, 'm1', 'one');
+  await answered('one');
+  const forgotten = await remember(first, 'likes tea');
+  await vi.waitFor(async () => expect((await first.call('GET', '/v1/memory')).body.memories).toHaveLength(1));
+  await first.system.stop();
+  await server.kill9();
+  for (const store of derived) await store.copyAs('older');
+  await server.restart();
+
+  const second = await start();
+  await ready(second);
+  await vi.waitFor(async () => expect((await second.call('DELETE', `/v1/memory/${forgotten}`)).status).toBe(200));
+  await remember(second, 'likes coffee');
+  await say(second, 'm2', 'two');
+  await answered('two');
+  const seen = await sequences(second);
+  await second.system.stop();
+  await server.kill9();
+  for (const store of derived) await store.putBack('older');
+  await server.restart();
+
+  const third = await start();
+  afterwards(() => third.system.stop());
+  await ready(third);
+  await say(third, 'm3', 'three');
+  await answered('three');
+  expect((await sequences(third)).slice(0, seen.length)).toEqual(seen);
+  await vi.waitFor(async () => {
+    const { sessions } = (await third.call('GET', '/v1/sessions')).body;
+    expect(sessions).toMatchObject([{ key: 'agent:main:main', seq: Math.max(...(await sequences(third))) }]);
+    const { memories } = (await third.call('GET', '/v1/memory')).body;
+    expect(memories.map(({ text }: { text: string }) => text)).toEqual(['likes coffee']);
+  });
+  expect(arrived.map(({ text }) => text)).toEqual(['one', 'two', 'three'].map((text) => `You said: ${text}`));
+  expect(await third.natter('doctor')).not.toMatch(/^fail/m);
+}, 120_000);

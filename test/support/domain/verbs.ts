@@ -52,7 +52,11 @@ const posted = (
   }),
 });
 
-const personCalled = (name: string) => ({ id: name, role: 'participant' as const, principal: `irc:${name}` });
+/** Somebody who is not the owner; `bot…` is a bot on their platform. */
+const personCalled = (name: string) => ({
+  ...{ id: name, role: 'participant' as const, principal: `irc:${name}` },
+  ...(name.startsWith('bot') && { role: 'program' as const, onBehalfOf: 'participant' as const }),
+});
 
 const spawnOf = (index: number): SpawnedRun => ({ key: 'agent:main:subagent:1', runId: `spawned-${index}` });
 

@@ -14,7 +14,7 @@ export interface QueueGuardOptions extends StreamGuardOptions {
 const saveMs = 1_000;
 
 /**
- * Keeps this process from working with a queue that went back to an older copy (I13): what it had accepted since is gone, and it would give
+ * Keeps this process from working with a queue, or a bucket of facts, that went back to an older copy (I13): what it had accepted since is gone, and it would give
  * places out again. While that is so nothing is stored in the queue and nothing taken from it, so that a newer copy can still be put back;
  * then work goes on by itself, and so it does when a person accepts the loss. No message waits for the witness.
  *
@@ -115,4 +115,4 @@ export class QueueGuard extends StreamGuard {
 }
 
 const toAct =
-  ': messages that it had accepted are gone. It is not used until its newer copy is back, or until `natter log accept` accepts the loss';
+  ': what it had accepted is gone. It is not used until its newer copy is back, or until `natter log accept` accepts the loss';

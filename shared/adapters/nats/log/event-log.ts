@@ -1,4 +1,3 @@
-import { MsgHdrsImpl } from '@nats-io/transport-node';
 import type { SessionKey } from '../../../domain/keys/session-key.ts';
 import type { Commit, RecordedCommit } from '../../../domain/session/envelope.ts';
 import type { LogView } from '../../../domain/session/log-witness.ts';
@@ -160,8 +159,8 @@ export class NatsEventLog implements EventLog {
         { timeoutMs: this.#timeoutMs },
       );
       const { subject, seq, time, hdrs = '', data = '' } = message;
-      const headers = hdrs === '' ? undefined : MsgHdrsImpl.decode(Buffer.from(hdrs, 'base64'));
-      const bytes = isStrayAnswer(headers, 0) ? nothing : Buffer.from(data, 'base64');
+      const header = Buffer.from(hdrs, 'base64').toString();
+      const bytes = isStrayAnswer(header, 0) ? nothing : Buffer.from(data, 'base64');
       return { subject, seq, time: Date.parse(time), data: bytes };
     } catch (error) {
       if (failureOf(error) === 'empty') return null;

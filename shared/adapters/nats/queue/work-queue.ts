@@ -15,9 +15,9 @@ import type { QueueGuard } from '../../kv/guards/queue-guard.ts';
 import { ungrouped } from '../../streams/group-commit.ts';
 import { checkpointBinding, commandBinding, inboundBinding, type QueueBinding } from '../../streams/queue-binding.ts';
 import { failureOf, toNatterError } from '../broker-errors.ts';
+import { Anchors } from '../publish/anchors.ts';
 import { AtomicPublisher, groupingOf } from '../publish/atomic-publisher.ts';
 import { ReplyInbox, type Stored } from '../reply-inbox.ts';
-import { Anchors } from './anchors.ts';
 import { forwardDueTimers } from './due-timers.ts';
 import { PartitionedConsumer } from './partitioned-consumer.ts';
 

@@ -5,7 +5,7 @@ import type { HealthProblem } from '../../../kit/health-problem.ts';
 import type { Logger } from '../../../kit/log.ts';
 import type { Cursors } from '../../../ports/cursors.ts';
 import type { EventLog } from '../../../ports/event-log.ts';
-import { streamNames } from '../../../wire/topology.ts';
+import { bucketNames, streamNames } from '../../../wire/topology.ts';
 import { LogGuard } from '../../kv/guards/log-guard.ts';
 import { QueueGuard } from '../../kv/guards/queue-guard.ts';
 import { createWritersWitness, queueWitness } from '../../kv/guards/writers-witness.ts';
@@ -13,8 +13,15 @@ import type { KeyValue } from '../../kv/key-value.ts';
 import { toNatterError } from '../broker-errors.ts';
 import { watchBroker } from './broker-watch.ts';
 
-/** The streams, beside the log, that hold what was acknowledged: a loss there must not pass unnoticed (I13). */
-export const guardedQueues = ['commands', 'inbound', 'timers', 'deliveries'] as const;
+/** The streams, beside the log, that hold what was acknowledged and is nowhere else: a loss there must not pass unnoticed (I13). */
+export const guardedStreams = (prefix: string) => {
+  const { commands, inbound, timers, deliveries } = streamNames(prefix);
+  const { tokens, pairings } = bucketNames(prefix);
+  return { commands, inbound, timers, deliveries, tokens: `KV_${tokens}`, pairings: `KV_${pairings}` };
+};
+export type GuardedName = keyof ReturnType<typeof guardedStreams>;
+/** Services without rights there never use them, and may not look. */
+const lazyNames: readonly string[] = ['deliveries', 'tokens', 'pairings'] satisfies GuardedName[];
 
 export interface GuardsOptions {
   readonly events: EventLog;
@@ -30,7 +37,7 @@ export interface GuardsOptions {
   readonly log?: Logger;
 }
 
-/** Guards the log and the queues against going back unnoticed. */
+/** Guards the log, and the streams beside it, against going back unnoticed. */
 export interface Guards {
   readonly events: EventLog;
   /** By the name of its stream. */
@@ -59,11 +66,9 @@ export const startGuards = async (options: GuardsOptions): Promise<Guards> => {
   const ofLog = new LogGuard({ events, cursors, clock, witness: createWritersWitness(witnesses) });
   const manager = await jetstreamManager(consumers, { checkAPI: false, timeout });
   const ofQueues = new Map(
-    guardedQueues.map((queue) => {
-      const stream = streamNames(prefix)[queue];
-      const witness = createWritersWitness(witnesses, queueWitness(queue));
-      // Only a service that delivers may look at the deliveries.
-      const lazy = queue === 'deliveries';
+    Object.entries(guardedStreams(prefix)).map(([name, stream]) => {
+      const witness = createWritersWitness(witnesses, queueWitness(name));
+      const lazy = lazyNames.includes(name);
       return [stream, new QueueGuard({ stream, witness, clock, lazy, end: () => streamEnd(manager, stream) })];
     }),
   );

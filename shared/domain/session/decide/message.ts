@@ -37,11 +37,11 @@ const attributed = (message: Message, { context: { spawned } }: SessionView): Me
 };
 
 /**
- * The person who asks for a turn, or who asked for the run whose result this is. The owner may stop every turn anyway, and programs
- * stop none of their own (D7).
+ * The stranger who asks for a turn, or who asked for the run whose result this is. The owner may stop every turn anyway, and programs
+ * of the owner stop none of their own (D7).
  */
-const askedBy = ({ sender: { role, principal }, answers }: Message, { spawned }: SessionContext): Pick<QueuedTurn, 'askedBy'> => {
-  const asked = role === 'participant' ? principal : undefined;
+const askedBy = ({ sender, answers }: Message, { spawned }: SessionContext): Pick<QueuedTurn, 'askedBy'> => {
+  const asked = isStranger(sender) ? sender.principal : undefined;
   const person = answers === undefined ? asked : spawned.find(({ runId }) => runId === answers)?.askedBy;
   return person === undefined ? {} : { askedBy: person };
 };

@@ -1,3 +1,4 @@
+import { expect, vi } from 'vitest';
 import { pathOf } from '../setup.ts';
 import {
   type Ask,
@@ -15,6 +16,7 @@ import {
 } from './access-callers.ts';
 import {
   approvals,
+  crowded,
   deadLetters,
   deliveries,
   letterOf,
@@ -26,6 +28,7 @@ import {
   responses,
   runs,
   sessions,
+  soon,
   strangers,
   tokens,
   type World,
@@ -116,6 +119,22 @@ const said =
       return /only the owner may/i.test(reply ?? '') ? { ...heard, status: 403, code: 'forbidden' } : heard;
     });
   };
+/** A message behind a turn that runs: what its session makes of it, once it is there. */
+const queued = (title: string): Asking => {
+  const ask = byHttp(title, { given: () => ({ text: 'hi' }) });
+  const waited: Ask = async (gateway, bearer, place) => {
+    const heard = await ask(gateway, bearer, place);
+    if (heard.status !== 202) return heard;
+    const run = async () => (await gateway.as.owner('GET', pathOf(place.key, `/runs/${heard.body.runId}`))).body;
+    const { status, error } = await vi.waitFor(async () => {
+      const found = await run();
+      expect(['queued', 'running', 'error']).toContain(found.status);
+      return found;
+    }, soon);
+    return status === 'error' ? { ...heard, status: 429, code: error.code } : heard;
+  };
+  return by(waited, { world: crowded, codes: { 429: 'queue_full' } });
+};
 const ofStranger = { world: strangers };
 const withCode: Given = ({ key: channel, id: code }) => ({ channel, code });
 const ofParked = { world: parkedAccounts };
@@ -191,6 +210,7 @@ export const asks: Readonly<Record<string, (title: string) => Asking>> = {
 
   'POST /v1/sessions/:key/messages': body({ text: 'hi' }),
   'POST /v1/sessions/:key/messages, waiting': body({ text: 'hi' }, { query: '?wait=5' }),
+  'POST /v1/sessions/:key/messages, behind many': queued,
   'POST /v1/sessions/:key/messages, append': body({ text: 'hi', mode: 'append' }),
   'POST /v1/sessions/:key/messages, later': body({ text: 'hi', sendAt: 4e12 }),
   'POST /v1/sessions/:key/messages, if unchanged': body({ text: 'hi' }, ifUnchanged),

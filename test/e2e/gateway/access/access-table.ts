@@ -58,6 +58,7 @@ mcp events_wait, for one                       200  abcdgne      =      =       
 # one session, written to
 POST /v1/sessions/:key/messages                202  abcdgne      =      403     ab         bc         e       ab           c            b       ab         403       403      403
 POST /v1/sessions/:key/messages, waiting       200  abcdgne      =      403     ab         bc         e       ab           c            b       ab         403       403      403
+POST /v1/sessions/:key/messages, behind many   202  abcdgne      =      403     a/429b     429bc      e       a/429b       429c         429b    a/429b     403       403      403
 POST /v1/sessions/:key/messages, append        202  abcdgne      =      403     ab         bc         e       ab           c            b       ab         403       403      403
 POST /v1/sessions/:key/messages, later         202  abcdgne      =      403     ab         bc         e       ab           c            b       ab         403       403      403
 POST /v1/sessions/:key/messages, if unchanged  202  412abcdgne   =      403     412ab      412bc      412e    412ab        412c         412b    412ab      403       403      403

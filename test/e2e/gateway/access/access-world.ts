@@ -4,12 +4,13 @@ import { runIdOf } from '../../../../shared/domain/keys/run-id.ts';
 import type { SessionKey } from '../../../../shared/domain/keys/session-key.ts';
 import { scopeName } from '../../../../shared/domain/memory/memory-scope.ts';
 import { admit, approve } from '../../../../shared/domain/routing/pairing.ts';
+import { strangersShare } from '../../../../shared/domain/values/queue-share.ts';
 import type { MemoryScope } from '../../../../shared/domain/values/memory-edit.ts';
 import type { DeadLetter } from '../../../../shared/ports/dead-letters.ts';
 import { encodeCommand } from '../../../../shared/wire/codec.ts';
 import { undeliveredCodec } from '../../../../shared/wire/undelivered.ts';
 import { pathOf } from '../setup.ts';
-import type { GatewayRig } from './access-rig.ts';
+import { configOf, type GatewayRig } from './access-rig.ts';
 
 /** What callers ask about in the access matrix: sessions, what waits for a person in them, and what is remembered of them. Each is a letter. */
 
@@ -96,6 +97,22 @@ export const approvals = worldOf(async ({ as, host, done }, key, letter, cell) =
   await done(key, { type: 'request_approval', turn: { id: runId, attempt: 1 }, ...request });
   await host.release();
   return approvalId;
+});
+
+/** In each a turn runs, and as many messages of its people wait as strangers may have together where others want some too. */
+export const crowded = worldOf(async ({ host, done }, key, letter, cell) => {
+  const { people } = kindOf(letter);
+  host.hold();
+  for (let at = 0; people.length > 0 && at <= strangersShare(configOf().session.queue.limit).all; at++) {
+    const principal = people[at % people.length] ?? '';
+    const message = {
+      messageId: `w${at}-${cell}`,
+      text: 'hi',
+      sender: { id: principal, role: 'participant' as const, principal },
+    };
+    await done(key, { type: 'post_message', sessionId: 's', message });
+  }
+  return '';
 });
 
 /** Whose memories these are beside the sessions' own: Ann's, Bob's and the agent's, which everybody is told by it. */

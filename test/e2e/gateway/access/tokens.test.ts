@@ -197,6 +197,11 @@ test('A8/89: managing tokens is for administrators alone', async () => {
   expect((await as(token)('POST', '/v1/tokens', { body: { role: 'admin' } })).status).toBe(201);
 });
 
+test('D11: a token is for the person whom its principal names, however the channel is spelt', async () => {
+  const { make } = await startReplicas();
+  expect(await make({ role: 'participant', principal: ' Telegram:Ab' })).toMatchObject({ principal: 'telegram:Ab' });
+});
+
 describe('tokens of the configuration', () => {
   const gateway = async () => {
     let now: Config = configOf();

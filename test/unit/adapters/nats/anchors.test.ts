@@ -1,11 +1,11 @@
 import type { JetStreamManager } from '@nats-io/jetstream';
 import { expect, test } from 'vitest';
-import { Anchors, anchorBytes, anchorsKept } from '../../../../shared/adapters/nats/queue/anchors.ts';
+import { Anchors, anchorBytes, anchorsKept } from '../../../../shared/adapters/nats/publish/anchors.ts';
 import type { ReplyInbox } from '../../../../shared/adapters/nats/reply-inbox.ts';
 
 /** A stream that takes anchors, or refuses them, and what was done to it. */
-const rig = ({ isReplicated = true, stored = 0, fails = false } = {}) => {
-  const subject = isReplicated ? 'natter.anchor.commands' : undefined;
+const rig = ({ isReplicated = true, stored = 0, fails = false, to = 'natter.anchor.commands' } = {}) => {
+  const subject = isReplicated ? to : undefined;
   const [published, purges]: [string[], unknown[]] = [[], []];
   const ask = async (to: string, payload: Uint8Array) => {
     published.push(`${to} ${payload.length}`);
@@ -35,6 +35,14 @@ test('the first message of a process has an anchor, and then the one with which 
   for (let bytes = 0; bytes < 8 * anchorBytes; bytes += 1_000) anchors.note(1_000);
   // A message takes more in the store than its payload.
   expect(published.length).toBeGreaterThanOrEqual(2 + 8);
+});
+
+test('those of a bucket go to one place after another, and then replace the oldest, so that nobody has to remove any', () => {
+  const { anchors, published } = rig({ to: 'natter.anchor.index.*' });
+  for (let count = 0; count <= anchorsKept; count++) anchors.note(anchorBytes);
+  const places = published.map((line) => Number(/^natter\.anchor\.index\.(\d+) 0$/.exec(line)?.[1]));
+  expect(new Set(places.slice(0, -1)).size).toBe(anchorsKept);
+  expect(places.at(-1)).toBe(places[0]);
 });
 
 test('a stream that needs none gets none, and loses nothing', async () => {

@@ -1,4 +1,5 @@
 import type { NatsConnection } from '@nats-io/transport-node';
+import { MsgHdrsImpl } from '@nats-io/transport-node';
 import { expect, test } from 'vitest';
 import { PullStream } from '../../../../shared/adapters/nats/pull-stream.ts';
 
@@ -45,7 +46,7 @@ const rig = ({ cluster, pinned = true }: { cluster?: string; pinned?: boolean } 
       pull.tick();
     },
     message: (pin: string) => {
-      const headers = { get: (name: string) => (name === 'Nats-Pin-Id' ? pin : ''), values: () => [] };
+      const headers = MsgHdrsImpl.fromRecord({ 'Nats-Pin-Id': [pin] });
       hear(null, { subject: 's', reply: '$JS.ACK.S.c.1.2.3.4.5', data: new Uint8Array(), headers });
     },
     expire: () => {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { limits } from '../../../../shared/kit/limits.ts';
+import type { EventLog } from '../../../../shared/ports/event-log.ts';
 import type { Model } from '../../../../shared/ports/model.ts';
 import { seenAt } from '../../../support/domain/commits.ts';
 import { answerOf, clock, failure, memoriesFrom, openRoom, rangesOf, reply, scripted, until, watched } from './rig.ts';
@@ -7,6 +8,22 @@ import { answerOf, clock, failure, memoriesFrom, openRoom, rangesOf, reply, scri
 const dm = 'agent:main:irc:dm:ann';
 const group = 'agent:main:irc:group:#natter';
 const remember = (text: string) => answerOf({ memory: [{ op: 'add', text }] });
+
+/** The log, and how often it was read, and how many commits of it. */
+const counted = (events: EventLog) => {
+  const counts = { reads: 0, commits: 0 };
+  const read: EventLog['read'] = async function* (key, options) {
+    counts.reads += 1;
+    for await (const commit of events.read(key, options)) {
+      counts.commits += 1;
+      yield commit;
+    }
+  };
+  const { append, last, count, page, raw, follow, info, view } = events;
+  const others = Object.entries({ append, last, count, page, raw, follow, info, view });
+  const bound = Object.fromEntries(others.map(([name, call]) => [name, call.bind(events)])) as unknown as EventLog;
+  return { counts, events: { ...bound, read } };
+};
 
 describe('A7/80-84: what was said since the last introspection is introspected once', () => {
   test('each request covers what the one before left, also where they overlap', async () => {
@@ -104,30 +121,26 @@ describe('A7/80-84: what was said since the last introspection is introspected o
     const room = await openRoom();
     for (let index = 0; index < 120; index++) await room.say(dm, `message ${index} ${'x'.repeat(2_000)}`);
     await room.askFor(dm);
-    const { events } = room.system.portsFor('reading');
-    let read = 0;
-    const counted: typeof events = {
-      ...{
-        append: events.append,
-        last: (key) => events.last(key),
-        count: (key) => events.count(key),
-        page: (options) => events.page(options),
-        raw: (options) => events.raw(options),
-      },
-      ...{ follow: (options) => events.follow(options), info: () => events.info(), view: (seq) => events.view(seq) },
-      read: async function* (key, options) {
-        for await (const commit of events.read(key, options)) {
-          read += 1;
-          yield commit;
-        }
-      },
-    };
+    const { events, counts } = counted(room.system.portsFor('reading').events);
     const { model } = watched(12_000);
-    await room.start(model, 'reading', { events: counted });
+    await room.start(model, 'reading', { events });
     await room.settled();
     const slices = (await room.eventsOf(dm, 'introspected')).length;
     expect(slices).toBeGreaterThan(20);
-    expect(read / (await room.commitsOf(dm)).length).toBeLessThan(3 * slices);
+    expect(counts.commits / (await room.commitsOf(dm)).length).toBeLessThan(3 * slices);
+  });
+
+  test('a request that one slice covers is read once, and the session once more for who took part', async () => {
+    const room = await openRoom();
+    await room.say(dm, 'one');
+    await room.askFor(dm);
+    await room.say(dm, 'two');
+    await room.askFor(dm);
+    const { events, counts } = counted(room.system.portsFor('reading').events);
+    await room.start(watched().model, 'reading', { events });
+    await room.settled();
+    expect(await room.eventsOf(dm, 'introspected')).toHaveLength(2);
+    expect(counts.reads).toBe(4);
   });
 
   test('an instance that is asked to stop hands over at once what its model is still at', async () => {

@@ -99,6 +99,7 @@ describe('what the configuration knows of a report', () => {
       key: 'agent:main:main' as SessionKey,
       config: configSchema.parse(settings),
       at: 0,
+      sender: { id: 'olga', role: 'owner' as const },
       occasion: { sessionId: 's1' },
       ...(channel && { channel }),
     };

@@ -136,7 +136,7 @@ describe('reports', () => {
       session: { timeZone: 'America/New_York', reset: { idleMinutes: 90 } },
       channels: { telegram: {} },
     };
-    expect(facts('/status', { settings })).toEqual({
+    expect(facts('/status', { settings, sender: owner })).toEqual({
       kind: 'status',
       model: 'openai/gpt-5',
       parts: [{ name: 'system prompt', characters: 28 }],
@@ -148,6 +148,22 @@ describe('reports', () => {
       code: 'status',
       to: deliverTo,
     });
+  });
+
+  const bot: Sender = { ...ada, role: 'program', onBehalfOf: 'participant' };
+  test.each([
+    ['the owner', owner, 1],
+    ['a program of the installation', { id: 'api', role: 'program' }, 1],
+    ['a stranger', ada, 0],
+    ['a bot on a platform', bot, 0],
+    ['somebody without a role', { id: '42' }, 0],
+  ] as const)('D7: what is wrong with the configuration is told to the owner alone: %s', (_, sender, count) => {
+    const settings = {
+      agent: { owners: ['ann'] },
+      session: { identityLinks: { ann: ['1001'] }, dmScope: 'per-peer', strict: true },
+    };
+    for (const text of ['/status', '/context', '/context detail'])
+      expect(facts(text, { settings: settings as Change, sender }).warnings).toHaveLength(count);
   });
 
   test('A11/124: /context list and detail tell what the system prompt is made of', () => {

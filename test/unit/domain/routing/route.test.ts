@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { nameFinder } from '../../../../shared/domain/routing/group.ts';
 import { withoutSilence } from '../../../../shared/domain/values/silence.ts';
-import { type Change, messageOf, routed } from './support.ts';
+import { type Change, messageOf, outcome, routed } from './support.ts';
 
 const owners = { agent: { owners: ['telegram:42'] } };
 const quiet = { ...owners, channels: { telegram: { ownerTriggers: false } } };
@@ -117,6 +117,16 @@ describe('where the answer goes (A13/138)', () => {
     ['not to a name that every object has', { channel: 'constructor' }, {}, undefined],
   ])('A13/138: %s', (_, change, settings, target) => expect(messageOf(change, settings).deliverTo).toEqual(target));
 });
+
+test.each(['message', 'meta'])(
+  'A11/125: a %s cannot have its answers taken for those of a run that another session started',
+  (kind) => {
+    const deliverTo = { channel: 'session', to: 'agent:main:main', threadId: 'run-1' };
+    expect(outcome({ kind, deliverTo, text: '' })).toEqual({
+      unroutable: 'deliverTo.channel: answers go to a session only from runs that it started; name an outlet',
+    });
+  },
+);
 
 describe('silence (A6/77-79)', () => {
   test.each([

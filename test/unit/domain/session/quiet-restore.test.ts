@@ -3,6 +3,7 @@ import { createActor, fromCallback } from 'xstate';
 import type { SessionEvent } from '../../../../shared/domain/session/events.ts';
 import { evolve, fromPlain, type SessionState, toPlain } from '../../../../shared/domain/session/evolve.ts';
 import { type StartTurn, sessionMachine, type TurnInput } from '../../../../shared/domain/session/machine.ts';
+import { livingOf } from '../../../../shared/domain/session/steps.ts';
 import { given, stateAfter } from '../../../support/domain/given.ts';
 
 /** A live actor restored from a state, with a turn that only notes when it is started and stopped. */
@@ -13,7 +14,7 @@ const restore = (state: SessionState) => {
     notes.push(`start ${name}`);
     return () => void notes.push(`stop ${name}`);
   });
-  const machine = sessionMachine.provide({ actors: { turn } });
+  const machine = livingOf(sessionMachine.provide({ actors: { turn } }));
   const actor = createActor(machine, { snapshot: fromPlain(toPlain(state)).machine }).start();
   return { actor, notes, send: (events: readonly SessionEvent[]) => void events.map(actor.send) };
 };
@@ -82,9 +83,12 @@ describe('an effect starts only because of a freshly recorded event (I6)', () =>
     expect(notes).toEqual(['start m1/1 step 1']);
   });
 
-  test('the recipe matters: the snapshot of the fold itself would start the turn', () => {
-    const { machine } = stateAfter('post m1');
+  test('the recipe matters: the snapshot of a live actor would start the turn, and the fold has nothing that could', () => {
+    const { actor, send } = restore(stateAfter('open'));
+    send(given('open').when('post m1').events);
+    const [machine, { machine: folded, position }] = [actor.getSnapshot(), stateAfter('post m1')];
     expect(Object.keys(machine.children)).toEqual(['turn']);
-    expect(Object.keys(fromPlain(toPlain(stateAfter('post m1'))).machine.children)).toEqual([]);
+    expect(Object.keys(fromPlain(toPlain({ machine, position })).machine.children)).toEqual([]);
+    expect(Object.keys(folded.children)).toEqual([]);
   });
 });

@@ -1,4 +1,8 @@
+import { pino } from 'pino';
 import { describe, expect, test } from 'vitest';
+import { recoverLostTurns } from '../../../../services/session/host/recovery.ts';
+import type { IndexRow } from '../../../../shared/domain/projections/index-row.ts';
+import { summarize } from '../../../../shared/domain/projections/summary.ts';
 import type { CommandEnvelope } from '../../../../shared/domain/session/envelope.ts';
 import type { Sender } from '../../../../shared/domain/values/types.ts';
 import { command } from '../../../support/domain/given.ts';
@@ -183,6 +187,42 @@ describe('A5/62: an approval that is asked for a stranger (ADR 22)', () => {
     await take(answer('yes'));
     expect(effects).toEqual(['mail approval-approval-1.1.0']);
     expect(made.events().at(-1)).toMatchObject({ type: 'turn_completed', turn: { id: 'approval-approval-1' } });
+  });
+
+  test('ends after 15 minutes if nobody answers: its asker is told, and an answer comes too late', async () => {
+    const { made, take, effects } = begin([['mail {"to":"x"}'], 'I asked'], rules, [mail]);
+    await take(says('m', bob));
+    const end = 1_790_000_000_000 + 15 * 60_000;
+    const ended = () => made.events().filter(({ type }) => type === 'approval_resolved');
+    await made.clock.pass(end - made.clock.now());
+    await made.host.expire(homeKey, 'approval-1');
+    expect(ended()).toEqual([]);
+    await made.clock.pass(1);
+    await made.host.expire(homeKey, 'approval-1');
+    expect(ended()).toMatchObject([{ approvalId: 'approval-1', verdict: 'expired', by: 'natter' }]);
+    expect(made.events().at(-1)).toMatchObject({
+      notice: { code: 'approval_refused', text: 'Not allowed: mail {"to":"x"}\n(nobody answered in time)' },
+    });
+    await take(answer('yes', 'approval-1', 'granted', end + 2));
+    expect(effects).toEqual([]);
+  });
+
+  test('I10: it is ended by the sweep of its deadline, with no message to wake its session', async () => {
+    const { made, take } = begin([['mail'], 'I asked'], rules, [mail]);
+    await take(says('m', bob));
+    const row = made.system.events.stored().reduce<IndexRow | null>(summarize, null);
+    const view = { rows: () => [row], close: async () => {} } as never;
+    const expired: string[] = [];
+    const over = new AbortController();
+    const sweep = recoverLostTurns({
+      ...{ clock: made.clock, view, log: pino({ level: 'silent' }), everyMs: 60_000, signal: over.signal },
+      ...{ owns: () => true, recover: async () => {} },
+      expire: async (_, approvalId) => void expired.push(`${approvalId} at ${(made.clock.now() - 1_790_000_000_000) / 60_000}`),
+    });
+    await made.clock.pass(16 * 60_000);
+    over.abort();
+    await sweep;
+    expect(expired[0]).toMatch(/^approval-1 at 15\.\d+$/);
   });
 
   test('the owner’s own question waits as before, for three days', async () => {

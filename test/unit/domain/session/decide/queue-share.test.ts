@@ -17,6 +17,8 @@ describe('D7, I11: whose messages may wait in a queue of 8 that several people s
   test.each<[rule: string, waiting: string[], asked: string, events: string[]]>([
     ['a stranger has a quarter', from('ann', 1), 'post-of-shared m9 ann', waits(2)],
     ['and no more', from('ann', 2), 'post-of-shared m9 ann', full],
+    ['a bot on the platform is a stranger, too', from('bot', 2), 'post-of-shared m9 bot', full],
+    ['and takes the share of nobody else', from('bot', 2), 'post-of-shared m9 bott', waits(3)],
     ['another one has theirs', from('ann', 2), 'post-of-shared m9 bob', waits(3)],
     ['all together have half', [...from('ann', 2), ...from('bob', 2)], 'post-of-shared m9 eve', full],
     ['which the owner’s messages do not take', ofOwner(5), 'post-of-shared m9 ann', waits(6)],

@@ -7,6 +7,11 @@ describe('a /stop of somebody who is not the owner', () => {
     given('post-of m1 ann').when('stop-of ann').then('turn_aborted m1/1 /stop');
   });
 
+  test('D7: as does a bot on a platform, which is a stranger', () => {
+    given('post-of m1 bot').when('stop-of bot').then('turn_aborted m1/1 /stop');
+    given('post-of m1 bot').when('stop-of ann').thenRefused('stop_forbidden');
+  });
+
   test("D7: does not end another's, nor the owner's or a program's", () => {
     given('post-of m1 bob').when('stop-of ann').thenRefused('stop_forbidden');
     given('post m1').when('stop-of ann').thenRefused('stop_forbidden');

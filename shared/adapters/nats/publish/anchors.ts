@@ -6,7 +6,10 @@ export interface AnchorsSettings {
   readonly inbox: ReplyInbox;
   readonly manager: Promise<JetStreamManager>;
   readonly stream: string;
-  /** Where the stream takes them (`StreamSpec.anchor`). Absent: it needs none, and nothing happens here. */
+  /**
+   * Where the stream takes them (`StreamSpec.anchor`); one that ends with `*` stands for `anchorsKept` subjects, of which the stream
+   * keeps the newest message each. Absent: the stream needs none, and nothing happens here.
+   */
   readonly subject: string | undefined;
   readonly requestTimeoutMs: number;
 }
@@ -34,6 +37,8 @@ export class Anchors {
   readonly #settings: AnchorsSettings;
   /** The first message of a process has one too. */
   #bytes = anchorBytes;
+  /** Processes that start again and again do not all replace the same ones. */
+  #place = Math.floor(Math.random() * anchorsKept);
 
   constructor(settings: AnchorsSettings) {
     this.#settings = settings;
@@ -46,7 +51,8 @@ export class Anchors {
     this.#bytes += payloadBytes + overheadBytes;
     if (this.#bytes < anchorBytes) return;
     this.#bytes = 0;
-    void inbox.ask(subject, new Uint8Array(), { timeoutMs }).catch(() => {});
+    this.#place = (this.#place + 1) % anchorsKept;
+    void inbox.ask(subject.replace('*', String(this.#place)), new Uint8Array(), { timeoutMs }).catch(() => {});
   }
 
   /** Messages in the stream that are no anchors. Rejects with the client's errors. */
