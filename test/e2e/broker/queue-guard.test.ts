@@ -122,7 +122,15 @@ test('a person accepts the loss: it is recorded, no place is given out again, an
 
 test('tokens and pairings: one that was revoked since the copy opens nothing, until the newer copy is back or a person accepts it', async () => {
   const stores = ['tokens', 'pairings'].map((name) => eventStoreOf(broker.server, `KV_natter_${name}`));
-  const token = { v: 1, id: 't1', role: 'channel', label: 'bot', createdAt: 1, createdBy: 'olga', secrets: [{ sha256: 'a'.repeat(64) }] } as const;
+  const token = {
+    v: 1,
+    id: 't1',
+    role: 'channel',
+    label: 'bot',
+    createdAt: 1,
+    createdBy: 'olga',
+    secrets: [{ sha256: 'a'.repeat(64) }],
+  } as const;
   const paired = (ports: Ports, senderId: string) =>
     ports.pairings.change('telegram', (record) => {
       const sender = { senderId, code: 'ABCDEFGH', pairedAt: 1, by: 'olga' };
@@ -140,7 +148,10 @@ test('tokens and pairings: one that was revoked since the copy opens nothing, un
   await broker.whileStopped(() => Promise.all(stores.map((store) => store.putBack('older'))));
 
   const gateway = await broker.open();
-  await expect(gateway.tokens.watch()).rejects.toMatchObject({ code: 'unavailable', message: expect.stringMatching(/natter log accept/) });
+  await expect(gateway.tokens.watch()).rejects.toMatchObject({
+    code: 'unavailable',
+    message: expect.stringMatching(/natter log accept/),
+  });
   await expect(gateway.tokens.change('t1', (each) => each)).rejects.toMatchObject({ code: 'unavailable' });
   await expect(paired(gateway, '3')).rejects.toMatchObject({ code: 'unavailable' });
   await expect(gateway.pairings.all()).rejects.toMatchObject({ code: 'unavailable' });

@@ -1,18 +1,11 @@
-import { HumanMessage } from '@langchain/core/messages';
-import { tool as langchainTool } from '@langchain/core/tools';
-import { ChatOpenAI } from '@langchain/openai';
-import { Agent, tool as agentTool, OpenAIProvider, Runner, setTracingDisabled } from '@openai/agents';
 import type OpenAI from 'openai';
 import { describe, expect, test } from 'vitest';
-import { z } from 'zod';
 import { onceForFile } from '../../../support/afterwards.ts';
 import { startWhole } from '../../system/whole.ts';
-import { secretOf } from '../access/access-rig.ts';
 import { clientFor, failureOf, readChunks, user } from './openai-rig.ts';
 
 /** ADR 26: tools that a program brings along, with the official clients, unmodified. The offline model calls what the message names. */
 
-setTracingDisabled(true);
 // Each test has sessions of its own.
 const system = onceForFile(async () => {
   const whole = await startWhole();
@@ -149,39 +142,5 @@ describe('responses', () => {
     const stream = openai.responses.stream({ model: 'natter', tools: [tool], input: `${asking('Rome')} warm?` });
     const response = await stream.finalResponse();
     expect(response.output.map(({ type }) => type)).toEqual(['message', 'function_call']);
-  });
-});
-
-describe('other clients', () => {
-  test.each(['chat_completions', 'responses'])('the Agents SDK runs an agent with a tool, by %s', async (api) => {
-    const { openai } = system();
-    const provider = new OpenAIProvider({ openAIClient: openai as never, useResponses: api === 'responses' });
-    const runner = new Runner({ modelProvider: provider });
-    const getWeather = agentTool({
-      ...{ name: 'get_weather', description: 'The weather of a city.', parameters: z.object({ city: z.string() }) },
-      execute: async ({ city }) => `20 °C in ${city}`,
-    });
-    const agent = new Agent({ name: 'meteorologist', instructions: 'Be brief.', model: 'natter', tools: [getWeather] });
-    const result = await runner.run(agent, `${asking('Paris')} warm?`);
-    expect(result.finalOutput).toBe('You said: warm?\nget_weather → 20 °C in Paris');
-    const streamed = await runner.run(agent, `${asking('Rome')} warm?`, { stream: true });
-    await streamed.completed;
-    expect(streamed.finalOutput).toBe('You said: warm?\nget_weather → 20 °C in Rome');
-  });
-
-  test.each([false, true])("LangChain's bindTools, by responses: %s", async (useResponsesApi) => {
-    const { url } = system();
-    const getWeather = langchainTool(({ city }: { city: string }) => `20 °C in ${city}`, {
-      ...{ name: 'get_weather', description: 'The weather of a city.', schema: z.object({ city: z.string() }) },
-    });
-    const configuration = { baseURL: `${url}/v1` };
-    const chat = new ChatOpenAI({ model: 'natter', apiKey: secretOf('owner'), configuration, useResponsesApi, maxRetries: 0 });
-    const model = chat.bindTools([getWeather]);
-    const asked = [new HumanMessage(`${asking('Paris')} warm?`)];
-    const called = await model.invoke(asked);
-    expect(called.tool_calls).toMatchObject([{ name: 'get_weather', args: { city: 'Paris' } }]);
-    const results = await Promise.all((called.tool_calls ?? []).map((call) => getWeather.invoke({ ...call, type: 'tool_call' })));
-    const answer = await model.invoke([...asked, called, ...results]);
-    expect(answer.text).toContain('get_weather → 20 °C in Paris');
   });
 });

@@ -11,7 +11,13 @@ const rig = () => {
   const [kept, witnesses] = [new InMemoryKeyValue({ clock: systemClock }), new InMemoryKeyValue({ clock: systemClock })];
   const end = { incarnation: 1, lastSeq: 0 };
   const now = async () => ({ ...end, lastSeq: end.lastSeq || (await kept.info()).revision });
-  const guard = new QueueGuard({ stream: 'KV_b', clock: systemClock, witness: createWritersWitness(witnesses, 'b'), lazy: true, end: now });
+  const guard = new QueueGuard({
+    stream: 'KV_b',
+    clock: systemClock,
+    witness: createWritersWitness(witnesses, 'b'),
+    lazy: true,
+    end: now,
+  });
   afterwards(() => guard.stop());
   return { end, guard, bucket: guardedBucket(kept, guard) };
 };
@@ -32,7 +38,8 @@ test('one that went back is neither read nor written, until it has everything ag
   end.lastSeq = 2;
   guard.distrust();
   const all = () => [bucket.read('a'), bucket.peek('a'), bucket.changes('a', 0, 9), bucket.put('a', bytes)];
-  for (const call of all()) await expect(call).rejects.toMatchObject({ code: 'unavailable', message: /KV_b ends at 2, but had reached 3/ });
+  for (const call of all())
+    await expect(call).rejects.toMatchObject({ code: 'unavailable', message: /KV_b ends at 2, but had reached 3/ });
   end.lastSeq = 3;
   await Promise.all(all());
 });
