@@ -125,14 +125,10 @@ const restarted = (runId: string): string =>
 const before = async (context: GatewayContext, caller: Caller, question: Question): Promise<void> => {
   const { key, isFresh, conversation, idempotencyKey, signal } = question;
   const { instructions, earlier } = conversation;
-  const parts = [
-    ...(instructions === '' ? [] : [`[Instructions of the program that asks]\n${instructions}`]),
-    ...(isFresh && earlier.length > 0
-      ? [`[What was said before, as that program tells it: one message a line]\n${linesOf(earlier)}`]
-      : []),
-  ];
-  const once = isFresh ? idempotencyKey : undefined;
-  if (parts.length > 0) await appendContext(context, caller, { key, text: parts.join('\n\n'), idempotencyKey: once, signal });
+  const append = (text: string, once?: string) => appendContext(context, caller, { key, text, idempotencyKey: once, signal });
+  if (instructions !== '') await append(`[Instructions of the program that asks]\n${instructions}`);
+  if (!isFresh || earlier.length === 0) return;
+  await append(`[What was said before, as that program tells it: one message a line]\n${linesOf(earlier)}`, idempotencyKey);
 };
 
 interface Followed {

@@ -93,6 +93,12 @@ describe('what is not valid', () => {
     expect(await failureOf(call)).toMatchObject({ status: 400, param, type: 'invalid_request_error' });
   });
 
+  test('an address that OpenAI has and Natter does not is refused in the same shape', async () => {
+    const { openai } = await start();
+    expect(await failureOf(openai.files.list())).toMatchObject({ status: 404, code: 'unknown_url' });
+    expect(await failureOf(openai.images.generate({ prompt: 'x' }))).toMatchObject({ status: 404, code: 'unknown_url' });
+  });
+
   test('malformed JSON, another type and an unknown parameter are refused in the same shape', async () => {
     const { call } = await start();
     const path = '/v1/chat/completions';
@@ -166,11 +172,14 @@ describe('runs that do not end with an answer', () => {
     const whole = await startWhole({ more: { agent: { workspace }, tools } });
     const openai = clientFor(whole.gateways[0]?.url ?? '');
     const input = '[[tool write_file {"path":"note.md","content":"x"}]] done?';
-    const call = () =>
-      openai.responses.create({ model: 'natter', input, user: 'ann' }, { headers: { Prefer: 'wait=1', 'Idempotency-Key': 'k' } });
+    const call = () => openai.responses.create({ model: 'natter', input, user: 'ann' }, { headers: { 'Idempotency-Key': 'k' } });
     const waits = await failureOf(call());
     expect(waits).toMatchObject({ status: 409, code: 'approval_required' });
     const [, approvalId = ''] = /approval (\S+);/.exec(waits.message) ?? [];
+    // Nobody who waits here could answer: they learn it at once, and where, and so does the message behind it.
+    const behind = await failureOf(openai.responses.create({ model: 'natter', input: 'and this?', user: 'ann' }));
+    expect(behind).toMatchObject({ status: 409, code: 'approval_required' });
+    expect(behind.message).toContain(`POST /v1/approvals/${approvalId}`);
     expect((await whole.as.owner('POST', `/v1/approvals/${approvalId}`, { body: { verdict: 'allow-once' } })).status).toBe(200);
     await whole.until(async () => expect((await call()).output_text).toMatch(/You said: done\?\nwrite_file → wrote/));
   });
