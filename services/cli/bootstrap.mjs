@@ -54,7 +54,7 @@ const install = () => {
 
 const sources = (directory) =>
   readdirSync(inRoot(directory), { withFileTypes: true, recursive: true })
-    .filter((entry) => entry.isFile() && entry.name.endsWith('.ts'))
+    .filter((entry) => entry.isFile() && /\.(tsx?|css|html|svg)$/.test(entry.name))
     .map((entry) => join(entry.parentPath, entry.name))
     .sort();
 
@@ -62,7 +62,7 @@ const sources = (directory) =>
 const fingerprint = () => {
   const hash = createHash('sha256');
   const folders = readJson(inRoot('tsconfig.build.json')).include.filter((folder) => existsSync(inRoot(folder)));
-  const settings = ['tsconfig.json', 'tsconfig.build.json', 'package-lock.json'].map((file) => inRoot(file));
+  const settings = ['tsconfig.json', 'tsconfig.build.json', 'package.json', 'package-lock.json'].map((file) => inRoot(file));
   for (const file of [...settings, ...folders.flatMap(sources)])
     hash.update(file).update('\0').update(readFileSync(file)).update('\0');
   return hash.digest('hex');
@@ -74,6 +74,7 @@ const build = () => {
   if (existsSync(stamp) && readFileSync(stamp, 'utf8') === current) return;
   step('building');
   run(tool('tsc'), ['-p', 'tsconfig.build.json'], 'the build failed: see the errors above');
+  run(tool('vite'), ['build', '--config', 'services/page/vite.config.ts'], 'the build of the page failed: see the errors above');
   writeFileSync(stamp, current);
 };
 
@@ -118,6 +119,7 @@ const test = () =>
     broker,
     ['format and lint', tool('biome'), ['check', '--error-on-warnings', '.']],
     ['types', tool('tsc'), ['-p', 'tsconfig.json']],
+    ['types of the page', tool('tsc'), ['-p', 'services/page']],
     ['promises and switches', tool('oxlint'), []],
     ['unused code', tool('knip'), []],
     ['tests', tool('vitest'), ['run']],

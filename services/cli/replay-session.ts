@@ -1,8 +1,8 @@
 import type { NatterClient } from '../../shared/client/main.ts';
 import type { SessionKey } from '../../shared/domain/keys/session-key.ts';
 import type { RecordedCommit } from '../../shared/domain/session/envelope.ts';
-import { type SessionState, type ShownState, toPlain, toShown } from '../../shared/domain/session/evolve.ts';
-import { HistoryFold } from '../../shared/domain/session/history-fold.ts';
+import { type SessionState, type ShownState, toPlain, toShown } from '../../shared/domain/session/fold/evolve.ts';
+import { HistoryFold } from '../../shared/domain/session/fold/history-fold.ts';
 import { type Difference, differences } from '../../shared/kit/comparison.ts';
 import { commitsOf } from './commits.ts';
 

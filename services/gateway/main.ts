@@ -18,6 +18,7 @@ import { Callers } from './context/callers.ts';
 import { EventFeed } from './context/event-feed.ts';
 import { EventFrames } from './context/event-frames.ts';
 import type { GatewayContext } from './context/gateway-context.ts';
+import { LoginCodes } from './context/login-codes.ts';
 import { MemoryList } from './context/memory-list.ts';
 import { GatewayMetrics } from './context/metrics.ts';
 import { NewSessions } from './context/new-sessions.ts';
@@ -119,6 +120,7 @@ const createContext = (options: GatewayOptions, { followers, closing, services }
     access: new Access(sessions, current),
     newSessions: new NewSessions(sessions, ports.clock, () => current().gateway.newSessionsPerHour),
     tickets: new Tickets(ports.tokens, ports.clock, callers),
+    loginCodes: new LoginCodes(ports.tokens, ports.clock, callers),
     pairing: new PairingDecisions(ports),
     runs: new Runs(ports, feed),
     metrics: new GatewayMetrics({ services, ports, awaiting: () => sessions.allAwaiting() }),

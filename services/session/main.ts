@@ -40,6 +40,8 @@ export interface SessionServiceOptions {
   readonly tools?: Tools;
   /** Hidden in what models write and tools return, before it is recorded. Default: none. */
   readonly secrets?: readonly string[];
+  /** What the offline model says with its first answer. Default: nothing. */
+  readonly introduction?: string;
   /** Natter's version, sent to MCP servers. */
   readonly version?: string;
   readonly safetyToggles?: SafetyToggles;
@@ -58,8 +60,11 @@ export const startSession = async (options: SessionServiceOptions): Promise<Serv
   const { config, ports, log } = options;
   // The models and the index first: a host that cannot start must not have taken commands, nor anything that would keep it alive.
   const { model, secrets = [] } = options;
-  const modelOf = model ? () => model : createModels(config, options.env, ports.clock, secrets);
-  if (options.warmUp) await warmUp(modelOf(), ports);
+  const models = (introduction?: string) =>
+    model ? () => model : createModels(config, options.env, ports.clock, secrets, introduction);
+  const modelOf = models(options.introduction);
+  // With models of its own: what is said once is said to a person.
+  if (options.warmUp) await warmUp(models()(), ports);
   const view = await ports.index.watch();
   const memories = config.memory.enabled ? await ports.memory.watch() : null;
   const memory = memories === null ? undefined : new MemoryReader({ config, ports, rows: view, view: memories });

@@ -2,7 +2,7 @@ import type { IndexRow } from '../domain/projections/index-row.ts';
 import type { Run } from '../domain/projections/run.ts';
 import type { CommandAnswer, RecordedCommit } from '../domain/session/envelope.ts';
 import type { EventType, SessionEvent } from '../domain/session/events.ts';
-import type { ShownState } from '../domain/session/evolve.ts';
+import type { ShownState } from '../domain/session/fold/evolve.ts';
 import type { Attachment } from '../domain/values/attachment.ts';
 import type { thinkingLevels, verboseLevels } from '../domain/values/levels.ts';
 import type { DeliveryTarget, QueueRule, Sender, Settings, SettingsChange as StoredChange } from '../domain/values/types.ts';

@@ -211,6 +211,8 @@ export const limits = {
   /** Tokens and addresses whose calls a gateway counts, and tickets that one token may request per minute. */
   rateNames: 10_000,
   ticketsPerMinute: 600,
+  /** Codes for the page that one token may request per minute, and wrong ones allowed from one address. */
+  loginsPerMinute: 60,
   /** Characters of the free text in an audit record. */
   auditDetailCharacters: 1_000,
   /** Processes of one system that are listed. */

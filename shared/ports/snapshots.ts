@@ -1,5 +1,5 @@
 import type { SessionKey } from '../domain/keys/session-key.ts';
-import type { PlainState } from '../domain/session/evolve.ts';
+import type { PlainState } from '../domain/session/fold/evolve.ts';
 
 /** `damaged`: the log before it is, so nothing goes on from it; it says what was known (F13). */
 export interface Snapshot extends PlainState {

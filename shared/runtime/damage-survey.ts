@@ -10,7 +10,7 @@ import {
   startsAnew,
 } from '../domain/session/chain.ts';
 import type { RecordedCommit } from '../domain/session/envelope.ts';
-import { fromPlain, initialState, type SessionState, salvage } from '../domain/session/evolve.ts';
+import { fromPlain, initialState, type SessionState, salvage } from '../domain/session/fold/evolve.ts';
 import { hasCode } from '../kit/errors.ts';
 import type { Ports } from '../ports/index.ts';
 import { readThrough } from './read-through.ts';

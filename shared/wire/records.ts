@@ -126,6 +126,7 @@ const issuedToken = z.object({
     .array(z.object({ sha256, until: z.number().optional() }))
     .min(1)
     .max(2),
+  parent: z.object({ actor: z.string().max(256), sha256 }).optional(),
 }) satisfies z.ZodType<IssuedToken, unknown>;
 export const issuedTokenCodec = codecOf<IssuedToken>(issuedToken, 8 * 1024);
 
@@ -134,6 +135,7 @@ const ticket = z.object({
   path: z.string().max(4_096),
   expiresAt: z.number(),
   tokenSha256: sha256,
+  role: z.enum(roles).optional(),
 }) satisfies z.ZodType<Ticket, unknown>;
 export const ticketCodec = codecOf<Ticket>(ticket, 8 * 1024);
 

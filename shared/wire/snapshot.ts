@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { SessionKey } from '../domain/keys/session-key.ts';
 import { arrivals } from '../domain/session/arrivals.ts';
-import type { ShownState } from '../domain/session/evolve.ts';
+import type { ShownState } from '../domain/session/fold/evolve.ts';
 import { askedBy, queuedTurn } from '../domain/session/queued-turn.ts';
 import { forkBase } from '../domain/values/fork-base.ts';
 import { skillRef } from '../domain/values/memory-edit.ts';

@@ -1,5 +1,5 @@
 import { JetStreamApiError, jetstream, jetstreamManager } from '@nats-io/jetstream';
-import { openConnection } from '../../shared/adapters/nats/connection.ts';
+import { openConnection } from '../../shared/adapters/nats/client/connection.ts';
 import { closedLoop, type Measured } from './load.ts';
 import { type SetupName, setups } from './system.ts';
 

@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import { jetstreamManager } from '@nats-io/jetstream';
 import { isFinal } from '../../services/delivery/delivery-state.ts';
-import { openConnection } from '../../shared/adapters/nats/connection.ts';
+import { openConnection } from '../../shared/adapters/nats/client/connection.ts';
 import type { SessionEvent } from '../../shared/domain/session/events.ts';
 import { systemClock } from '../../shared/kit/clock.ts';
 import type { CustodyRecord } from '../../shared/ports/custody-log.ts';

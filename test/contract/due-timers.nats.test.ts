@@ -2,7 +2,7 @@ import { jetstreamManager } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { createInMemoryDeadLetters } from '../../shared/adapters/in-memory/dead-letters.ts';
-import { openConnection } from '../../shared/adapters/nats/connection.ts';
+import { openConnection } from '../../shared/adapters/nats/client/connection.ts';
 import { provision } from '../../shared/adapters/nats/provision.ts';
 import { type DueTimers, forwardDueTimers } from '../../shared/adapters/nats/queue/due-timers.ts';
 import { commandBinding } from '../../shared/adapters/streams/queue-binding.ts';

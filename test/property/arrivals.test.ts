@@ -11,7 +11,7 @@ import {
   type PlainState,
   type SessionState,
   toPlain,
-} from '../../shared/domain/session/evolve.ts';
+} from '../../shared/domain/session/fold/evolve.ts';
 import { withIds } from '../../shared/domain/session/repeats/id-memory.ts';
 import { limits } from '../../shared/kit/limits.ts';
 import { decodeCommit, encodeCommit } from '../../shared/wire/codec.ts';

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { decide } from '../../shared/domain/session/decide/index.ts';
 import { eventTypes, type SessionEvent } from '../../shared/domain/session/events.ts';
-import { fold, initialState, type Position, type SessionState } from '../../shared/domain/session/evolve.ts';
+import { fold, initialState, type Position, type SessionState } from '../../shared/domain/session/fold/evolve.ts';
 import { rememberedIds } from '../../shared/domain/session/repeats/id-memory.ts';
 import { limits } from '../../shared/kit/limits.ts';
 import { crowded, type Domain, deciding, domain, holdsFor, type Intent, intents, play } from '../support/domain/arbitraries.ts';

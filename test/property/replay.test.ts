@@ -14,9 +14,14 @@ import {
   type PlainState,
   type SessionState,
   toPlain,
-} from '../../shared/domain/session/evolve.ts';
-import { type MachineSnapshot, type StartTurn, sessionMachine, type TurnInput } from '../../shared/domain/session/machine.ts';
-import { liveMachine, livingOf } from '../../shared/domain/session/steps.ts';
+} from '../../shared/domain/session/fold/evolve.ts';
+import {
+  type MachineSnapshot,
+  type StartTurn,
+  sessionMachine,
+  type TurnInput,
+} from '../../shared/domain/session/fold/machine.ts';
+import { liveMachine, livingOf } from '../../shared/domain/session/fold/steps.ts';
 import { decodeCommit, encodeCommit } from '../../shared/wire/codec.ts';
 import { decodeSnapshot, encodeSnapshot } from '../../shared/wire/snapshot.ts';
 import { holds, type Intent, intents, play } from '../support/domain/arbitraries.ts';

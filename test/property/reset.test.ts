@@ -4,7 +4,7 @@ import { configSchema } from '../../shared/domain/config/schema.ts';
 import { dayAround, expiryFor, freshness, nextReset } from '../../shared/domain/reset/reset.ts';
 import { decide } from '../../shared/domain/session/decide/index.ts';
 import type { CommandEnvelope } from '../../shared/domain/session/envelope.ts';
-import { fold, initialState } from '../../shared/domain/session/evolve.ts';
+import { fold, initialState } from '../../shared/domain/session/fold/evolve.ts';
 import type { Expiry } from '../../shared/domain/values/expiry.ts';
 import { holds } from '../support/domain/arbitraries.ts';
 import { commitOf, key } from '../support/domain/given.ts';

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { ActiveTurn, CallState } from '../../shared/domain/session/context.ts';
 import { decide } from '../../shared/domain/session/decide/index.ts';
 import type { EventOf, SessionEvent } from '../../shared/domain/session/events.ts';
-import { fold, type SessionState } from '../../shared/domain/session/evolve.ts';
+import { fold, type SessionState } from '../../shared/domain/session/fold/evolve.ts';
 import { limits } from '../../shared/kit/limits.ts';
 import { type Domain, deciding, holdsFor, type Intent, play } from '../support/domain/arbitraries.ts';
 

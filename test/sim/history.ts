@@ -1,7 +1,7 @@
 import type { IndexRow } from '../../shared/domain/projections/index-row.ts';
 import { startsAnew } from '../../shared/domain/session/chain.ts';
 import type { CommandAnswer, CommandEnvelope, RecordedCommit } from '../../shared/domain/session/envelope.ts';
-import { fold, initialState, type PlainState, type SessionState } from '../../shared/domain/session/evolve.ts';
+import { fold, initialState, type PlainState, type SessionState } from '../../shared/domain/session/fold/evolve.ts';
 import type { TurnRef } from '../../shared/domain/values/types.ts';
 import { errorMessage } from '../../shared/kit/errors.ts';
 

@@ -15,7 +15,7 @@ import { createSessionIndex } from '../../shared/adapters/kv/session-index.ts';
 import { createSnapshots } from '../../shared/adapters/kv/snapshots.ts';
 import { createTokens } from '../../shared/adapters/kv/tokens.ts';
 import { openAuditLog } from '../../shared/adapters/nats/audit-log.ts';
-import { inboxOf, openConnection } from '../../shared/adapters/nats/connection.ts';
+import { inboxOf, openConnection } from '../../shared/adapters/nats/client/connection.ts';
 import { openCustodyLog } from '../../shared/adapters/nats/custody-log.ts';
 import { openDeadLetters } from '../../shared/adapters/nats/dead-letters.ts';
 import { createEphemera } from '../../shared/adapters/nats/ephemera.ts';

@@ -1,4 +1,4 @@
-import { openConnection } from '../../shared/adapters/nats/connection.ts';
+import { openConnection } from '../../shared/adapters/nats/client/connection.ts';
 import { openEraser } from '../../shared/adapters/nats/eraser.ts';
 import { openNats } from '../../shared/adapters/nats/open.ts';
 import { provision } from '../../shared/adapters/nats/provision.ts';

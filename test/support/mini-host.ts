@@ -7,7 +7,7 @@ import { decide } from '../../shared/domain/session/decide/index.ts';
 import { isRepeat } from '../../shared/domain/session/decide/repeat.ts';
 import type { CommandAnswer, CommandEnvelope, RecordedCommit } from '../../shared/domain/session/envelope.ts';
 import type { SessionEvent } from '../../shared/domain/session/events.ts';
-import { evolve, fold, initialState, type SessionState } from '../../shared/domain/session/evolve.ts';
+import { evolve, fold, initialState, type SessionState } from '../../shared/domain/session/fold/evolve.ts';
 import type { StepOutcome } from '../../shared/domain/values/types.ts';
 import type { Ports } from '../../shared/ports/index.ts';
 import type { AckOutcome, Consumption, Delivery } from '../../shared/ports/work-queue.ts';

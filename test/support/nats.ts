@@ -18,7 +18,7 @@ import {
   type UserSeed,
   usersIn,
 } from '../../services/cli/broker/users.ts';
-import type { ConnectionSettings } from '../../shared/adapters/nats/connection.ts';
+import type { ConnectionSettings } from '../../shared/adapters/nats/client/connection.ts';
 import { type BrokerUser, inboxPrefixOf } from '../../shared/wire/grants.ts';
 import { subjectsUnder } from '../../shared/wire/subjects.ts';
 

@@ -10,6 +10,8 @@ export interface ProviderServer {
   /** The base URL for a configuration. */
   readonly url: string;
   readonly requests: readonly ProviderRequest[];
+  /** The headers of those who asked for its models. */
+  readonly listings: readonly IncomingHttpHeaders[];
   close(): void;
 }
 export interface ProviderRequest {
@@ -23,8 +25,13 @@ export type Answer = (response: ServerResponse) => Promise<void> | void;
 /** Answers the first request with the first answer, and so on; all that follow with the last. */
 export const startProvider = async (...answers: readonly [Answer, ...Answer[]]): Promise<ProviderServer> => {
   const requests: ProviderRequest[] = [];
+  const listings: IncomingHttpHeaders[] = [];
   const server = createServer(
     listener(async (request, response) => {
+      if (request.method === 'GET' && request.url === '/v1/models') {
+        listings.push(request.headers);
+        return status(200, { object: 'list', data: offeredModels.map((id) => ({ id, object: 'model' })) })(response);
+      }
       const body = JSON.parse(await text(request));
       const answer = answers[Math.min(requests.length, answers.length - 1)];
       requests.push({ path: request.url ?? '', headers: request.headers, body, at: performance.now() });
@@ -37,8 +44,11 @@ export const startProvider = async (...answers: readonly [Answer, ...Answer[]]):
     server.closeAllConnections();
     server.close();
   };
-  return { url: `http://127.0.0.1:${port}/v1`, requests, close };
+  return { url: `http://127.0.0.1:${port}/v1`, requests, listings, close };
 };
+
+/** The models that it lists. */
+const offeredModels: readonly string[] = ['huge', 'tiny'];
 
 // ------------------------------------------------------------------------------------------------ what it answers
 

@@ -1,5 +1,5 @@
 import { expect, vi } from 'vitest';
-import { openConnection } from '../../shared/adapters/nats/connection.ts';
+import { openConnection } from '../../shared/adapters/nats/client/connection.ts';
 import { openKvStore } from '../../shared/adapters/nats/kv-store.ts';
 import { openNats } from '../../shared/adapters/nats/open.ts';
 import type { Config } from '../../shared/domain/config/schema.ts';

@@ -17,13 +17,13 @@ export const files: readonly string[] = [
   ...readdirSync(root).filter((name) => /\.\w+$/.test(name)),
   ...folders.flatMap(filesIn),
 ].filter((path) => statSync(join(root, path)).isFile());
-export const product: readonly string[] = files.filter((path) => /^(shared|services)\/.*\.(ts|mjs)$/.test(path));
+export const product: readonly string[] = files.filter((path) => /^(shared|services)\/.*\.(tsx?|mjs)$/.test(path));
 /** The rules themselves quote what they forbid. */
 export const tests: readonly string[] = files.filter((path) => /^test\/.*\.ts$/.test(path) && !path.startsWith('test/tidy'));
 /** Everything a person reads or a program is configured by. */
 export const written: readonly string[] = files.filter(
   (path) =>
-    /\.(ts|mjs|json|md|conf|yml|html|css)$|^\.ci\//.test(path) && path !== 'package-lock.json' && !path.startsWith('test/tidy'),
+    /\.(tsx?|mjs|json|md|conf|yml|html|css)$|^\.ci\//.test(path) && path !== 'package-lock.json' && !path.startsWith('test/tidy'),
 );
 
 /** The text without its comments. */

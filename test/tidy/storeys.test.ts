@@ -73,9 +73,9 @@ const counted = files.filter((path) => path.includes('/') && !grows.test(path));
 
 describe('storeys', () => {
   test('a storey imports only from itself and from those below it, types included', () => {
-    expect(upward('shared/domain/session/evolve.ts', "import type { EventLog } from '../../ports/event-log.ts';")).toHaveLength(
-      1,
-    );
+    expect(
+      upward('shared/domain/session/fold/evolve.ts', "import type { EventLog } from '../../../ports/event-log.ts';"),
+    ).toHaveLength(1);
     expect(upward('shared/runtime/service.ts', "import { host } from '../../services/session/main.ts';")).toHaveLength(1);
     expect(upward('shared/client/main.ts', "import { codec } from '../wire/codec.ts';")).toHaveLength(1);
     expect(product.flatMap((path) => upward(path, read(path)).map((what) => `${path} ${what}`))).toEqual([]);

@@ -2,7 +2,7 @@ import { mkdir, readdir } from 'node:fs/promises';
 import { jetstreamManager } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { uuidv7 } from 'uuidv7';
-import { toNatterError } from '../../../shared/adapters/nats/broker-errors.ts';
+import { toNatterError } from '../../../shared/adapters/nats/client/broker-errors.ts';
 import { NatterError } from '../../../shared/kit/errors.ts';
 import type { Config } from '../../../shared/runtime/config/load.ts';
 import { subjectsUnder } from '../../../shared/wire/subjects.ts';

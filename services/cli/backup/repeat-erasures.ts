@@ -1,7 +1,7 @@
 import { uuidv7 } from 'uuidv7';
 import { decide } from '../../../shared/domain/session/decide/index.ts';
 import type { CommandEnvelope, Commit } from '../../../shared/domain/session/envelope.ts';
-import { evolve, fold, initialState } from '../../../shared/domain/session/evolve.ts';
+import { evolve, fold, initialState } from '../../../shared/domain/session/fold/evolve.ts';
 import { NatterError } from '../../../shared/kit/errors.ts';
 import type { Eraser } from '../../../shared/ports/eraser.ts';
 import type { Ports } from '../../../shared/ports/index.ts';

@@ -1,9 +1,10 @@
 import { type JetStreamManager, jetstreamManager } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { createPresence } from '../../../shared/adapters/kv/presence.ts';
-import { failureOf, toNatterError } from '../../../shared/adapters/nats/broker-errors.ts';
+import { failureOf, toNatterError } from '../../../shared/adapters/nats/client/broker-errors.ts';
+import { driftText } from '../../../shared/adapters/nats/drift.ts';
 import { openKvStore } from '../../../shared/adapters/nats/kv-store.ts';
-import { driftText, provision } from '../../../shared/adapters/nats/provision.ts';
+import { provision } from '../../../shared/adapters/nats/provision.ts';
 import { restoringMark, streamConfig } from '../../../shared/adapters/nats/stream-config.ts';
 import { NatterError } from '../../../shared/kit/errors.ts';
 import type { Config } from '../../../shared/runtime/config/load.ts';

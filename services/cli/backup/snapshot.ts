@@ -1,7 +1,7 @@
 import { JetStreamApiError, type StreamConfig } from '@nats-io/jetstream';
 import type { Msg, NatsConnection } from '@nats-io/transport-node';
-import { toNatterError } from '../../../shared/adapters/nats/broker-errors.ts';
-import { inboxOf } from '../../../shared/adapters/nats/connection.ts';
+import { toNatterError } from '../../../shared/adapters/nats/client/broker-errors.ts';
+import { inboxOf } from '../../../shared/adapters/nats/client/connection.ts';
 import { NatterError } from '../../../shared/kit/errors.ts';
 import type { ArchiveState } from './archive.ts';
 

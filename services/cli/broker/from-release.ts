@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { testedServerVersion } from '../../../shared/adapters/nats/version.ts';
+import { testedServerVersion } from '../../../shared/adapters/nats/client/version.ts';
 import type { Fetch } from './install.ts';
 import { serverFileName } from './resolve.ts';
 import { run } from './run.ts';

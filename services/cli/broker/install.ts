@@ -1,6 +1,6 @@
 import { chmod, copyFile, mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isNewEnough, minimumServerVersion, versionOfBinary } from '../../../shared/adapters/nats/version.ts';
+import { isNewEnough, minimumServerVersion, versionOfBinary } from '../../../shared/adapters/nats/client/version.ts';
 import { errorMessage, NatterError } from '../../../shared/kit/errors.ts';
 import { fetchFromApt } from './from-apt.ts';
 import { fetchFromPackageManager } from './from-package-manager.ts';

@@ -1,7 +1,7 @@
 import { access, constants, readdir } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { delimiter, join } from 'node:path';
-import { isNewEnough, minimumServerVersion, versionOfBinary } from '../../../shared/adapters/nats/version.ts';
+import { isNewEnough, minimumServerVersion, versionOfBinary } from '../../../shared/adapters/nats/client/version.ts';
 import { NatterError } from '../../../shared/kit/errors.ts';
 
 /** A nats-server that may be used: its version was asked for and is new enough. */

@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { nkeys } from '@nats-io/transport-node';
-import type { ConnectionSettings } from '../../../shared/adapters/nats/connection.ts';
+import type { ConnectionSettings } from '../../../shared/adapters/nats/client/connection.ts';
 import { inboundEnvelope } from '../../../shared/domain/routing/inbound-envelope.ts';
 import { errorMessage, NatterError } from '../../../shared/kit/errors.ts';
 import { type BrokerUser, brokerUsers, inboxPrefixOf } from '../../../shared/wire/grants.ts';

@@ -18,6 +18,7 @@ const groups: readonly Group[] = [
     title: 'Run',
     commands: {
       up: async () => (await import('./run/up.ts')).upCommand,
+      open: async () => (await import('./run/open.ts')).openCommand,
       service: async () => (await import('./run/service.ts')).serviceCommand,
     },
   },
@@ -78,6 +79,7 @@ const groups: readonly Group[] = [
   {
     title: 'Set up',
     commands: {
+      init: async () => (await import('./setup/init.ts')).initCommand,
       config: async () => (await import('./setup/config.ts')).configCommand,
       token: async () => (await import('./setup/token.ts')).tokenCommand,
       nats: async () => (await import('./setup/nats.ts')).natsCommand,

@@ -1,4 +1,4 @@
-import { isNewEnough, minimumServerVersion } from '../../../shared/adapters/nats/version.ts';
+import { isNewEnough, minimumServerVersion } from '../../../shared/adapters/nats/client/version.ts';
 import type { Config } from '../../../shared/runtime/config/load.ts';
 import type { BrokerReport } from '../runtime/broker-report.ts';
 import { absentAmong } from '../worker-names.ts';

@@ -33,20 +33,6 @@ export const dataDirectory = (dataDir: string): Finding => {
   return freeSpace('disk', dataDir, Number(bavail) * Number(bsize));
 };
 
-/** API keys of models. Session hosts read them from their own environment, which may differ from this one. */
-export const modelKeys = ({ model }: Pick<Config, 'model'>, env: Readonly<Record<string, string | undefined>>): Finding => {
-  const missing = Object.entries(model.providers)
-    .filter(([, { apiKeyEnv }]) => apiKeyEnv !== undefined && !env[apiKeyEnv])
-    .map(([name, { apiKeyEnv }]) => `model.providers.${name}.apiKeyEnv names ${apiKeyEnv}`);
-  if (missing.length === 0) return ok('models', 'no API key is missing');
-  const detail = `${missing.join(', ')}, which is not set here`;
-  return warn(
-    'models',
-    detail,
-    'set it in the environment of session hosts and checkpoint services: they do not start without it',
-  );
-};
-
 /** Hosts that share a broker must share the key of their snapshots, or each believes only those of its own machine. */
 export const snapshotKey = ({ nats }: Pick<Config, 'nats'>): Finding => {
   if (nats.url === undefined || nats.snapshotKeyFile !== undefined) return ok('snapshots', 'all hosts have one key');

@@ -1,6 +1,6 @@
 import type { RecordedCommit } from '../../../shared/domain/session/envelope.ts';
 import type { SessionEvent } from '../../../shared/domain/session/events.ts';
-import { fold, initialState, type SessionState } from '../../../shared/domain/session/evolve.ts';
+import { fold, initialState, type SessionState } from '../../../shared/domain/session/fold/evolve.ts';
 
 /** The outcome of one session's messages and turns, read from its log commit by commit. */
 export class SessionOutcome {

@@ -1,7 +1,7 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { credsAuthenticator } from '@nats-io/transport-node';
-import type { BrokerCredentials } from '../../../shared/adapters/nats/connection.ts';
+import type { BrokerCredentials } from '../../../shared/adapters/nats/client/connection.ts';
 import { errorMessage, NatterError } from '../../../shared/kit/errors.ts';
 import type { Config } from '../../../shared/runtime/config/load.ts';
 import { publicKeyOf } from '../../../shared/wire/nkey.ts';

@@ -1,8 +1,9 @@
 import { type JetStreamManager, jetstreamManager } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
+import { isNewEnough } from '../../../shared/adapters/nats/client/version.ts';
+import { driftText } from '../../../shared/adapters/nats/drift.ts';
 import { openNats } from '../../../shared/adapters/nats/open.ts';
-import { driftText, missingStreams, provision } from '../../../shared/adapters/nats/provision.ts';
-import { isNewEnough } from '../../../shared/adapters/nats/version.ts';
+import { missingStreams, provision } from '../../../shared/adapters/nats/provision.ts';
 import { systemClock } from '../../../shared/kit/clock.ts';
 import { HealthProblem } from '../../../shared/kit/health-problem.ts';
 import { limits } from '../../../shared/kit/limits.ts';

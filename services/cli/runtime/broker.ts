@@ -6,8 +6,9 @@ import {
   connectionProblems,
   disconnection,
   openConnection,
-} from '../../../shared/adapters/nats/connection.ts';
-import { driftText, missingStreams, type ProvisionReport, provision } from '../../../shared/adapters/nats/provision.ts';
+} from '../../../shared/adapters/nats/client/connection.ts';
+import { driftText } from '../../../shared/adapters/nats/drift.ts';
+import { missingStreams, type ProvisionReport, provision } from '../../../shared/adapters/nats/provision.ts';
 import { backoffMs } from '../../../shared/kit/backoff.ts';
 import { systemClock } from '../../../shared/kit/clock.ts';
 import { errorMessage, hasCode, NatterError } from '../../../shared/kit/errors.ts';

@@ -21,6 +21,8 @@ export interface WorkerOptions {
   /** Version of Natter. */
   readonly version: string;
   readonly outlets?: readonly Outlet[];
+  /** What the offline model says with its first answer. */
+  readonly introduction?: string;
 }
 
 /** A shorter secret may be a word of the conversation: hiding it would change what people read. */
@@ -38,7 +40,7 @@ const mirrorOptions = ({ agent, session }: Config): Pick<CheckpointOptions, 'mir
 /** Starts one of the services on its ports. */
 export const startWorker = (
   name: WorkerName,
-  { config, ports, env, tokens, version, outlets, ...options }: WorkerOptions,
+  { config, ports, env, tokens, version, outlets, introduction = '', ...options }: WorkerOptions,
 ): Promise<Service> => {
   const log = options.log.child({ service: name });
   const member = uniqueMember(name);
@@ -46,7 +48,7 @@ export const startWorker = (
   switch (name) {
     case 'session': {
       const warmUp = env.NATTER_WARM_UP !== 'off';
-      return startSession({ config: withLiveSession(config), ports, log, member, env, secrets, version, warmUp });
+      return startSession({ config: withLiveSession(config), ports, log, member, env, secrets, version, warmUp, introduction });
     }
     case 'router':
       return startRouter({ config, ports, log, member });

@@ -3,6 +3,7 @@ import { systemClock } from '../../../shared/kit/clock.ts';
 import { HealthProblem, readinessOf } from '../../../shared/kit/health-problem.ts';
 import { createLog, type Logger } from '../../../shared/kit/log.ts';
 import { type Config, secretsOf } from '../../../shared/runtime/config/load.ts';
+import { withProviderKeys } from '../../../shared/runtime/config/provider-keys.ts';
 import type { LiveConfig } from '../../../shared/runtime/config/reload.ts';
 import type { Service } from '../../../shared/runtime/service.ts';
 import { startTracing } from '../../../shared/runtime/telemetry/start.ts';
@@ -36,6 +37,8 @@ interface Resources {
   readonly ports: OpenPorts;
   readonly log: Logger;
   readonly token: string;
+  /** The environment, with the keys of the providers where the service asks models. */
+  readonly env: World['env'];
   /** Tokens of this installation, of the gateway and the broker. */
   readonly tokens: readonly string[];
 }
@@ -106,20 +109,21 @@ const openResources = async (world: World, name: ServiceName, options: ServiceOp
   const broker = existingBroker(config, installation, name);
   const token = gatewayToken(config, installation);
   const tokens = [token, ...secretsOfBroker(broker)];
-  const log = createLog({ level: config.log.level, name: 'natter', secrets: [...tokens, ...secretsOf(config, world.env)] });
+  const env = name === 'session' || name === 'checkpoint' ? withProviderKeys(config, world.env) : world.env;
+  const log = createLog({ level: config.log.level, name: 'natter', secrets: [...tokens, ...secretsOf(config, env)] });
   const live = openConfig(world, options, { start: config, load: () => configOf(world, options), log });
   const tracing = await startTracing(world.env, `natter-${name}`, log);
   const key = snapshotKeyFor(config, installation);
   const ports = await openNats(config, { name: `natter ${name}`, clock: systemClock, log, ...broker, ...key });
-  return { config, live, installation, tracing, ports, log, token, tokens };
+  return { config, live, installation, tracing, ports, log, token, env, tokens };
 };
 
 const startService = async (
   world: World,
   name: ServiceName,
-  { config, live, installation, ports, log, token, tokens }: Resources,
+  { config, live, installation, ports, log, token, env, tokens }: Resources,
 ): Promise<Service> => {
-  const { env, version } = world;
+  const { version } = world;
   if (name !== 'gateway') return startWorker(name, { config: live, ports, log, env, tokens, version });
   const skills = await openSkills(world, config, log);
   const gateway = await startGateway({ config: live, ports, log, token, version: world.version, skills });

@@ -1,3 +1,4 @@
+import { offlineIntroduction } from '../../../shared/adapters/model/offline.ts';
 import { openNats } from '../../../shared/adapters/nats/open.ts';
 import { LogTail } from '../../../shared/adapters/streams/log-tail.ts';
 import type { Clock } from '../../../shared/kit/clock.ts';
@@ -9,6 +10,7 @@ import type { Service } from '../../../shared/runtime/service.ts';
 import type { SkillLibrary } from '../../../shared/runtime/skills/library.ts';
 import { terminalOutlet } from '../../delivery/outlets/terminal.ts';
 import { type Gateway, startGateway } from '../../gateway/main.ts';
+import { callerOf } from '../init/caller.ts';
 import type { Installation } from '../installation.ts';
 import type { World } from '../terminal.ts';
 import { type ServiceName, workerNames } from '../worker-names.ts';
@@ -22,6 +24,8 @@ import { snapshotKeyFor } from './snapshot-key.ts';
 
 export interface SystemOptions {
   readonly world: World;
+  /** The environment with the keys of the providers. Default: that of `world`, which has those that variables hold. */
+  readonly keys?: World['env'];
   readonly config: Current<Config>;
   readonly installation: Installation;
   readonly token: string;
@@ -121,7 +125,7 @@ const openPorts = async (
 
 /** Starts the workers; resolves with the session hosts if they are child processes. */
 const startWorkers = async (options: SystemOptions, running: Running, broker: Broker): Promise<Hosts | null> => {
-  const { world, config, log } = options;
+  const { world, keys: env = world.env, config, log } = options;
   const tokens = [options.token, ...workerNames.flatMap((name) => secretsOfBroker(broker.as(name)))];
   const hosts = options.hosts < 2 ? null : startHostProcesses(options);
   if (hosts) running.workers.push(hosts);
@@ -129,8 +133,10 @@ const startWorkers = async (options: SystemOptions, running: Running, broker: Br
     if (name === 'session' && hosts) continue;
     const ports = await openPorts(options, running, broker, name);
     const outlets = [terminalOutlet(world.output)];
-    const { env, version } = world;
-    const worker = await startWorker(name, { config, ports, log, env, tokens, version, outlets });
+    const { version, terminal } = world;
+    // Others, such as programs and tests, rely on an answer that is the same each time.
+    const introduction = terminal.interactive ? { introduction: offlineIntroduction(callerOf(world.env)) } : {};
+    const worker = await startWorker(name, { config, ports, log, env, tokens, version, outlets, ...introduction });
     // Each service is another user of the broker, so its own connections tell which right is missing. Other trouble shows on the gateway's.
     const refused = () => ports.problems().filter(({ code }) => code === 'permission_denied');
     running.workers.push({ ...worker, problems: () => [...worker.problems(), ...refused()] });

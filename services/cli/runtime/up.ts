@@ -7,9 +7,13 @@ import { systemClock } from '../../../shared/kit/clock.ts';
 import { createLog } from '../../../shared/kit/log.ts';
 import { type Config, secretsOf } from '../../../shared/runtime/config/load.ts';
 import { startTracing } from '../../../shared/runtime/telemetry/start.ts';
-import { refusePublicBind } from '../../gateway/main.ts';
 import { type CommonOptions, configOf } from '../access.ts';
+import { callerOf } from '../init/caller.ts';
+import { namedModel } from '../init/named-model.ts';
+import { offerModel } from '../init/offer.ts';
+import { refuseUnstartable } from '../init/startable.ts';
 import { gatewayToken, type Installation, installationIn } from '../installation.ts';
+import { type PageLink, pageLink } from '../page/link.ts';
 import type { World } from '../terminal.ts';
 import { chat } from './chat.ts';
 import { openConfig } from './configuration.ts';
@@ -27,8 +31,9 @@ const tracesMs = 1_500;
 /** Starts everything, prints the address, and runs until it is interrupted. */
 export const up = async (world: World, options: UpOptions): Promise<void> => {
   const { terminal } = world;
+  if (options.chat) await offerModel(world, options);
   const { config, childArguments } = settle(world, options);
-  refusePublicBind(config.gateway);
+  const keys = refuseUnstartable(config, world.env);
   const installation = installationIn(config.dataDir);
   installation.prepare();
   const token = gatewayToken(config, installation);
@@ -38,7 +43,7 @@ export const up = async (world: World, options: UpOptions): Promise<void> => {
   const log = createLog({
     level: config.log.level,
     name: 'natter',
-    secrets: [token, ...secretsOf(config, world.env)],
+    secrets: [token, ...secretsOf(config, keys)],
     destination: destination({ fd: logFile, sync: true }),
   });
   const live = openConfig(world, options, { start: config, load: () => settle(world, options).config, log });
@@ -49,7 +54,18 @@ export const up = async (world: World, options: UpOptions): Promise<void> => {
   const tracing = await startTracing(world.env, 'natter', log);
   terminal.progress('starting …');
   const { hosts } = options;
-  const system = await startSystem({ world, config: live, installation, token, log, clock, hosts, childArguments, logFile });
+  const system = await startSystem({
+    world,
+    keys,
+    config: live,
+    installation,
+    token,
+    log,
+    clock,
+    hosts,
+    childArguments,
+    logFile,
+  });
   try {
     installation.writeGateway({ url: system.gateway.url, token, pid: process.pid });
     const problems = await untilReady(system.services(), { clock, patienceMs: readyPatienceMs, signal: stopping.signal });
@@ -59,8 +75,11 @@ export const up = async (world: World, options: UpOptions): Promise<void> => {
     if (nobody !== null) terminal.note(pc.yellow(`note: ${nobody}`));
     const changed = chatting ? (problems: readonly string[]) => showProblems(world, problems) : () => {};
     void watchProblems(system.services(), { clock, log, signal: stopping.signal, changed });
-    if (!stopping.signal.aborted) greet(world, config, installation, token, system, chatting);
-    if (chatting) await chat(world, createClient({ url: system.gateway.url, token }), mainSession(config), stopping.signal);
+    const client = createClient({ url: system.gateway.url, token });
+    // Only at a terminal: elsewhere it would end up in a log.
+    const page = terminal.interactive ? await pageLink(client).catch(() => null) : null;
+    if (!stopping.signal.aborted) greet(world, config, installation, token, system, chatting, page);
+    if (chatting) await chat(world, client, mainSession(config), stopping.signal);
     else await new Promise<void>((resolve) => aborted(stopping.signal, resolve));
   } finally {
     stopping.abort();
@@ -94,26 +113,28 @@ const showProblems = ({ terminal }: World, problems: readonly string[]): void =>
 
 /** Prints the address, the token (the path of its file where nobody is at a terminal), and three commands to try. */
 const greet = (
-  { terminal }: World,
+  { terminal, env }: World,
   config: Config,
   installation: Installation,
   token: string,
   system: System,
   chatting: boolean,
+  page: PageLink | null,
 ): void => {
   const key = mainSession(config);
   terminal.out(`${pc.bold('natter is up')}  ${pc.cyan(system.gateway.url)}`);
+  if (page) terminal.out(`  page    ${pc.cyan(page.address)} (signs in once, for 60 seconds; later: natter open)`);
   // Elsewhere it would end up in a log.
   terminal.out(`  token   ${terminal.interactive ? token : `in ${installation.paths.gateway}`}`);
   terminal.out(`  data    ${config.dataDir}`);
+  terminal.out(`  model   ${namedModel(config)}`);
   terminal.out(`  broker  ${system.broker.managed ? `managed, ${system.broker.servers}` : 'external'}`);
   if (system.hosts) terminal.out(`  hosts   ${system.hosts.pids().join(', ')} (process ids; kill -9 one, and nothing is lost)`);
   if (chatting) terminal.out(`  log     ${installation.paths.log}`);
   terminal.out('');
   terminal.out('Try in another terminal:');
-  terminal.out(`  npm run natter -- send ${key} "hello" --wait`);
-  terminal.out('  npm run natter -- tail --from 1');
-  terminal.out(`  npm run natter -- replay ${key} --diff`);
+  for (const line of [`send ${key} "hello" --wait`, 'tail --from 1', `replay ${key} --diff`])
+    terminal.out(`  ${callerOf(env)} ${line}`);
   terminal.out('');
   terminal.out(chatting ? `Or chat here with ${key}; /quit or Ctrl-C to stop.` : 'Ctrl-C to stop.');
 };

@@ -21,7 +21,7 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** What the route changes. Default: nothing for `GET`, sessions for every other method. */
     changes?: ChangeKind;
-    /** Answers without a token: it reveals only the health of the process. */
+    /** Answers without a token: it reveals only the health of the process, or is the page and its way in. */
     isOpen?: true;
     /** The route authenticates its caller itself, through the guard. */
     admitsItself?: true;

@@ -1,6 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { grantOfToken, type Principal, principalOf } from '../../../shared/domain/access/access.ts';
+import { loweredReach } from '../../../shared/domain/access/lowered-reach.ts';
 import type { Config } from '../../../shared/domain/config/schema.ts';
 import type { Clock } from '../../../shared/kit/clock.ts';
 import { errorMessage, NatterError } from '../../../shared/kit/errors.ts';
@@ -133,7 +134,7 @@ export class Callers {
     for (const known of this.#current().values()) if (bears(known, digest)) found = known;
     const id = issuedShape.exec(token)?.[1];
     const issued = this.#view?.get(id ?? '');
-    const known = issued && knownOf(issued, now);
+    const known = issued && this.#issuedKnown(issued, now);
     if (bears(known, digest) && known) found = known;
     if (found === null) {
       if (id !== undefined && this.#view === null) throw new NatterError('unavailable', `tokens: ${this.#problem}`);
@@ -150,6 +151,16 @@ export class Callers {
     const known = this.#known(actor);
     const caller = known && { actor, principal: known.principal, digest };
     return caller === null || this.problemOf(caller) !== null ? null : caller;
+  }
+
+  /** The token made at run time that an actor holds, if it is one. */
+  issuedTo(actor: string): IssuedToken | undefined {
+    return this.#view?.get(nameOf(actor));
+  }
+
+  /** Whether an actor's token was derived from another one. */
+  isDerived(actor: string): boolean {
+    return this.issuedTo(actor)?.parent !== undefined;
   }
 
   /** Why a caller who was admitted may not go on; `null` if nothing has changed for them. */
@@ -173,7 +184,18 @@ export class Callers {
     const configured = this.#current().get(actor);
     if (configured !== undefined) return configured;
     const issued = this.#view?.get(nameOf(actor));
-    return issued ? knownOf(issued, this.#options.clock.now()) : null;
+    return issued ? this.#issuedKnown(issued, this.#options.clock.now()) : null;
+  }
+
+  /** A derived token ends with its parent, and with a change of its role that would leave it less. */
+  #issuedKnown(token: IssuedToken, now: number): Known {
+    const known = knownOf(token, now);
+    if (token.parent === undefined || known.ended !== null) return known;
+    const parent = this.named(token.parent.actor, Buffer.from(token.parent.sha256, 'hex'));
+    if (parent === null) return { ...known, ended: 'the token that it was made with is no longer valid' };
+    const reach = loweredReach(parent.principal, token.role);
+    if (reach && isDeepStrictEqual(principalOf(reach), known.principal)) return known;
+    return { ...known, ended: 'the token that it was made with may do less now' };
   }
 
   /** The tokens of the current configuration. An invalid one is ignored: the last good one stays in force. */

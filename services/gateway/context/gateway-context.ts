@@ -9,6 +9,7 @@ import type { Audit } from './audit.ts';
 import type { Callers } from './callers.ts';
 import type { EventFeed } from './event-feed.ts';
 import type { EventFrames } from './event-frames.ts';
+import type { LoginCodes } from './login-codes.ts';
 import type { MemoryList } from './memory-list.ts';
 import type { GatewayMetrics } from './metrics.ts';
 import type { NewSessions } from './new-sessions.ts';
@@ -36,6 +37,7 @@ export interface GatewayContext {
   readonly callers: Callers;
   readonly openCalls: OpenCalls;
   readonly tickets: Tickets;
+  readonly loginCodes: LoginCodes;
   readonly audit: Audit;
   readonly approvals: RecentApprovals;
   readonly pairing: PairingDecisions;

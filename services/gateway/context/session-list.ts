@@ -4,7 +4,7 @@ import type { IndexRow } from '../../../shared/domain/projections/index-row.ts';
 import type { ListKind } from '../../../shared/domain/projections/schemas.ts';
 import { listFactsOf } from '../../../shared/domain/projections/session-row.ts';
 import type { RecordedCommit } from '../../../shared/domain/session/envelope.ts';
-import type { SessionStatus } from '../../../shared/domain/session/machine.ts';
+import type { SessionStatus } from '../../../shared/domain/session/fold/machine.ts';
 import type { Clock } from '../../../shared/kit/clock.ts';
 import { errorMessage, NatterError } from '../../../shared/kit/errors.ts';
 import { HealthProblem } from '../../../shared/kit/health-problem.ts';
@@ -29,6 +29,8 @@ export interface ListOptions {
   readonly channel?: string | undefined;
   /** Whole segments of the key's beginning. */
   readonly keyPrefix?: string | undefined;
+  /** Only rows whose key, name, description or last message has this text, whatever its case. */
+  readonly search?: string | undefined;
   /** Also the session `global`, for callers that show it by another name (A3/40). */
   readonly withGlobal?: boolean;
   readonly reach: Reach;
@@ -92,6 +94,12 @@ const wantsFacet = (facet: string, options: ListOptions): boolean => {
   return reach.namespace === undefined || agent !== 'agent' || first === channelOfNamespace(reach.namespace);
 };
 
+/** Whether a row has this text, in small letters, where people look for it. */
+const mentions = ({ key, settings, origin, description, lastMessagePreview }: IndexRow, search: string): boolean =>
+  [key, settings.displayName, origin.label, origin.displayName, description, lastMessagePreview].some((text) =>
+    text?.toLowerCase().includes(search),
+  );
+
 /** The session index in this gateway's memory (A1, A2/17). It is a projection: where an answer must be exact, the log is read. */
 export class SessionList {
   readonly #events: EventLog;
@@ -142,9 +150,10 @@ export class SessionList {
     const after = cursor === undefined ? undefined : placeOf(cursor);
     const rows: IndexRow[] = [];
     const facet = (text: string) => wantsFacet(text, options);
+    const search = options.search?.toLowerCase();
     for (const row of this.#view.newestFirst({ after, facet, groups: reach.participants })) {
       if (row.updatedAt < since) break;
-      if (!wantsKey({ keyPrefix }, row.key) || !reach.sees(row)) continue;
+      if (!wantsKey({ keyPrefix }, row.key) || !reach.sees(row) || (search !== undefined && !mentions(row, search))) continue;
       const last = rows.at(-1);
       if (rows.length === limit && last) return { rows, nextCursor: cursorOf(last) };
       rows.push(row);

@@ -1,7 +1,7 @@
 import { createRoute } from '../../../shared/domain/routing/route.ts';
 import { isRepeat } from '../../../shared/domain/session/decide/repeat.ts';
 import type { CommandEnvelope } from '../../../shared/domain/session/envelope.ts';
-import { fromPlain } from '../../../shared/domain/session/evolve.ts';
+import { fromPlain } from '../../../shared/domain/session/fold/evolve.ts';
 import { hasForgottenNone, rememberedIds } from '../../../shared/domain/session/repeats/id-memory.ts';
 import { errorMessage, hasCode } from '../../../shared/kit/errors.ts';
 import type { DeadLetter } from '../../../shared/ports/dead-letters.ts';

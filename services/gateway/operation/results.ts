@@ -214,6 +214,7 @@ const token = z
     revokedAt: z.number().optional(),
     status: z.enum(['active', 'expired', 'revoked']),
     oldSecretUntil: z.number().optional(),
+    parent: z.string().optional().describe('the token that a page was opened with'),
   })
   .meta({ id: 'Token' });
 export const tokens = z.object({ tokens: z.array(token) });

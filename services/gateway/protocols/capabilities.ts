@@ -6,6 +6,7 @@ import { eventOperations } from '../events/operations.ts';
 import { memoryOperations } from '../memory/operations.ts';
 import { messageOperations } from '../messages/operations.ts';
 import type { Operation } from '../operation/operation.ts';
+import { pageOperations } from '../page/operations.ts';
 import { pairingOperations } from '../pairing/operations.ts';
 import { runOperations } from '../runs/operations.ts';
 import { contextOperations } from '../sessions/context-operations.ts';
@@ -28,6 +29,7 @@ export const capabilities: readonly Operation[] = [
   ...messageOperations,
   ...runOperations,
   ...tokenOperations,
+  ...pageOperations,
   ...retentionOperations,
   ...auditOperations,
   ...deadLetterOperations,

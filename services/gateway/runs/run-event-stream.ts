@@ -26,7 +26,6 @@ export type RunEvent =
   | ({ readonly type: 'call'; readonly messageId: string } & ToolCall)
   | RunResult
   | ({ readonly type: 'approval' } & AskedCall)
-  /** The calls of the program's own tools are all there: their results come with another request. */
   | { readonly type: 'handed_over' }
   | RunEnd;
 

@@ -2,6 +2,7 @@ import { isIP } from 'node:net';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Config } from '../../../shared/domain/config/schema.ts';
 import { NatterError } from '../../../shared/kit/errors.ts';
+import { isOwnOrigin } from '../http/own-origin.ts';
 
 /** Web pages: a foreign page must not act on the gateway through the browser of a person who can reach it. */
 
@@ -14,10 +15,6 @@ const preflight: Readonly<Record<string, string>> = {
 const allowed = 'authorization, content-type, accept, idempotency-key, if-match, if-none-match, last-event-id';
 const exposed = 'etag, retry-after, x-request-id, x-natter-session, x-natter-run';
 
-/** The names by which this machine reaches the gateway. The host of a request proves nothing: any name can resolve to this machine (DNS rebinding). */
-const isOwn = (origin: string, host: string, port: number | undefined): boolean =>
-  [host, '127.0.0.1', 'localhost', '::1'].some((name) => origin === `http://${name.includes(':') ? `[${name}]` : name}:${port}`);
-
 const isRead = ({ method, headers }: FastifyRequest): boolean =>
   (method === 'GET' || method === 'HEAD' || method === 'OPTIONS') &&
   headers.upgrade === undefined &&
@@ -27,12 +24,12 @@ const isRead = ({ method, headers }: FastifyRequest): boolean =>
  * Refuses writes, streams and WebSockets of foreign pages, unless their origin is in `gateway.allowedOrigins`. Plain reads are served: the
  * browser hides their answers from the page. Throws `NatterError('forbidden')`.
  */
-export const checkOrigin = (request: FastifyRequest, reply: FastifyReply, { host, allowedOrigins }: Config['gateway']): void => {
+export const checkOrigin = (request: FastifyRequest, reply: FastifyReply, gateway: Config['gateway']): void => {
   const { origin } = request.headers;
   // Without an origin, Fetch Metadata still shows that a foreign page asks; programs send neither.
   const isElsewhere = /^(cross|same)-site$/.test(String(request.headers['sec-fetch-site']));
-  if (origin === undefined ? !isElsewhere : isOwn(origin, host, request.socket.localPort)) return;
-  if (origin !== undefined && allowedOrigins.includes(origin)) {
+  if (origin === undefined ? !isElsewhere : isOwnOrigin(request, gateway)) return;
+  if (origin !== undefined && gateway.allowedOrigins.includes(origin)) {
     reply.headers({ 'access-control-allow-origin': origin, 'access-control-expose-headers': exposed, vary: 'origin' });
     return;
   }
@@ -48,9 +45,9 @@ const nameIn = (url: string): string => (URL.canParse(url) ? new URL(url).hostna
  * Whether a `Host` header is an address or a name of this gateway. Any other name could be a page's own, made to resolve to this machine so
  * that the page may read the answer (DNS rebinding); that cannot be done with an address, which is what probes use.
  */
-export const isOwnName = (header: string, { host, hostNames, allowedOrigins }: Config['gateway']): boolean => {
+export const isOwnName = (header: string, { host, hostNames, allowedOrigins, publicUrl }: Config['gateway']): boolean => {
   const name = nameIn(`http://${header}`);
-  const known = ['localhost', host, ...hostNames, ...allowedOrigins.map(nameIn)];
+  const known = ['localhost', host, ...hostNames, ...[...(publicUrl ? [publicUrl] : []), ...allowedOrigins].map(nameIn)];
   return isIP(name) !== 0 || known.some((each) => each.toLowerCase() === name);
 };
 export const notOwnName = 'host: the gateway does not have this name; use its address, or add the name to gateway.hostNames';

@@ -7,6 +7,7 @@ import type { GatewayContext } from '../context/gateway-context.ts';
 import { checkServed } from '../context/serving.ts';
 import { readJson } from '../http/input.ts';
 import { errorHandler, problemOf, sendProblem } from '../http/problem.ts';
+import { pageRoutes } from '../page/routes.ts';
 import { mcpRoutes } from '../protocols/mcp/routes.ts';
 import { isOpenAiPath, unknownPath } from '../protocols/openai/unknown-path.ts';
 import { registerOperations } from '../protocols/rest/register.ts';
@@ -24,7 +25,7 @@ const slowCheckMs = 1_000;
 /** Longest path parameter that the router accepts; longer than any session key, which has a check of its own. */
 const parameterCharacters = 8_192;
 
-/** On every answer: nothing here is a page, and nothing is for a browser to guess, frame, cache or pass on. */
+/** On every answer but the page's own files: nothing here is a page, and nothing is for a browser to guess, frame, cache or pass on. */
 const securityHeaders: Readonly<Record<string, string>> = {
   'x-content-type-options': 'nosniff',
   'x-frame-options': 'DENY',
@@ -102,5 +103,6 @@ export const buildServer = (context: GatewayContext): FastifyInstance => {
   registerOperations(app, context, operations);
   webSocketRoutes(app, context, guard);
   mcpRoutes(app, context);
+  pageRoutes(app, context);
   return app;
 };

@@ -1,6 +1,6 @@
 import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
-import { initialState, type Position, type SessionState, toPlain } from '../../../shared/domain/session/evolve.ts';
-import { HistoryFold } from '../../../shared/domain/session/history-fold.ts';
+import { initialState, type Position, type SessionState, toPlain } from '../../../shared/domain/session/fold/evolve.ts';
+import { HistoryFold } from '../../../shared/domain/session/fold/history-fold.ts';
 import { type Difference, differences } from '../../../shared/kit/comparison.ts';
 import { NatterError } from '../../../shared/kit/errors.ts';
 import { orQuarantined } from '../../../shared/kit/or-quarantined.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
-import { toShown } from '../../../shared/domain/session/evolve.ts';
+import { toShown } from '../../../shared/domain/session/fold/evolve.ts';
 import { pageOf } from '../context/history.ts';
 import { afterCommit, type Cursor, formatCursor, logPosition } from '../http/cursor.ts';
 import { afterParameter, limitParameter, momentParameter } from '../http/input.ts';

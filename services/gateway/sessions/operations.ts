@@ -22,6 +22,12 @@ export const listQuery = z.object({
   cursor: z.string('give it once').optional(),
   activeMinutes: minutesParameter.optional(),
   status: z.enum(['idle', 'running', 'awaiting_approval', 'awaiting_results', 'inactive', 'all']).optional(),
+  q: z
+    .string('give it once')
+    .min(1)
+    .max(200)
+    .optional()
+    .meta({ description: 'only sessions whose key, name, description or last message has this text' }),
 });
 const listParameters = sessionsListParameters.extend({
   cursor: z.string().min(1).max(2_048).optional(),
@@ -59,7 +65,7 @@ export const sessionOperations: readonly Operation[] = [
       ...{ method: 'get', path: '/v1/sessions', query: listQuery },
       answers: { 200: results.sessions },
       examples: { answer: { sessions: [samples.sessionRow], nextCursor: null } },
-      input: ({ query }) => query,
+      input: ({ query: { q: search, ...filter } }) => ({ ...filter, search }),
       output: ({ rows, nextCursor }, _, { context }) => ({
         sessions: rows.map((row) => named(row, context)),
         nextCursor,

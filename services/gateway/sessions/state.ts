@@ -1,8 +1,14 @@
 import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
 import { isErasure, standsOn } from '../../../shared/domain/session/chain.ts';
 import type { RecordedCommit } from '../../../shared/domain/session/envelope.ts';
-import { fromPlain, initialState, type PlainState, type SessionState, toPlain } from '../../../shared/domain/session/evolve.ts';
-import { HistoryFold } from '../../../shared/domain/session/history-fold.ts';
+import {
+  fromPlain,
+  initialState,
+  type PlainState,
+  type SessionState,
+  toPlain,
+} from '../../../shared/domain/session/fold/evolve.ts';
+import { HistoryFold } from '../../../shared/domain/session/fold/history-fold.ts';
 import { hasCode, isUnreadable, NatterError } from '../../../shared/kit/errors.ts';
 import { limits } from '../../../shared/kit/limits.ts';
 import { orQuarantined } from '../../../shared/kit/or-quarantined.ts';

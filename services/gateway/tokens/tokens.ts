@@ -25,6 +25,9 @@ const newToken = (id: string): { token: string; secret: TokenSecret } => {
   return { token, secret: { sha256: digestOf(token).toString('hex') } };
 };
 
+/** How long a token is kept once it has ended: those of pages are many. */
+const keptMs = ({ parent }: IssuedToken): number => (parent ? 0 : shownMs);
+
 const endOf = ({ revokedAt, expiresAt = Number.POSITIVE_INFINITY }: IssuedToken): number =>
   Math.min(revokedAt ?? expiresAt, expiresAt);
 const statusOf = (token: IssuedToken, now: number): 'active' | 'expired' | 'revoked' => {
@@ -34,10 +37,11 @@ const statusOf = (token: IssuedToken, now: number): 'active' | 'expired' | 'revo
 
 /** A token as administrators see it: never its digest. */
 const shown = (token: IssuedToken, now: number) => {
-  const { v: _, secrets, ...facts } = token;
+  const { v: _, secrets, parent, ...facts } = token;
   const oldUntil = secrets[1]?.until;
   return {
     ...facts,
+    ...(parent && { parent: parent.actor }),
     status: statusOf(token, now),
     ...(oldUntil !== undefined && oldUntil > now && { oldSecretUntil: oldUntil }),
   };
@@ -63,7 +67,12 @@ export const listTokens = ({ callers, ports }: GatewayContext) => {
 };
 
 /** Throws `NatterError('invalid')` that names the field of a token that would see too much or nothing. */
-export const createToken = async (context: GatewayContext, caller: Caller, wanted: TokenGrant) => {
+export const createToken = async (
+  context: GatewayContext,
+  caller: Caller,
+  wanted: TokenGrant,
+  derived: Pick<IssuedToken, 'parent'> = {},
+) => {
   const { callers, config, ports, audit } = context;
   const { role, principal, namespace, label, expiresAt } = wanted;
   const now = ports.clock.now();
@@ -78,6 +87,7 @@ export const createToken = async (context: GatewayContext, caller: Caller, wante
   const made: IssuedToken = {
     ...{ v: 1, id, ...reach, label, createdAt: now, createdBy: caller.actor, secrets: [secret] },
     ...(expiresAt !== undefined && { expiresAt }),
+    ...derived,
   };
   await audit.before('token_created', caller, { target: id, detail: reach }, async () => {
     if (!(await ports.tokens.add(made))) throw new NatterError('unavailable', 'this id is taken; try again');
@@ -124,7 +134,7 @@ const changeToken = async (
 /** Removes tokens that ended long ago. Throws `NatterError('overloaded')` if there are still too many. */
 const removeOldTokens = async ({ callers, ports }: GatewayContext): Promise<void> => {
   const all = [...callers.issued.all()];
-  const old = all.filter((token) => endOf(token) + shownMs <= ports.clock.now());
+  const old = all.filter((token) => endOf(token) + keptMs(token) <= ports.clock.now());
   for (const { id } of old) await ports.tokens.remove(id);
   if (all.length - old.length < limits.accessTokens) return;
   const message = `there are ${limits.accessTokens} tokens; one that is revoked makes room after 30 days`;

@@ -3,7 +3,7 @@ import type { Config } from '../../../shared/domain/config/schema.ts';
 import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
 import type { CommandOf } from '../../../shared/domain/session/commands.ts';
 import type { CommandEnvelope } from '../../../shared/domain/session/envelope.ts';
-import type { SessionState } from '../../../shared/domain/session/evolve.ts';
+import type { SessionState } from '../../../shared/domain/session/fold/evolve.ts';
 import { errorMessage } from '../../../shared/kit/errors.ts';
 import type { Logger } from '../../../shared/kit/log.ts';
 import type { Ports } from '../../../shared/ports/index.ts';

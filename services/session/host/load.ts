@@ -1,8 +1,8 @@
 import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
 import { isErasure, standsOn } from '../../../shared/domain/session/chain.ts';
 import type { RecordedCommit } from '../../../shared/domain/session/envelope.ts';
-import { fromPlain, type PlainState, type SessionState } from '../../../shared/domain/session/evolve.ts';
-import { damaged, HistoryFold } from '../../../shared/domain/session/history-fold.ts';
+import { fromPlain, type PlainState, type SessionState } from '../../../shared/domain/session/fold/evolve.ts';
+import { damaged, HistoryFold } from '../../../shared/domain/session/fold/history-fold.ts';
 import { NatterError } from '../../../shared/kit/errors.ts';
 import type { Ports } from '../../../shared/ports/index.ts';
 import { readThrough } from '../../../shared/runtime/read-through.ts';

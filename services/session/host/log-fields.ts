@@ -1,6 +1,6 @@
 import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
 import type { CommandEnvelope, Commit } from '../../../shared/domain/session/envelope.ts';
-import type { SessionState } from '../../../shared/domain/session/evolve.ts';
+import type { SessionState } from '../../../shared/domain/session/fold/evolve.ts';
 import type { Logger } from '../../../shared/kit/log.ts';
 import { isLate, type Outcome } from './outcome.ts';
 

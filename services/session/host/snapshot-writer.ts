@@ -1,4 +1,4 @@
-import { toPlain } from '../../../shared/domain/session/evolve.ts';
+import { toPlain } from '../../../shared/domain/session/fold/evolve.ts';
 import { errorMessage } from '../../../shared/kit/errors.ts';
 import { limits } from '../../../shared/kit/limits.ts';
 import type { Logger } from '../../../shared/kit/log.ts';

@@ -6,7 +6,7 @@ import { startsAnew } from '../../../shared/domain/session/chain.ts';
 import type { CallResult } from '../../../shared/domain/session/commands.ts';
 import type { RecordedCommit } from '../../../shared/domain/session/envelope.ts';
 import type { EventOf, SessionEvent } from '../../../shared/domain/session/events.ts';
-import { forkBaseOf, mayFollow } from '../../../shared/domain/session/evolve.ts';
+import { forkBaseOf, mayFollow } from '../../../shared/domain/session/fold/evolve.ts';
 import { assert } from '../../../shared/kit/assert.ts';
 import { detachedString } from '../../../shared/kit/detached-string.ts';
 import { ConversationMessageList } from './conversation-message-list.ts';

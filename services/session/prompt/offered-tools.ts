@@ -1,7 +1,7 @@
 import type { Config } from '../../../shared/domain/config/schema.ts';
 import { parseKey, type SessionKey } from '../../../shared/domain/keys/session-key.ts';
 import { channelOf } from '../../../shared/domain/projections/list-channel.ts';
-import type { SessionState } from '../../../shared/domain/session/evolve.ts';
+import type { SessionState } from '../../../shared/domain/session/fold/evolve.ts';
 import type { Sender } from '../../../shared/domain/values/types.ts';
 import type { Tool } from '../../../shared/ports/tools.ts';
 import { type AskedCall, isOffered } from '../tools/tool-policy.ts';

@@ -2,7 +2,7 @@ import type { Config } from '../../../shared/domain/config/schema.ts';
 import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
 import type { SessionCommand } from '../../../shared/domain/session/commands.ts';
 import type { ActiveTurn } from '../../../shared/domain/session/context.ts';
-import type { SessionState } from '../../../shared/domain/session/evolve.ts';
+import type { SessionState } from '../../../shared/domain/session/fold/evolve.ts';
 import type { TurnRef } from '../../../shared/domain/values/types.ts';
 import type { Clock } from '../../../shared/kit/clock.ts';
 import { aborted } from '../../../shared/kit/signal.ts';

@@ -4,8 +4,8 @@ import { messageOf } from '../../../shared/domain/session/commands.ts';
 import { decide } from '../../../shared/domain/session/decide/index.ts';
 import type { CommandEnvelope } from '../../../shared/domain/session/envelope.ts';
 import type { SessionEvent } from '../../../shared/domain/session/events.ts';
-import { evolve, initialState } from '../../../shared/domain/session/evolve.ts';
-import type { MachineSnapshot } from '../../../shared/domain/session/machine.ts';
+import { evolve, initialState } from '../../../shared/domain/session/fold/evolve.ts';
+import type { MachineSnapshot } from '../../../shared/domain/session/fold/machine.ts';
 import type { StepOutcome } from '../../../shared/domain/values/types.ts';
 import type { Model } from '../../../shared/ports/model.ts';
 

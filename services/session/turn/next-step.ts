@@ -1,7 +1,7 @@
 import { toolCharacters } from '../../../shared/domain/prompt/tokens.ts';
 import type { CommandOf } from '../../../shared/domain/session/commands.ts';
 import type { CommandEnvelope } from '../../../shared/domain/session/envelope.ts';
-import type { ReportFacts } from '../../../shared/domain/session/status-and-context-report.ts';
+import type { ReportFacts } from '../../../shared/domain/session/report-facts.ts';
 import type { Sender } from '../../../shared/domain/values/types.ts';
 import { noSkills } from '../../../shared/runtime/skills/explain.ts';
 import { offeredTools, type PolicySession } from '../prompt/offered-tools.ts';

@@ -1,4 +1,4 @@
-import type { TurnInput } from '../../../shared/domain/session/machine.ts';
+import type { TurnInput } from '../../../shared/domain/session/fold/machine.ts';
 import { Attempt, type TurnServices } from './attempt.ts';
 import { tracedTurn } from './spans.ts';
 import { runTurn } from './turn.ts';

@@ -1,6 +1,6 @@
 import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
 import type { SessionCommand } from '../../../shared/domain/session/commands.ts';
-import type { SessionState } from '../../../shared/domain/session/evolve.ts';
+import type { SessionState } from '../../../shared/domain/session/fold/evolve.ts';
 
 /** What became of a turn's command, as far as the turn needs to know. */
 export type TurnOutcome =

@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import { keyVariable } from '../../domain/config/provider-key.ts';
 import type { Config } from '../../domain/config/schema.ts';
 import type { Clock } from '../../kit/clock.ts';
 import { NatterError } from '../../kit/errors.ts';
@@ -15,7 +16,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
  * Returns a function that gives a session's model by its name (A4/54), by default the configured `agent.model`, each with
- * `agent.fallbacks` behind it and without `secrets` in what it writes. An unknown name gives a model whose steps all fail with a message that says so. Throws `invalid`
+ * `agent.fallbacks` behind it and without `secrets` in what it writes. `introduction`: what the offline model adds to its first answer. An unknown name gives a model whose steps all fail with a message that says so. Throws `invalid`
  * with the field to fix if a configured model is unknown.
  */
 export const createModels = (
@@ -23,9 +24,10 @@ export const createModels = (
   env: Environment,
   clock: Clock,
   secrets: readonly string[] = [],
+  introduction = '',
 ): ((name?: string) => Model) => {
   const { agent } = config;
-  const create = (name: string, field = 'agent.model'): Model => createModel({ name, field, config, env, clock });
+  const create = (name: string, field = 'agent.model'): Model => createModel({ name, field, config, env, clock, introduction });
   const fallbacks = agent.fallbacks.map((name, index) => create(name, `agent.fallbacks.${index}`));
   const withFallbacks = (model: Model): Model => {
     const others = fallbacks.filter(({ name }) => name !== model.name);
@@ -58,11 +60,12 @@ interface Wanted {
   readonly config: Config;
   readonly env: Environment;
   readonly clock: Clock;
+  readonly introduction: string;
 }
 
 /** `offline`, or `provider/model` with a provider of `model.providers`. */
-const createModel = ({ name, field, config, env, clock }: Wanted): Model => {
-  if (name === 'offline') return new OfflineModel(clock, config.context.windowTokens);
+const createModel = ({ name, field, config, env, clock, introduction }: Wanted): Model => {
+  if (name === 'offline') return new OfflineModel(clock, config.context.windowTokens, introduction);
   const { providers } = config.model;
   const [providerName = '', ...rest] = name.split('/');
   const modelId = rest.join('/');
@@ -85,10 +88,12 @@ const createModel = ({ name, field, config, env, clock }: Wanted): Model => {
 
 type Provider = Config['model']['providers'][string];
 
-/** The key comes from the environment, never from the file. A self-hosted server may need none. */
-const keyOf = (name: string, { apiKeyEnv }: Provider, env: Environment): string | undefined => {
-  if (apiKeyEnv === undefined) return undefined;
-  const key = env[apiKeyEnv];
+/** The key comes from the environment (`withProviderKeys`), never from the configuration. A self-hosted server may need none. */
+const keyOf = (name: string, provider: Provider, env: Environment): string | undefined => {
+  const { apiKeyEnv } = provider;
+  const variable = keyVariable(name, provider);
+  if (variable === undefined) return undefined;
+  const key = env[variable];
   if (key) return key;
   const field = `model.providers.${name}.apiKeyEnv`;
   throw new NatterError('invalid', `${field} names ${apiKeyEnv}, which is not set in the environment`, { field });

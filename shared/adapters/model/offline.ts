@@ -1,4 +1,5 @@
 import type { ModelMessage, ModelRequest } from '../../domain/prompt/model-request.ts';
+import { greeting } from '../../domain/routing/chat-answer.ts';
 import type { RequestedCall, StepOutcome } from '../../domain/values/types.ts';
 import type { Clock } from '../../kit/clock.ts';
 import type { Model } from '../../ports/model.ts';
@@ -16,10 +17,14 @@ export class OfflineModel implements Model {
   readonly name = 'offline';
   readonly windowTokens: number;
   readonly #clock: Clock;
+  /** What is still to be said below the first answer to a plain message. */
+  #introduction: string;
 
-  constructor(clock: Clock, windowTokens = 128_000) {
+  /** `introduction` is added to the first plain answer of this object; default: nothing is. */
+  constructor(clock: Clock, windowTokens = 128_000, introduction = '') {
     this.#clock = clock;
     this.windowTokens = windowTokens;
+    this.#introduction = introduction;
   }
 
   async step(request: ModelRequest, onText: (text: string) => void, signal: AbortSignal): Promise<StepOutcome> {
@@ -28,7 +33,7 @@ export class OfflineModel implements Model {
     if (request.purpose === 'introspection') return said(request, offlineIntrospection(request.prompt));
     const script = scriptOf(request.prompt);
     if (isPlain(script) && asksMemory(request.prompt)) return said(request, remembered(request.system));
-    const outcome = isPlain(script) ? plainAnswer(script, request.prompt) : outcomeOf(script, request);
+    const outcome = isPlain(script) ? this.#plainAnswer(script, request.prompt) : outcomeOf(script, request);
     const pieces = outcome.kind === 'failed' ? [] : (outcome.text.match(/\S+\s*/g) ?? []);
     for (const piece of pieces.slice(0, 256)) {
       if (script.thinkMs > 0) await this.#clock.sleep(script.thinkMs / Math.min(pieces.length, 256), signal);
@@ -41,9 +46,21 @@ export class OfflineModel implements Model {
   /** A plain message can be answered from itself alone; one that asks for time, steps or tools runs through the recorded loop. */
   instantly({ prompt }: Pick<ModelRequest, 'prompt'>): StepOutcome | null {
     const script = scriptOf(prompt);
-    return isPlain(script) && !asksMemory(prompt) ? plainAnswer(script, prompt) : null;
+    return isPlain(script) && !asksMemory(prompt) ? this.#plainAnswer(script, prompt) : null;
+  }
+
+  #plainAnswer(script: Script, prompt: string): StepOutcome {
+    const introduction = this.#introduction;
+    const outcome = plainAnswer(script, prompt);
+    if (introduction === '' || prompt === greeting || outcome.kind === 'failed' || script.silent) return outcome;
+    this.#introduction = '';
+    return { ...outcome, text: `${outcome.text}\n\n${introduction}` };
   }
 }
+
+/** What it is, and how to get a real one. `command` is how the user calls `natter`. */
+export const offlineIntroduction = (command: string): string =>
+  `I am the offline model: I need no key, and only repeat what you say. For a real one: ${command} init`;
 
 const isPlain = ({ thinkMs, steps, calls }: Script): boolean => thinkMs === 0 && steps === 1 && calls.length === 0;
 
@@ -90,6 +107,7 @@ const lastStep = (script: Script, read: Read, results: readonly ToolMessage[]): 
 const said = (read: Read, text: string) => ({ kind: 'reply', text, model: 'offline', usage: estimateUsage(read, text) }) as const;
 
 const answerOf = ({ text, size, silent }: Script, results: readonly ToolMessage[]): string => {
+  if (text === greeting) return 'Hello! This is a new session. What can I do for you?';
   if (silent) return '<NO_REPLY>';
   if (size !== null) return 'natter '.repeat(Math.ceil(size / 7)).slice(0, size);
   const lines = results.map(({ tool, outcome, text: result }) => {

@@ -6,9 +6,9 @@ import type { AuditLog, StoredAudit } from '../../ports/audit-log.ts';
 import { auditCodec } from '../../wire/records.ts';
 import type { Subjects } from '../../wire/subjects.ts';
 import { streamNames } from '../../wire/topology.ts';
-import { toNatterError } from './broker-errors.ts';
-import { readBatch } from './direct-batch.ts';
-import { ReplyInbox } from './reply-inbox.ts';
+import { toNatterError } from './client/broker-errors.ts';
+import { readBatch } from './client/direct-batch.ts';
+import { ReplyInbox } from './client/reply-inbox.ts';
 
 export interface AuditLogOptions {
   readonly connection: NatsConnection;

@@ -7,10 +7,10 @@ import type { Subjects } from '../../wire/subjects.ts';
 import { streamNames } from '../../wire/topology.ts';
 import { writeFenced } from '../kv/fenced-write.ts';
 import type { QueueGuard } from '../kv/guards/queue-guard.ts';
-import { toNatterError } from './broker-errors.ts';
-import { isStrayAnswer, readBatch } from './direct-batch.ts';
-import { ReplyInbox } from './reply-inbox.ts';
-import { onlyAfter, sendOnce } from './send-once.ts';
+import { toNatterError } from './client/broker-errors.ts';
+import { isStrayAnswer, readBatch } from './client/direct-batch.ts';
+import { ReplyInbox } from './client/reply-inbox.ts';
+import { onlyAfter, sendOnce } from './client/send-once.ts';
 
 export interface CustodyLogOptions {
   readonly connection: NatsConnection;

@@ -7,9 +7,9 @@ import { deadLetterCodec } from '../../wire/records.ts';
 import type { Subjects } from '../../wire/subjects.ts';
 import { streamNames } from '../../wire/topology.ts';
 import { letterOrNull, listedOrNull, sourceOf, storable } from '../streams/dead-letter.ts';
-import { isGone, toNatterError } from './broker-errors.ts';
-import { readBatch } from './direct-batch.ts';
-import { ReplyInbox } from './reply-inbox.ts';
+import { isGone, toNatterError } from './client/broker-errors.ts';
+import { readBatch } from './client/direct-batch.ts';
+import { ReplyInbox } from './client/reply-inbox.ts';
 
 export interface DeadLettersOptions {
   readonly connection: NatsConnection;

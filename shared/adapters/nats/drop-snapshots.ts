@@ -1,8 +1,8 @@
 import type { NatsConnection } from '@nats-io/transport-node';
 import { bucketNames } from '../../wire/topology.ts';
-import { toNatterError } from './broker-errors.ts';
-import { readBatch } from './direct-batch.ts';
-import { ReplyInbox, type Stored } from './reply-inbox.ts';
+import { toNatterError } from './client/broker-errors.ts';
+import { readBatch } from './client/direct-batch.ts';
+import { ReplyInbox, type Stored } from './client/reply-inbox.ts';
 
 /** Snapshots that are read at a time. */
 const atOnce = 64;

@@ -6,10 +6,10 @@ import { bucketNames, streamNames } from '../../wire/topology.ts';
 import { letterOrNull } from '../streams/dead-letter.ts';
 import { createEraser, type EraserOptions } from '../streams/eraser.ts';
 import type { StoredMessage } from '../streams/stored-message.ts';
-import { isGone, toNatterError } from './broker-errors.ts';
-import { readBatch } from './direct-batch.ts';
+import { isGone, toNatterError } from './client/broker-errors.ts';
+import { readBatch } from './client/direct-batch.ts';
+import { ReplyInbox } from './client/reply-inbox.ts';
 import { openKvStore } from './kv-store.ts';
-import { ReplyInbox } from './reply-inbox.ts';
 
 export interface NatsEraserOptions extends Omit<EraserOptions, 'store' | 'memory'> {
   /** Must have the right to delete events, commands, deliveries, dead letters and memories, and to purge events and timers. */

@@ -1,6 +1,6 @@
 import type { NatsConnection } from '@nats-io/transport-node';
-import { toNatterError } from './broker-errors.ts';
-import { ReplyInbox, type Stored } from './reply-inbox.ts';
+import { toNatterError } from './client/broker-errors.ts';
+import { ReplyInbox, type Stored } from './client/reply-inbox.ts';
 
 /** Messages on their way at a time. */
 const atOnce = 256;

@@ -4,12 +4,12 @@ import type { NatsConnection } from '@nats-io/transport-node';
 import { bucketSubject } from '../../wire/subjects.ts';
 import type { Entry, KeyValue } from '../kv/key-value.ts';
 import { putEntry } from '../kv/put-entry.ts';
-import { toNatterError } from './broker-errors.ts';
-import { isStrayAnswer, readBatch } from './direct-batch.ts';
-import { onReconnect } from './on-reconnect.ts';
+import { toNatterError } from './client/broker-errors.ts';
+import { isStrayAnswer, readBatch } from './client/direct-batch.ts';
+import { onReconnect } from './client/on-reconnect.ts';
+import { ReplyInbox } from './client/reply-inbox.ts';
+import { onlyAfter, sendOnce } from './client/send-once.ts';
 import { Anchors } from './publish/anchors.ts';
-import { ReplyInbox } from './reply-inbox.ts';
-import { onlyAfter, sendOnce } from './send-once.ts';
 
 export interface KvStoreOptions {
   readonly connection: NatsConnection;

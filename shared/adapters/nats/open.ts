@@ -23,7 +23,7 @@ import { LogTail } from '../streams/log-tail.ts';
 import { createResumeRequests } from '../streams/resume-requests.ts';
 import { tracedQueue } from '../streams/traced-queue.ts';
 import { openAuditLog } from './audit-log.ts';
-import { type ConnectionSettings, type Connections, inboxOf, openConnections } from './connection.ts';
+import { type ConnectionSettings, type Connections, inboxOf, openConnections } from './client/connection.ts';
 import { openCustodyLog } from './custody-log.ts';
 import { openDeadLetters } from './dead-letters.ts';
 import { createEphemera } from './ephemera.ts';

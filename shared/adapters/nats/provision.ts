@@ -4,31 +4,14 @@ import {
   JetStreamApiError,
   type JetStreamManager,
   jetstreamManager,
-  type StreamConfig,
   type StreamInfo,
 } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { NatterError } from '../../kit/errors.ts';
 import type { StreamSpec, Topology } from '../../wire/topology.ts';
-import { failureOf, toNatterError } from './broker-errors.ts';
+import { failureOf, toNatterError } from './client/broker-errors.ts';
+import { type Drift, differences, isSafe, isUpdatable } from './drift.ts';
 import { consumerConfig, type NewStream, streamConfig, unfinishedRestore } from './stream-config.ts';
-
-/**
- * One setting on the broker that differs from the topology. `resource` is like `NATTER_EVENTS` or `NATTER_COMMANDS/partition-3`.
- */
-interface Drift {
-  readonly resource: string;
-  readonly field: string;
-  readonly wanted: string;
-  readonly found: string;
-}
-/** A difference in words. */
-export const driftText = ({ resource, field, wanted, found }: Drift): string =>
-  `${resource}: ${field} is ${found}, not ${wanted}`;
-
-/** The settings in which a stream on the broker differs from the topology. */
-export const streamDrift = (spec: StreamSpec, found: Partial<StreamConfig>): readonly Drift[] =>
-  differences(spec.name, streamConfig(spec), found);
 
 export interface ProvisionReport {
   readonly created: readonly string[];
@@ -36,37 +19,6 @@ export interface ProvisionReport {
   /** The remaining differences. The services work only on a broker without drift. */
   readonly drift: readonly Drift[];
 }
-
-/** Settings that may be changed while the system runs, without losing or moving any message or position. */
-const updatable = new Set(
-  'num_replicas max_msg_size duplicate_window allow_atomic allow_direct deny_delete ack_wait priority_timeout'.split(' '),
-);
-
-/** Limits on stored messages. Removing one loses nothing. */
-const keptLimits = ['max_msgs', 'max_bytes', 'max_msgs_per_subject'];
-const isUpdatable = ({ field, wanted }: Drift): boolean =>
-  updatable.has(field) || (keptLimits.includes(field) && wanted === 'unset');
-
-/**
- * The bounds that an older version has not set. Adding them may drop the oldest messages, so only streams that are there to drop
- * them get them: those with `bounds`. Bounds that somebody has changed are left alone.
- */
-const isMissingBound = ({ field, found }: Drift): boolean =>
-  field === 'discard' ? found === '"new"' : ['max_age', 'max_bytes', 'max_msgs_per_subject'].includes(field) && found === 'unset';
-
-/** More messages of a subject may stay than an older version kept. */
-const isMoreKept = ({ field, wanted, found }: Drift): boolean =>
-  field === 'max_msgs_per_subject' && Number(wanted) > Number(found);
-
-/** Of a stream that an older version made: it has no place for anchors yet (ADR 25). */
-const isMissingAnchor = ({ field, found }: Drift, { subjects, anchor }: StreamSpec): boolean =>
-  field === 'subjects' && anchor !== undefined && found === canonical(subjects.filter((subject) => subject !== anchor));
-
-/** Settings that a stream cannot change: the first two cannot be turned off, the retention not changed at all. */
-const isIrrevocable = ({ field, wanted }: Drift): boolean =>
-  field === 'retention' || (['allow_msg_schedules', 'allow_msg_ttl'].includes(field) && wanted === 'unset');
-
-const madeAnew = '(the stream has to be recreated, see "Older streams" in docs/operate/broker.md)';
 
 /** A cluster elects leaders for new streams and consumers; for 128 of them this took 2 s. */
 const patienceMs = 30_000;
@@ -137,12 +89,14 @@ const ensureStream = async (work: Work, spec: StreamSpec): Promise<void> => {
   const info = found ?? (await persistently(`create the stream ${spec.name}`, () => orExisting(streams, created)));
   if (found === null) work.created.push(spec.name);
   work.drift.push(...unfinishedRestore(info.config));
-  const isSafe = (drift: Drift): boolean =>
-    isUpdatable(drift) ||
-    isMoreKept(drift) ||
-    isMissingAnchor(drift, spec) ||
-    (spec.bounds !== undefined && isMissingBound(drift));
-  await settle(work, spec.name, wanted, info.config, (config) => streams.update(spec.name, config), isSafe);
+  await settle(
+    work,
+    spec.name,
+    wanted,
+    info.config,
+    (config) => streams.update(spec.name, config),
+    (drift) => isSafe(drift, spec),
+  );
 };
 
 const ensureConsumers = async (work: Work, topology: Topology, { name: stream }: StreamSpec): Promise<void> => {
@@ -188,29 +142,17 @@ const settle = async <C extends object>(
   wanted: C,
   found: Partial<C>,
   update: (config: C) => Promise<unknown>,
-  isSafe: (drift: Drift) => boolean = isUpdatable,
+  mayChange: (drift: Drift) => boolean = isUpdatable,
 ): Promise<void> => {
   const drift = differences(resource, wanted, found);
   if (drift.length === 0) return;
-  if (!work.update || !drift.every(isSafe)) {
+  if (!work.update || !drift.every(mayChange)) {
     work.drift.push(...drift);
     return;
   }
   await persistently(`update ${resource}`, () => update({ ...found, ...wanted }));
   work.updated.push(resource);
 };
-
-const differences = (resource: string, wanted: object, found: object): Drift[] => {
-  const foundFields = new Map(Object.entries(found));
-  return Object.entries(wanted)
-    .map(([field, value]) => ({ resource, field, wanted: canonical(value), found: canonical(foundFields.get(field)) }))
-    .filter((drift) => drift.wanted !== drift.found)
-    .map((drift) => (isIrrevocable(drift) ? { ...drift, wanted: `${drift.wanted} ${madeAnew}` } : drift));
-};
-
-/** The broker leaves out defaults: `false`, 0, -1 (no limit) and absence are equal. */
-const canonical = (value: unknown): string =>
-  value === undefined || value === false || value === 0 || value === -1 || value === 'default' ? 'unset' : JSON.stringify(value);
 
 /** Handles another process having created the stream first. */
 const orExisting = async (streams: JetStreamManager['streams'], config: NewStream): Promise<StreamInfo> => {

@@ -2,7 +2,7 @@ import type { SessionKey } from '../../domain/keys/session-key.ts';
 import { memoryIdsOf } from '../../domain/memory/order.ts';
 import { isErasure } from '../../domain/session/chain.ts';
 import type { RecordedCommit } from '../../domain/session/envelope.ts';
-import { fold, initialState, toPlain } from '../../domain/session/evolve.ts';
+import { fold, initialState, toPlain } from '../../domain/session/fold/evolve.ts';
 import type { DeliveryTarget } from '../../domain/values/types.ts';
 import type { Clock } from '../../kit/clock.ts';
 import { NatterError } from '../../kit/errors.ts';

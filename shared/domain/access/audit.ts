@@ -3,6 +3,7 @@ export const auditKinds = [
   'token_created',
   'token_rotated',
   'token_revoked',
+  'login_code_created',
   'authentication_failed',
   'access_denied',
   'approval_answered',

@@ -33,8 +33,10 @@ export const effects: Readonly<Record<string, string>> = {
     'Who it speaks for: a name of `session.identityLinks`, or `<channel>:<id>`. Role `participant` needs it.',
   'gateway.tokens.<name>.namespace': 'The channel whose sessions it is limited to. Role `channel` needs it.',
   'gateway.allowedOrigins': 'Origins of browser pages that may use the gateway. Default: none.',
+  'gateway.publicUrl':
+    'Where people reach the gateway, as scheme and host, such as `https://natter.example.org`: what `natter open` prints, and an origin and a host of its own page.',
   'gateway.hostNames':
-    'Names by which probes reach `/livez` and `/readyz`, besides `gateway.host`, `localhost`, IP addresses and the hosts of `gateway.allowedOrigins`.',
+    'Names by which the page and the probes `/livez` and `/readyz` are reached, besides `gateway.publicUrl`, `gateway.host`, `localhost`, IP addresses and the hosts of `gateway.allowedOrigins`.',
   'gateway.trustedProxies': 'Addresses of proxies whose `X-Forwarded-For` is trusted. Default: none.',
   'gateway.requestsPerMinute': 'Calls that one token may make in a minute.',
   'gateway.newSessionsPerHour':
@@ -42,6 +44,7 @@ export const effects: Readonly<Record<string, string>> = {
   'gateway.failedAuthenticationsPerMinute': 'Wrong tokens allowed from one address in a minute.',
   'gateway.maxConnections':
     'Connections that one gateway keeps open, including streams and WebSockets. Further ones are closed at once.',
+  'page.enabled': 'Whether the gateway serves the [page](page.md). Default: only where it listens for this machine alone.',
   'agent.id': 'Id of the agent, the second segment of its session keys.',
   'agent.model': '`offline`, or `provider/model` with a provider of `model.providers`.',
   'agent.systemPrompt': 'The beginning of the system prompt.',
@@ -54,6 +57,9 @@ export const effects: Readonly<Record<string, string>> = {
   'model.providers.<name>.kind': 'Protocol of the provider.',
   'model.providers.<name>.baseUrl': 'Its address; an OpenAI-compatible one needs it.',
   'model.providers.<name>.apiKeyEnv': 'Name of the environment variable that holds its key.',
+  'model.providers.<name>.keyFile': 'A file with its key, which only its owner can read (`chmod 600`).',
+  'model.providers.<name>.keyCommand':
+    'A program and its arguments that print its key, such as `["pass", "show", "openai"]`; run when a process starts that asks models.',
   'model.providers.<name>.windows': 'Context windows of its models, in tokens. Default: `context.windowTokens`.',
   'model.providers.<name>.models': 'Its models by name, so that `/new <model>` can find them.',
   'model.connectMs': 'Milliseconds until the provider must have started its response.',

@@ -51,6 +51,11 @@ export const gatewayConfig = z.strictObject({
   allowedOrigins: z
     .array(z.string().refine(isOrigin, 'is not an origin; use a scheme and a host, such as "https://chat.example.org"'))
     .default([]),
+  /** Where people reach the gateway, such as `https://natter.example.org`: the page's own origin behind a TLS proxy. */
+  publicUrl: z
+    .string()
+    .refine(isOrigin, 'is not an origin; use a scheme and a host, such as "https://natter.example.org"')
+    .optional(),
   /** Names by which probes reach the gateway, besides its own address, `localhost`, IP addresses and the hosts of `allowedOrigins`. */
   hostNames: z
     .array(
@@ -74,4 +79,10 @@ export const gatewayConfig = z.strictObject({
   failedAuthenticationsPerMinute: z.int().min(1).max(10_000_000).default(120),
   /** Open connections, including streams and WebSockets; further ones are closed at once. */
   maxConnections: z.int().min(10).max(1_000_000).default(10_000),
+});
+
+/** The page that the gateway serves at its address (docs/use/page.md). */
+export const pageConfig = z.strictObject({
+  /** Default: only where the gateway listens for this machine alone. */
+  enabled: z.boolean().optional(),
 });

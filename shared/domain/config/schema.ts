@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { sessionKeyProblem } from '../keys/session-key.ts';
 import { byChannelName, channelConfig, channelName, checkChannels, withChannelName } from './channel-schema.ts';
-import { gatewayConfig } from './gateway-schema.ts';
+import { gatewayConfig, pageConfig } from './gateway-schema.ts';
 import { outletsConfig } from './outlets-schema.ts';
 import { skillsConfig } from './skills-schema.ts';
 import {
@@ -118,6 +118,7 @@ export const configSchema = z.strictObject({
     })
     .prefault({}),
   gateway: gatewayConfig.prefault({}),
+  page: pageConfig.prefault({}),
   agent: z
     .strictObject({
       id: z

@@ -4,21 +4,34 @@ import { byChannelName, channelName, checkChannels, withChannelName } from './ch
 
 /** The parts of the configuration that concern turns: models, context, tools and queue modes. */
 
+/** A provider has one key. */
+const requireOneKey = (provider: object, context: z.RefinementCtx): void => {
+  const [first, other] = ['apiKeyEnv', 'keyFile', 'keyCommand'].filter((name) => Reflect.get(provider, name) !== undefined);
+  if (first === undefined || other === undefined) return;
+  context.addIssue({ code: 'custom', path: [other], message: `a provider has one key; remove this or "${first}"` });
+};
+
 /** Model providers, timeouts and retries. */
 export const modelConfig = z.strictObject({
   providers: z
     .record(
       z.string(),
-      z.strictObject({
-        kind: z.enum(['openai-compatible', 'anthropic']),
-        baseUrl: z.url().optional(),
-        /** Name of the environment variable that holds the key; the key itself is never in the file. */
-        apiKeyEnv: z.string().optional(),
-        /** Context windows of its models in tokens, where they differ from `context.windowTokens`. */
-        windows: z.record(z.string(), z.int().min(1_000)).default({}),
-        /** Its models by name, so that `/new <model>` can find them. */
-        models: z.array(z.string().min(1)).default([]),
-      }),
+      z
+        .strictObject({
+          kind: z.enum(['openai-compatible', 'anthropic']),
+          baseUrl: z.url().optional(),
+          /** Name of the environment variable that holds the key; the key itself is never in the file. */
+          apiKeyEnv: z.string().optional(),
+          /** A file with the key and nothing else, which only its owner can read. */
+          keyFile: z.string().min(1).optional(),
+          /** A program and its arguments: prints the key, each time a process starts that asks models. */
+          keyCommand: z.array(z.string()).min(1).optional(),
+          /** Context windows of its models in tokens, where they differ from `context.windowTokens`. */
+          windows: z.record(z.string(), z.int().min(1_000)).default({}),
+          /** Its models by name, so that `/new <model>` can find them. */
+          models: z.array(z.string().min(1)).default([]),
+        })
+        .superRefine(requireOneKey),
     )
     .default({}),
   connectMs: z.int().min(100).default(30_000),

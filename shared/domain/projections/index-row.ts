@@ -1,5 +1,5 @@
 import type { SessionKey } from '../keys/session-key.ts';
-import type { SessionStatus } from '../session/machine.ts';
+import type { SessionStatus } from '../session/fold/machine.ts';
 import type { ApprovalRequest, DeliveryTarget, Origin, SessionSource, Settings } from '../values/types.ts';
 import type { Revision } from './row-parts.ts';
 

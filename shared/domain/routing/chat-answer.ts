@@ -102,7 +102,8 @@ const nobodyIn = ({ config: { agent } }: ChatCommandContext): string =>
   agent.owners.length === 0 ? ' Nobody is named in agent.owners.' : '';
 
 /** The first message of a new session that was requested without further text (A4/55). */
-const greeting = 'A new session has just begun. Greet the user in one short line and ask what you can do.';
+/** The message of a bare `/new`: no person wrote it. */
+export const greeting = 'A new session has just begun. Greet the user in one short line and ask what you can do.';
 
 /** Starts a new session. The rest of the text is its first message; the first word may name a model (A4/53–54). */
 const reset = ({ word, rest }: ChatCommand & { type: 'reset' }, context: ChatCommandContext): SessionCommand => {

@@ -1,7 +1,7 @@
 import type { Config } from '../config/schema.ts';
 import { parseKey, resetTypeOf } from '../keys/session-key.ts';
 import { dayAround, localTime, policyFor } from '../reset/reset.ts';
-import type { ReportFacts } from '../session/status-and-context-report.ts';
+import type { ReportFacts } from '../session/report-facts.ts';
 import { actsForOwner } from './acts-for-owner.ts';
 import type { ChatCommandContext } from './chat-answer.ts';
 import { dangers } from './dm-safety.ts';

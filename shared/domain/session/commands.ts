@@ -28,7 +28,7 @@ import {
   turnTask,
   usage,
 } from '../values/types.ts';
-import { reportFacts } from './status-and-context-report.ts';
+import { reportFacts } from './report-facts.ts';
 
 /** Commands to a session: imperative, and `decide` may refuse them. A closed set: an unknown type never reaches an actor. */
 const id = z.string().min(1).max(limits.idCharacters);

@@ -21,6 +21,8 @@ export interface IssuedToken {
   readonly expiresAt?: number;
   readonly revokedAt?: number;
   readonly secrets: readonly TokenSecret[];
+  /** The token that it was derived from, by its actor and the SHA-256 (hex) of the secret used: it is valid no longer than that one. */
+  readonly parent?: { readonly actor: string; readonly sha256: string } | undefined;
 }
 
 /** What a ticket allows its holder, once: to open one event stream as this actor. */
@@ -30,6 +32,8 @@ export interface Ticket {
   readonly expiresAt: number;
   /** SHA-256 (hex) of the token it was requested with: the ticket is void once that token is. */
   readonly tokenSha256: string;
+  /** Of a code for the page: the role that it signs in with. */
+  readonly role?: Role | undefined;
 }
 
 export interface Tokens {

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import JSON5 from 'json5';
 import type { z } from 'zod';
+import { keyVariable } from '../../domain/config/provider-key.ts';
 import { type Config as ConfigFields, configSchema } from '../../domain/config/schema.ts';
 import { adviceOn, childOf, type SchemaNode, schemaTree } from '../../domain/config/schema-text.ts';
 import { refuseDangers } from '../../domain/routing/dm-safety.ts';
@@ -137,12 +138,13 @@ export const loadConfig = (source: ConfigSource): Config => {
   }
 
   const base = env.NATTER_DATA_DIR ? '.' : dirname(file);
-  const { agent, dataDir, nats, session, skills } = result.data;
+  const { agent, dataDir, model, nats, session, skills } = result.data;
   const fromFile = (path: string): string => absolute(path, dirname(file), home);
   const config = {
     ...result.data,
     nats: withAbsoluteFiles(nats, fromFile),
     agent: { ...agent, ...(agent.workspace !== undefined && { workspace: fromFile(agent.workspace) }) },
+    model: withAbsoluteKeyFiles(model, fromFile),
     skills: withAbsolutePaths(skills, fromFile),
     dataDir: absolute(dataDir ?? join(home, '.natter'), base, home),
     session: {
@@ -157,6 +159,14 @@ export const loadConfig = (source: ConfigSource): Config => {
   };
   refuseDangers(config);
   return config;
+};
+
+const withAbsoluteKeyFiles = (model: Config['model'], absolutely: (path: string) => string): Config['model'] => {
+  const providers = Object.entries(model.providers).map(([name, provider]) => {
+    const { keyFile } = provider;
+    return [name, keyFile === undefined ? provider : { ...provider, keyFile: absolutely(keyFile) }] as const;
+  });
+  return { ...model, providers: Object.fromEntries(providers) };
 };
 
 const withAbsoluteFiles = ({ tls, ...nats }: Config['nats'], absolutely: (path: string) => string): Config['nats'] => {
@@ -187,7 +197,7 @@ const secretsUnder = (node: SchemaNode | undefined, value: unknown): string[] =>
 /** The secrets that this configuration contains, and the keys that it names. */
 export const keysOf = (config: Config, env: Environment): string[] => {
   const variables = [
-    ...Object.values(config.model.providers).flatMap(({ apiKeyEnv }) => apiKeyEnv ?? []),
+    ...Object.entries(config.model.providers).flatMap(([name, provider]) => keyVariable(name, provider) ?? []),
     ...Object.values(config.mcp.servers).flatMap(({ headersEnv }) => Object.values(headersEnv)),
     ...Object.values(config.skills.entries).flatMap(({ apiKey }) => (typeof apiKey === 'object' ? [apiKey.env] : [])),
   ];

@@ -6,7 +6,7 @@ import { planCompaction } from '../../../shared/domain/prompt/compaction.ts';
 import type { TurnView } from '../../../shared/domain/prompt/conversation-message.ts';
 import type { Commit, RecordedCommit } from '../../../shared/domain/session/envelope.ts';
 import type { SessionEvent } from '../../../shared/domain/session/events.ts';
-import { advance, initialState, type Position } from '../../../shared/domain/session/evolve.ts';
+import { advance, initialState, type Position } from '../../../shared/domain/session/fold/evolve.ts';
 import { keyOf, quantile } from '../load.ts';
 import { type SetupName, setups, startSystem } from '../system.ts';
 import type { Row } from '../table.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { uuidv7 } from 'uuidv7';
 import type { SessionCommand } from '../../../shared/domain/session/commands.ts';
-import { fold, initialState } from '../../../shared/domain/session/evolve.ts';
+import { fold, initialState } from '../../../shared/domain/session/fold/evolve.ts';
 import { rememberedIds } from '../../../shared/domain/session/repeats/id-memory.ts';
 import type { Ports } from '../../../shared/ports/index.ts';
 import { keyOf, quantile, turn } from '../load.ts';

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { fold, initialState } from '../../../shared/domain/session/evolve.ts';
+import { fold, initialState } from '../../../shared/domain/session/fold/evolve.ts';
 import { closedLoop, keyOf, quantile, turn } from '../load.ts';
 import { type BenchSystem, type SetupName, setups, startSystem } from '../system.ts';
 import type { Row } from '../table.ts';

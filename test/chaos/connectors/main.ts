@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { parseArgs } from 'node:util';
 import { jetstreamManager } from '@nats-io/jetstream';
-import { openConnection } from '../../../shared/adapters/nats/connection.ts';
+import { openConnection } from '../../../shared/adapters/nats/client/connection.ts';
 import { systemClock } from '../../../shared/kit/clock.ts';
 import { streamNames } from '../../../shared/wire/topology.ts';
 import { type BenchSystem, startSystem } from '../../bench/system.ts';

@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest';
 import { processSnapshotKey, SnapshotKey } from '../../../shared/adapters/kv/snapshot-key.ts';
-import { fromPlain, type PlainState, toPlain } from '../../../shared/domain/session/evolve.ts';
+import { fromPlain, type PlainState, toPlain } from '../../../shared/domain/session/fold/evolve.ts';
 import { decode, encode } from '../../../shared/wire/codec.ts';
 import { encodeSnapshot } from '../../../shared/wire/snapshot.ts';
 import { bucketKey } from '../../../shared/wire/subjects.ts';

@@ -4,7 +4,7 @@ import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
 import { isErasure } from '../../../shared/domain/session/chain.ts';
 import type { CommandEnvelope, RecordedCommit } from '../../../shared/domain/session/envelope.ts';
 import type { SessionEvent } from '../../../shared/domain/session/events.ts';
-import { fold, initialState, toPlain } from '../../../shared/domain/session/evolve.ts';
+import { fold, initialState, toPlain } from '../../../shared/domain/session/fold/evolve.ts';
 import type { CustodyRecord } from '../../../shared/ports/custody-log.ts';
 import type { Eraser } from '../../../shared/ports/eraser.ts';
 import type { Ports } from '../../../shared/ports/index.ts';

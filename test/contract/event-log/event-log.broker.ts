@@ -1,7 +1,7 @@
 import { type JetStreamManager, jetstreamManager } from '@nats-io/jetstream';
 import { headers, type MsgHdrs, type NatsConnection } from '@nats-io/transport-node';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { openConnection } from '../../../shared/adapters/nats/connection.ts';
+import { openConnection } from '../../../shared/adapters/nats/client/connection.ts';
 import { NatsEventLog, type NatsEventLogOptions } from '../../../shared/adapters/nats/log/event-log.ts';
 import { provision } from '../../../shared/adapters/nats/provision.ts';
 import { groupingOf } from '../../../shared/adapters/nats/publish/atomic-publisher.ts';

@@ -1,7 +1,7 @@
 import { type JetStreamManager, jetstreamManager } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
-import { openConnection } from '../../../shared/adapters/nats/connection.ts';
+import { openConnection } from '../../../shared/adapters/nats/client/connection.ts';
 import { provision } from '../../../shared/adapters/nats/provision.ts';
 import { DoneMessages } from '../../../shared/adapters/nats/queue/done-messages.ts';
 import { systemClock } from '../../../shared/kit/clock.ts';

@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest';
 import { createInMemoryDeadLetters } from '../../../shared/adapters/in-memory/dead-letters.ts';
-import { openConnection } from '../../../shared/adapters/nats/connection.ts';
+import { openConnection } from '../../../shared/adapters/nats/client/connection.ts';
 import { provision } from '../../../shared/adapters/nats/provision.ts';
 import { commandQueue } from '../../../shared/adapters/nats/queue/work-queue.ts';
 import { placementOf } from '../../../shared/adapters/streams/rendezvous.ts';

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { ArchiveReader, ArchiveWriter, type Entry } from '../../../services/cli/backup/archive.ts';
 import { makeFromSnapshot, takeSnapshot } from '../../../services/cli/backup/snapshot.ts';
-import { openConnection } from '../../../shared/adapters/nats/connection.ts';
+import { openConnection } from '../../../shared/adapters/nats/client/connection.ts';
 import { afterwards } from '../../support/afterwards.ts';
 import { broker } from './rig.ts';
 

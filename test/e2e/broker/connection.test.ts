@@ -1,9 +1,14 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { jetstreamManager } from '@nats-io/jetstream';
 import { afterEach, expect, test, vi } from 'vitest';
-import { failureOf } from '../../../shared/adapters/nats/broker-errors.ts';
-import { type Connections, closeConnection, openConnection, openConnections } from '../../../shared/adapters/nats/connection.ts';
-import { ReplyInbox } from '../../../shared/adapters/nats/reply-inbox.ts';
+import { failureOf } from '../../../shared/adapters/nats/client/broker-errors.ts';
+import {
+  type Connections,
+  closeConnection,
+  openConnection,
+  openConnections,
+} from '../../../shared/adapters/nats/client/connection.ts';
+import { ReplyInbox } from '../../../shared/adapters/nats/client/reply-inbox.ts';
 import { startServer, type TestServer } from '../../support/nats.ts';
 
 let server: TestServer | undefined;

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { repairCommand } from '../../../services/cli/commands/sessions/repair.ts';
 import { type Gateway, startGateway } from '../../../services/gateway/main.ts';
 import { startSession } from '../../../services/session/main.ts';
-import { openConnection } from '../../../shared/adapters/nats/connection.ts';
+import { openConnection } from '../../../shared/adapters/nats/client/connection.ts';
 import { openNats } from '../../../shared/adapters/nats/open.ts';
 import { configSchema } from '../../../shared/domain/config/schema.ts';
 import type { SessionCommand } from '../../../shared/domain/session/commands.ts';

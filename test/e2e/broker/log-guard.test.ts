@@ -12,8 +12,8 @@ import type { EventLog } from '../../../shared/ports/event-log.ts';
 import type { Ports } from '../../../shared/ports/index.ts';
 import { subjectsUnder } from '../../../shared/wire/subjects.ts';
 import { commitTo, freshKey, seenAt } from '../../support/domain/commits.ts';
-import { eventStoreOf } from '../../support/event-store.ts';
 import { type Stoppable, said, startStoppable, wellAgain } from '../../support/stopped-store.ts';
+import { eventStoreOf } from '../../support/streams/event-store.ts';
 import { provisionFor } from '../../support/system.ts';
 
 /** What processes that are gone have seen of the log stops those after them (I13): a real broker whose files change while it does not run. */

@@ -4,13 +4,13 @@ import { loadState } from '../../../services/session/host/load.ts';
 import { createWritersWitness } from '../../../shared/adapters/kv/guards/writers-witness.ts';
 import { giveUpPlaces } from '../../../shared/adapters/nats/give-up.ts';
 import { summarize } from '../../../shared/domain/projections/summary.ts';
-import { toPlain } from '../../../shared/domain/session/evolve.ts';
+import { toPlain } from '../../../shared/domain/session/fold/evolve.ts';
 import type { Ports } from '../../../shared/ports/index.ts';
 import { loadConfig } from '../../../shared/runtime/config/load.ts';
 import { subjectsUnder } from '../../../shared/wire/subjects.ts';
 import { commitTo, freshKey, seenAt } from '../../support/domain/commits.ts';
-import { eventStoreOf } from '../../support/event-store.ts';
 import { type Stoppable, startStoppable } from '../../support/stopped-store.ts';
+import { eventStoreOf } from '../../support/streams/event-store.ts';
 
 /** `natter log accept`: what was given out for lost commits, and what stands ahead of the log (I13). */
 const config = loadConfig({ env: {}, home: '/nowhere' });

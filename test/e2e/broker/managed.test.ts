@@ -10,7 +10,7 @@ import { startServerProcess } from '../../../services/cli/broker/process.ts';
 import type { ManagedServer, ManagedServerOptions } from '../../../services/cli/broker/supervisor.ts';
 import { credentialsOf } from '../../../services/cli/broker/users.ts';
 import { usersFolder } from '../../../services/cli/installation.ts';
-import { closeConnection, connectionProblems, openConnection } from '../../../shared/adapters/nats/connection.ts';
+import { closeConnection, connectionProblems, openConnection } from '../../../shared/adapters/nats/client/connection.ts';
 import { openDeadLetters } from '../../../shared/adapters/nats/dead-letters.ts';
 import { provision } from '../../../shared/adapters/nats/provision.ts';
 import { hasCode } from '../../../shared/kit/errors.ts';

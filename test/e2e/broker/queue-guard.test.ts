@@ -8,8 +8,8 @@ import type { Ports } from '../../../shared/ports/index.ts';
 import { loadConfig } from '../../../shared/runtime/config/load.ts';
 import { afterwards } from '../../support/afterwards.ts';
 import { freshKey } from '../../support/domain/commits.ts';
-import { eventStoreOf } from '../../support/event-store.ts';
 import { codesOf, type Stoppable, said, startStoppable, wellAgain } from '../../support/stopped-store.ts';
+import { eventStoreOf } from '../../support/streams/event-store.ts';
 
 /** A queue whose files are put back to an older copy while the broker does not run: what it accepted is not lost in silence (I13). */
 const defaults = loadConfig({ env: {}, home: '/nowhere' });

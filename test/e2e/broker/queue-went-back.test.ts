@@ -7,8 +7,8 @@ import type { SessionCommand } from '../../../shared/domain/session/commands.ts'
 import type { Ports } from '../../../shared/ports/index.ts';
 import type { Service } from '../../../shared/runtime/service.ts';
 import { freshKey } from '../../support/domain/commits.ts';
-import { eventStoreOf } from '../../support/event-store.ts';
 import { startServer, type TestServer } from '../../support/nats.ts';
+import { eventStoreOf } from '../../support/streams/event-store.ts';
 import { portsOn, provisionFor } from '../../support/system.ts';
 
 const config = configSchema.parse({ nats: { partitions: 1 } });

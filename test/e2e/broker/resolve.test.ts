@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { parseAptSources } from '../../../services/cli/broker/apt-sources.ts';
 import { checksumOf } from '../../../services/cli/broker/from-release.ts';
 import { resolveServer } from '../../../services/cli/broker/resolve.ts';
-import { isNewEnough, parseServerVersion } from '../../../shared/adapters/nats/version.ts';
+import { isNewEnough, parseServerVersion } from '../../../shared/adapters/nats/client/version.ts';
 import { hasCode } from '../../../shared/kit/errors.ts';
 import { testBinary } from '../../support/nats.ts';
 

@@ -5,7 +5,7 @@ import { jetstreamManager } from '@nats-io/jetstream';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { credentialsOf, makeUsers, usersIn } from '../../../services/cli/broker/users.ts';
 import { checkUser, refusedOn } from '../../../services/cli/runtime/broker-check.ts';
-import { closeConnection, openConnection } from '../../../shared/adapters/nats/connection.ts';
+import { closeConnection, openConnection } from '../../../shared/adapters/nats/client/connection.ts';
 import { loadConfig } from '../../../shared/runtime/config/load.ts';
 import { brokerUsers } from '../../../shared/wire/grants.ts';
 import { probesFor } from '../../../shared/wire/probes.ts';

@@ -3,7 +3,7 @@ import type { NatsConnection } from '@nats-io/transport-node';
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { startSession } from '../../../services/session/main.ts';
-import { closeConnection, openConnection } from '../../../shared/adapters/nats/connection.ts';
+import { closeConnection, openConnection } from '../../../shared/adapters/nats/client/connection.ts';
 import { configSchema } from '../../../shared/domain/config/schema.ts';
 import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
 import type { DeliveryTarget } from '../../../shared/domain/values/types.ts';

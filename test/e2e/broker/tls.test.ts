@@ -6,7 +6,7 @@ import { describe, expect, test, vi } from 'vitest';
 import { installationIn } from '../../../services/cli/installation.ts';
 import { existingBroker, provisionBroker } from '../../../services/cli/runtime/broker.ts';
 import { credentialsFor } from '../../../services/cli/runtime/broker-credentials.ts';
-import { type Connections, openConnections } from '../../../shared/adapters/nats/connection.ts';
+import { type Connections, openConnections } from '../../../shared/adapters/nats/client/connection.ts';
 import { loadConfig } from '../../../shared/runtime/config/load.ts';
 import { afterwards } from '../../support/afterwards.ts';
 import { credentialsOfUser } from '../../support/broker-jwt.ts';

@@ -2,7 +2,7 @@ import { describe, expect, test, vi } from 'vitest';
 import { createActor } from 'xstate';
 import { inspectCommand } from '../../../services/cli/commands/sessions/inspect.ts';
 import { configSchema } from '../../../shared/domain/config/schema.ts';
-import { sessionMachine } from '../../../shared/domain/session/machine.ts';
+import { sessionMachine } from '../../../shared/domain/session/fold/machine.ts';
 import { afterwards, callerOf, openGateway, pathOf, ready, startWorld } from '../gateway/setup.ts';
 import { natter } from './natter.ts';
 

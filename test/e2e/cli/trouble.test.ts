@@ -15,7 +15,7 @@ import { natsCommand } from '../../../services/cli/commands/setup/nats.ts';
 import { installationIn } from '../../../services/cli/installation.ts';
 import { startSystem } from '../../../services/cli/runtime/system.ts';
 import type { World } from '../../../services/cli/terminal.ts';
-import { closeConnection, openConnection } from '../../../shared/adapters/nats/connection.ts';
+import { closeConnection, openConnection } from '../../../shared/adapters/nats/client/connection.ts';
 import { systemClock } from '../../../shared/kit/clock.ts';
 import { loadConfig } from '../../../shared/runtime/config/load.ts';
 import { fixed } from '../../../shared/runtime/config/reload.ts';

@@ -6,6 +6,8 @@ import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { installPacked, type Packed } from './packed.ts';
 
@@ -73,7 +75,7 @@ const hostPids = (): number[] =>
 beforeAll(async () => {
   for (const path of legacy) plant(path);
   packed = await installPacked();
-  up = spawn(packed.natter, ['up', ...upArguments], { env, stdio: ['ignore', 'pipe', 'pipe'] });
+  up = spawn(packed.natter, ['up', ...upArguments], { env, cwd: home, stdio: ['ignore', 'pipe', 'pipe'] });
   createInterface({ input: up.stderr ?? process.stdin }).on('line', (line) => logged.push(line));
   createInterface({ input: up.stdout ?? process.stdin }).on('line', (line) => printed.push(line));
   await vi.waitFor(() => expect(printed.join('\n')).toContain('natter is up'), { timeout: 60_000 });
@@ -125,6 +127,42 @@ describe('the README and the tour', () => {
     },
     90_000,
   );
+});
+
+describe('the packed command, in an empty folder', () => {
+  /** The modules that a command loads. */
+  const loadedBy = async (...args: string[]): Promise<string[]> => {
+    const hook = `import { writeSync } from 'node:fs';
+export const load = (url, context, next) => { writeSync(2, 'loaded ' + url + '\\n'); return next(url, context); };`;
+    const register = `import { register } from 'node:module'; register(${JSON.stringify(`data:text/javascript,${encodeURIComponent(hook)}`)});`;
+    const options = ['--import', `data:text/javascript,${encodeURIComponent(register)}`, packed.natter, ...args];
+    const { stderr } = await promisify(execFile)(process.execPath, options, { env, cwd: home });
+    return stderr.split('\n').flatMap((line) => (line.startsWith('loaded ') ? [line.slice(7)] : []));
+  };
+
+  test('natter --version loads two dozen modules, and nothing that it does not use', async () => {
+    const loaded = await loadedBy('--version');
+    expect(loaded.length).toBeGreaterThan(5);
+    expect(loaded.length).toBeLessThan(25);
+    // A command of its own loads its dependencies, so that they would be seen.
+    expect((await loadedBy('status', '--help')).join()).toContain('/zod/');
+    expect(loaded.join()).not.toMatch(/\/(zod|fastify|xstate|pino|ws|@nats-io)\//);
+  });
+
+  test('natter mcp serve answers a client that starts it', async () => {
+    const transport = new StdioClientTransport({ command: packed.natter, args: ['mcp', 'serve'], env: env as never, cwd: home });
+    const client = new Client({ name: 'test', version: '1' });
+    await client.connect(transport);
+    try {
+      expect((await client.listTools()).tools.map(({ name }) => name)).toContain('sessions_send');
+    } finally {
+      await client.close();
+    }
+  });
+
+  test('says how to call it: by its name, or as npm was called', async () => {
+    expect(printed.join('\n')).toMatch(/^ {2}natter send agent:main:main "hello" --wait$/m);
+  });
 });
 
 describe('commands', () => {

@@ -30,14 +30,24 @@ const write = (path: string, text: string): void => {
   writeFileSync(join(project, path), text);
 };
 
+const install = async (from: string, file: string, to: string): Promise<void> => {
+  spawnSync('npm', ['pack', '--ignore-scripts', '--silent'], { cwd: from });
+  mkdirSync(to, { recursive: true });
+  await extract({ file: join(from, file), cwd: to, strip: 1 });
+};
+
 beforeAll(async () => {
   // What prepack makes, of the client alone.
   const made = tsc('-p', 'tsconfig.client.json', '--emitDeclarationOnly', 'false', '--outDir', join(packed, 'dist'));
   expect(made.stdout).toBe('');
-  writeFileSync(join(packed, 'package.json'), JSON.stringify(manifest));
-  spawnSync('npm', ['pack', '--ignore-scripts', '--silent'], { cwd: packed });
-  mkdirSync(installed, { recursive: true });
-  await extract({ file: join(packed, `${manifest.name}-${manifest.version}.tgz`), cwd: installed, strip: 1 });
+  writeFileSync(join(packed, 'package.json'), JSON.stringify({ ...manifest, bundleDependencies: [] }));
+  await install(packed, `${manifest.name}-${manifest.version}.tgz`, installed);
+  expect(spawnSync(process.execPath, [join(root, 'services/cli/client-package.mjs'), join(packed, 'dist')]).status).toBe(0);
+  await install(
+    join(packed, 'dist/client'),
+    `natter-client-${manifest.version}.tgz`,
+    join(project, 'node_modules/natter-client'),
+  );
   mkdirSync(join(project, 'node_modules/@types'));
   for (const name of ['eventsource-parser', 'zod', 'xstate', 'undici-types', '@types/node'])
     symlinkSync(join(root, 'node_modules', name), join(project, 'node_modules', name));
@@ -50,11 +60,27 @@ test('the package has the built client and its types', () => {
     expect(readFileSync(join(installed, path), 'utf8')).toContain('createClient');
 });
 
-test('another project talks to a gateway with it', async () => {
+test('natter-client is the same by itself, and brings three packages without dependencies: two of them for its types alone', () => {
+  const own = join(project, 'node_modules/natter-client');
+  const { dependencies, exports } = JSON.parse(readFileSync(join(own, 'package.json'), 'utf8')) as {
+    dependencies: Record<string, string>;
+    exports: { '.': { default: string } };
+  };
+  expect(Object.keys(dependencies)).toEqual(['eventsource-parser', 'xstate', 'zod']);
+  for (const name of Object.keys(dependencies)) {
+    const { dependencies: theirs = {} } = JSON.parse(readFileSync(join(root, 'node_modules', name, 'package.json'), 'utf8'));
+    expect(theirs).toEqual({});
+  }
+  expect(readFileSync(join(own, exports['.'].default), 'utf8')).toBe(
+    readFileSync(join(installed, manifest.exports['./client'].default), 'utf8'),
+  );
+});
+
+test.each(['natter/client', 'natter-client'])('another project talks to a gateway with %s', async (name) => {
   const { gateway } = await startWorld();
   write(
     'main.js',
-    `import { createClient } from 'natter/client';
+    `import { createClient } from '${name}';
 const client = createClient({ url: process.argv[2], token: process.argv[3] });
 const { runId } = await client.sessions.post('main', 'hello');
 console.log((await client.runs.wait('main', runId)).reply);`,
@@ -156,7 +182,7 @@ const readToken = () => '${token}';`;
 
 const options = { target: 'ES2022', strict: true, noEmit: true, types: [] };
 describe('the types', () => {
-  const programWith = (given: string): string => `import { createClient, NatterApiError } from 'natter/client';
+  const programWith = (name: string, given: string): string => `import { createClient, NatterApiError } from '${name}';
 const client = createClient({ url: 'http://localhost', token: () => 'secret', ${given} });
 for await (const event of client.events({ key: 'main', after: 0, live: true })) {
   if (event.type === 'assistant_message') console.log(event.text.length, event.id);
@@ -174,14 +200,15 @@ console.log((await client.sessions.get('main')).totalTokens, NatterApiError);
   test.each([
     [
       'a browser, by a bundler',
+      'natter-client',
       'WebSocket',
       { module: 'ESNext', moduleResolution: 'bundler', lib: ['ES2022', 'DOM', 'DOM.AsyncIterable'] },
     ],
-    ['Node', 'fetch', { module: 'NodeNext', moduleResolution: 'NodeNext', lib: ['ES2022'], types: ['node'] }],
+    ['Node', 'natter/client', 'fetch', { module: 'NodeNext', moduleResolution: 'NodeNext', lib: ['ES2022'], types: ['node'] }],
   ])(
     'are sound in a project for %s',
-    (_, given, more) => {
-      write('main.ts', programWith(given));
+    (_, name, given, more) => {
+      write('main.ts', programWith(name, given));
       write('tsconfig.json', JSON.stringify({ compilerOptions: { ...options, ...more }, include: ['main.ts'] }));
       expect(tsc('-p', project).stdout).toBe('');
     },

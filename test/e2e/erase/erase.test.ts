@@ -7,7 +7,7 @@ import { installationIn } from '../../../services/cli/installation.ts';
 import { eraseSession } from '../../../services/cli/runtime/erasure.ts';
 import { bareKey, type SessionKey } from '../../../shared/domain/keys/session-key.ts';
 import type { RecordedCommit } from '../../../shared/domain/session/envelope.ts';
-import { fold, initialState, toPlain, toShown } from '../../../shared/domain/session/evolve.ts';
+import { fold, initialState, toPlain, toShown } from '../../../shared/domain/session/fold/evolve.ts';
 import type { Outbound } from '../../../shared/ports/custody-log.ts';
 import type { SendResult } from '../../../shared/ports/outlet.ts';
 import { freshKey } from '../../support/domain/commits.ts';

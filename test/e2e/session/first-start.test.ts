@@ -3,7 +3,7 @@ import { pino } from 'pino';
 import { expect, test, vi } from 'vitest';
 import { startWorker } from '../../../services/cli/runtime/compose.ts';
 import { workerNames } from '../../../services/cli/worker-names.ts';
-import { openConnection } from '../../../shared/adapters/nats/connection.ts';
+import { openConnection } from '../../../shared/adapters/nats/client/connection.ts';
 import { loadConfig } from '../../../shared/runtime/config/load.ts';
 import type { Service } from '../../../shared/runtime/service.ts';
 import { streamNames } from '../../../shared/wire/topology.ts';

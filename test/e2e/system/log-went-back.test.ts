@@ -19,10 +19,10 @@ import { systemClock } from '../../../shared/kit/clock.ts';
 import { loadConfig } from '../../../shared/runtime/config/load.ts';
 import { fixed } from '../../../shared/runtime/config/reload.ts';
 import { afterwards } from '../../support/afterwards.ts';
-import { eventStoreOf } from '../../support/event-store.ts';
 import { listener } from '../../support/listener.ts';
 import { startServer, type TestServer } from '../../support/nats.ts';
 import { natterWith } from '../../support/natter.ts';
+import { eventStoreOf } from '../../support/streams/event-store.ts';
 import { type Call, callerOf } from '../gateway/setup.ts';
 
 /** A whole system on a real broker whose log has lost its end while nothing ran (I13). */

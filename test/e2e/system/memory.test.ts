@@ -5,7 +5,7 @@ import { memoryCommand } from '../../../services/cli/commands/approvals-and-memo
 import { type Gateway, startGateway } from '../../../services/gateway/main.ts';
 import { startRouter } from '../../../services/router/main.ts';
 import { startSession } from '../../../services/session/main.ts';
-import { openConnection } from '../../../shared/adapters/nats/connection.ts';
+import { openConnection } from '../../../shared/adapters/nats/client/connection.ts';
 import { openEraser } from '../../../shared/adapters/nats/eraser.ts';
 import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
 import { inboundEnvelope } from '../../../shared/domain/routing/inbound-envelope.ts';

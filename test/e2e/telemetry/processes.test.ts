@@ -9,7 +9,7 @@ import type { Msg } from '@nats-io/transport-node';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { installationIn } from '../../../services/cli/installation.ts';
 import { existingBroker } from '../../../services/cli/runtime/broker.ts';
-import { openConnection } from '../../../shared/adapters/nats/connection.ts';
+import { openConnection } from '../../../shared/adapters/nats/client/connection.ts';
 import { loadConfig } from '../../../shared/runtime/config/load.ts';
 import { afterwards, type Call, callerOf, ready } from '../gateway/setup.ts';
 import { type Collector, type Span, startCollector } from './collector.ts';

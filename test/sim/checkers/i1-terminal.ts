@@ -2,7 +2,7 @@ import { messageOf } from '../../../shared/domain/session/commands.ts';
 import { decide } from '../../../shared/domain/session/decide/index.ts';
 import type { CommandAnswer } from '../../../shared/domain/session/envelope.ts';
 import type { SessionEvent } from '../../../shared/domain/session/events.ts';
-import { initialState, type SessionState } from '../../../shared/domain/session/evolve.ts';
+import { initialState, type SessionState } from '../../../shared/domain/session/fold/evolve.ts';
 import {
   type Checker,
   damagedKeys,

@@ -8,7 +8,7 @@ import {
   type PlainState,
   type SessionState,
   toPlain,
-} from '../../../shared/domain/session/evolve.ts';
+} from '../../../shared/domain/session/fold/evolve.ts';
 import { type Checker, type Folded, foldsOf, type History } from '../history.ts';
 
 /** I4: the fold of the log, the states of live actors, snapshot + tail and the index are the same. */

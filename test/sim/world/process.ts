@@ -13,7 +13,7 @@ import type { Grouping } from '../../../shared/adapters/streams/group-commit.ts'
 import { LogTail } from '../../../shared/adapters/streams/log-tail.ts';
 import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
 import type { CommandEnvelope, Commit, RecordedCommit } from '../../../shared/domain/session/envelope.ts';
-import type { PlainState } from '../../../shared/domain/session/evolve.ts';
+import type { PlainState } from '../../../shared/domain/session/fold/evolve.ts';
 import type { Clock } from '../../../shared/kit/clock.ts';
 import { errorMessage, NatterError } from '../../../shared/kit/errors.ts';
 import type { Answers } from '../../../shared/ports/answers.ts';

@@ -2,7 +2,7 @@ import type { InMemorySystem } from '../../../shared/adapters/in-memory/open.ts'
 import type { IndexRow } from '../../../shared/domain/projections/index-row.ts';
 import type { ModelRequest } from '../../../shared/domain/prompt/model-request.ts';
 import type { CommandEnvelope, RecordedCommit } from '../../../shared/domain/session/envelope.ts';
-import type { PlainState } from '../../../shared/domain/session/evolve.ts';
+import type { PlainState } from '../../../shared/domain/session/fold/evolve.ts';
 import type { Clock } from '../../../shared/kit/clock.ts';
 import type { Model } from '../../../shared/ports/model.ts';
 import type { Damage, Effect, History, ModelCall, Rollback, Sent, Told } from '../history.ts';

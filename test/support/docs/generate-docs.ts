@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { type EventType, eventTypes, type SessionEvent, sessionEvent } from '../../../shared/domain/session/events.ts';
+import { sessionMachine } from '../../../shared/domain/session/fold/machine.ts';
 import { headlineOf } from '../../../shared/domain/session/headline.ts';
-import { sessionMachine } from '../../../shared/domain/session/machine.ts';
 import { type Golden, pathOf, readCommits } from '../domain/golden.ts';
 import { eventMeanings } from './event-meanings.ts';
 

@@ -5,7 +5,7 @@ import { decide } from '../../../shared/domain/session/decide/index.ts';
 import { isRepeat } from '../../../shared/domain/session/decide/repeat.ts';
 import type { CommandEnvelope, RecordedCommit } from '../../../shared/domain/session/envelope.ts';
 import type { SessionEvent } from '../../../shared/domain/session/events.ts';
-import { fold, initialState, type SessionState } from '../../../shared/domain/session/evolve.ts';
+import { fold, initialState, type SessionState } from '../../../shared/domain/session/fold/evolve.ts';
 import { runs } from '../runs.ts';
 import { command, commitOf } from './given.ts';
 import { people } from './verbs.ts';

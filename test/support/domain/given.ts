@@ -4,7 +4,7 @@ import type { SessionCommand } from '../../../shared/domain/session/commands.ts'
 import { type Decision, decide, type RefusalCode } from '../../../shared/domain/session/decide/index.ts';
 import type { CommandEnvelope, Commit, RecordedCommit } from '../../../shared/domain/session/envelope.ts';
 import type { SessionEvent } from '../../../shared/domain/session/events.ts';
-import { evolve, fold, initialState, type SessionState } from '../../../shared/domain/session/evolve.ts';
+import { evolve, fold, initialState, type SessionState } from '../../../shared/domain/session/fold/evolve.ts';
 import { assertNever } from '../../../shared/kit/assert.ts';
 import { recorded } from './commits.ts';
 import { verbs } from './verbs.ts';

@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { repairEvents } from '../../../shared/domain/session/decide/repair.ts';
 import type { CommandEnvelope, RecordedCommit } from '../../../shared/domain/session/envelope.ts';
 import { type EventType, sessionEvent } from '../../../shared/domain/session/events.ts';
-import { fold, initialState, type PlainState, toPlain } from '../../../shared/domain/session/evolve.ts';
+import { fold, initialState, type PlainState, toPlain } from '../../../shared/domain/session/fold/evolve.ts';
 import { decodeCommit, encodeCommit } from '../../../shared/wire/codec.ts';
 import { unrecorded } from './commits.ts';
 import { command, stateAfter, tell } from './given.ts';

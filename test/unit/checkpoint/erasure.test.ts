@@ -13,7 +13,7 @@ import { Conversations } from '../../../services/session/prompt/conversations.ts
 import { openInMemory } from '../../../shared/adapters/in-memory/open.ts';
 import type { RecordedCommit } from '../../../shared/domain/session/envelope.ts';
 import type { SessionEvent } from '../../../shared/domain/session/events.ts';
-import { fold, initialState, toPlain } from '../../../shared/domain/session/evolve.ts';
+import { fold, initialState, toPlain } from '../../../shared/domain/session/fold/evolve.ts';
 import { systemClock } from '../../../shared/kit/clock.ts';
 import { NatterError } from '../../../shared/kit/errors.ts';
 import type { Outbound } from '../../../shared/ports/custody-log.ts';

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import pc from 'picocolors';
-import { minimumServerVersion } from '../../../../shared/adapters/nats/version.ts';
+import { minimumServerVersion } from '../../../../shared/adapters/nats/client/version.ts';
 import { errorMessage } from '../../../../shared/kit/errors.ts';
 import { type Config, configFileOf, secretsOf } from '../../../../shared/runtime/config/load.ts';
 import { type CommonOptions, clientOf, configOf, sourceOf } from '../../access.ts';
@@ -9,6 +9,7 @@ import * as broker from '../../doctor/broker.ts';
 import * as exposure from '../../doctor/exposure.ts';
 import { checked, type Finding, fail, ok } from '../../doctor/finding.ts';
 import * as machine from '../../doctor/machine.ts';
+import { askModel } from '../../doctor/model.ts';
 import { example } from '../../example.ts';
 import { installationIn } from '../../installation.ts';
 import { asJson, type World } from '../../terminal.ts';
@@ -92,9 +93,9 @@ const allFindings = async (world: World, options: CommonOptions): Promise<Findin
       exposure.directMessages(config),
       exposure.owner(config),
       exposure.bindAddress(config),
-      machine.modelKeys(config, world.env),
       machine.snapshotKey(config),
     ],
+    await checked('model', 'see docs/use/models.md', () => askModel(config, world.env)),
     await checked('data', 'give this user write access', () => machine.dataDirectory(dataDir)),
     await checked('secrets', 'give this user read access', () => machine.secretFiles(dataDir, configFile)),
     ...(nats.url === undefined ? [await checked('nats-server', 'see the message', () => serverProgram(world.env))] : []),

@@ -1,13 +1,13 @@
 import type { Command } from 'commander';
 import pc from 'picocolors';
 import type { RecordedCommit } from '../../../../shared/domain/session/envelope.ts';
-import { type SessionState, toPlain } from '../../../../shared/domain/session/evolve.ts';
+import { summaryOf } from '../../../../shared/domain/session/event-summary.ts';
+import { type SessionState, toPlain } from '../../../../shared/domain/session/fold/evolve.ts';
 import { type Difference, differences } from '../../../../shared/kit/comparison.ts';
 import { type CommonOptions, clientOf } from '../../access.ts';
-import { summaryOf } from '../../event-line.ts';
 import { example } from '../../example.ts';
 import { type Replay, replaySession } from '../../replay-session.ts';
-import { asJson, type World } from '../../terminal.ts';
+import { asJson, oneLine, type World } from '../../terminal.ts';
 import { logPlace, timeText, zoneOf } from '../../time.ts';
 
 /** What a commit changed, without the position, which every commit changes. */
@@ -24,7 +24,7 @@ const showCommit = (
   after: SessionState,
 ): void => {
   terminal.out(`${pc.dim(`seq ${commit.seq}`)}  ${pc.bold(`rev ${commit.rev}`)}  ${pc.dim(timeText(commit.at, zone))}`);
-  for (const event of commit.events) terminal.out(`  ${pc.cyan(event.type)}  ${summaryOf(event)}`);
+  for (const event of commit.events) terminal.out(`  ${pc.cyan(event.type)}  ${summaryOf(event, oneLine)}`);
   for (const change of changesOf(before, after))
     terminal.out(`    ${change.path}: ${pc.red(asJson(change.before ?? null))} → ${pc.green(asJson(change.after ?? null))}`);
 };

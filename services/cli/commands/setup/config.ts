@@ -31,7 +31,7 @@ export const configCommand = (program: Command, world: World): void => {
     .addHelpText('after', example('config validate natter.json'))
     .action((file: string | undefined, _: unknown, command: Command) => {
       const common = command.optsWithGlobals<CommonOptions>();
-      validate(world, file === undefined ? common : { ...common, config: file });
+      return validate(world, file === undefined ? common : { ...common, config: file });
     });
 
   config
@@ -58,13 +58,22 @@ export const configCommand = (program: Command, world: World): void => {
     });
 };
 
-const validate = (world: World, options: CommonOptions): void => {
+/** As strict as a start: what `natter up` would refuse is refused here. */
+const validate = async (world: World, options: CommonOptions): Promise<void> => {
   const source = sourceOf(world, options);
   const { path } = configFileOf(source);
   const config = loadConfig(source);
+  // Loaded on demand: the services are most of the program.
+  const [{ refuseUnstartable }, { namedModel }] = await Promise.all([
+    import('../../init/startable.ts'),
+    import('../../init/named-model.ts'),
+  ]);
+  refuseUnstartable(config, world.env);
   world.terminal.out(
     `${pc.green('valid')}   ${existsSync(path) ? path : `${path} does not exist; all keys have their defaults`}`,
   );
+  world.terminal.out(`address http://${config.gateway.host}:${config.gateway.port}`);
+  world.terminal.out(`model   ${namedModel(config)}`);
   for (const danger of dangers(config)) world.terminal.out(`${pc.red('danger')}  ${danger}`);
 };
 

@@ -1,4 +1,4 @@
-import { type ConnectionSettings, closeConnection, openConnection } from '../../../../shared/adapters/nats/connection.ts';
+import { type ConnectionSettings, closeConnection, openConnection } from '../../../../shared/adapters/nats/client/connection.ts';
 import { watchStore } from '../../../../shared/adapters/nats/open.ts';
 import { heal } from '../../../../shared/adapters/nats/provision.ts';
 import type { StoreWatch } from '../../../../shared/adapters/nats/watch/store-watch.ts';

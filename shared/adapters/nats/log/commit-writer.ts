@@ -8,10 +8,10 @@ import { cloudEventHeaders } from '../../../wire/cloudevents.ts';
 import { digestOf, encodeCommit } from '../../../wire/codec.ts';
 import type { Subjects } from '../../../wire/subjects.ts';
 import { type Grouping, ungrouped } from '../../streams/group-commit.ts';
-import { type BrokerFailure, failureOf } from '../broker-errors.ts';
+import { type BrokerFailure, failureOf } from '../client/broker-errors.ts';
+import type { ReplyInbox } from '../client/reply-inbox.ts';
+import { onlyAfter } from '../client/send-once.ts';
 import { AtomicPublisher, type StreamMessage } from '../publish/atomic-publisher.ts';
-import type { ReplyInbox } from '../reply-inbox.ts';
-import { onlyAfter } from '../send-once.ts';
 
 export interface CommitWriterOptions {
   readonly connection: NatsConnection;

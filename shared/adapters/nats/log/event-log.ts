@@ -18,9 +18,9 @@ import {
   type StoredMessage,
   storedCommit,
 } from '../../streams/stored-message.ts';
-import { failureOf, toNatterError } from '../broker-errors.ts';
-import { isStrayAnswer, nothing, readBatch } from '../direct-batch.ts';
-import { ReplyInbox } from '../reply-inbox.ts';
+import { failureOf, toNatterError } from '../client/broker-errors.ts';
+import { isStrayAnswer, nothing, readBatch } from '../client/direct-batch.ts';
+import { ReplyInbox } from '../client/reply-inbox.ts';
 import { CommitWriter, type CommitWriterOptions } from './commit-writer.ts';
 import { followedStream } from './follow.ts';
 

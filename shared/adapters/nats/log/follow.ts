@@ -5,7 +5,7 @@ import type { FollowOptions } from '../../../ports/event-log.ts';
 import type { Subjects } from '../../../wire/subjects.ts';
 import { type FollowedLog, readsAll, under, type WakeUps } from '../../streams/follow.ts';
 import { commitOrNull, keyIn, type MessageBatch, type OnBad } from '../../streams/stored-message.ts';
-import { onReconnect } from '../on-reconnect.ts';
+import { onReconnect } from '../client/on-reconnect.ts';
 
 interface EventStream {
   readonly connection: NatsConnection;

@@ -1,6 +1,6 @@
 import type { JetStreamManager } from '@nats-io/jetstream';
 import type { Clock } from '../../../kit/clock.ts';
-import type { ReplyInbox } from '../reply-inbox.ts';
+import type { ReplyInbox } from '../client/reply-inbox.ts';
 
 export interface AnchorsSettings {
   readonly inbox: ReplyInbox;

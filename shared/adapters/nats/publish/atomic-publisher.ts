@@ -3,8 +3,8 @@ import { nuid } from '@nats-io/transport-node';
 import { assert } from '../../../kit/assert.ts';
 import type { Clock } from '../../../kit/clock.ts';
 import { GroupCommit, type GroupedWrite, type Grouping } from '../../streams/group-commit.ts';
-import { failureOf } from '../broker-errors.ts';
-import type { ReplyInbox, Stored } from '../reply-inbox.ts';
+import { failureOf } from '../client/broker-errors.ts';
+import type { ReplyInbox, Stored } from '../client/reply-inbox.ts';
 
 /** A message to a stream. */
 export interface StreamMessage extends GroupedWrite {

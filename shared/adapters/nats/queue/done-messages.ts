@@ -3,7 +3,7 @@ import type { Clock } from '../../../kit/clock.ts';
 import { errorMessage } from '../../../kit/errors.ts';
 import { HealthProblem } from '../../../kit/health-problem.ts';
 import { limits } from '../../../kit/limits.ts';
-import { isGone } from '../broker-errors.ts';
+import { isGone } from '../client/broker-errors.ts';
 
 export interface DoneMessagesSettings {
   readonly manager: JetStreamManager;

@@ -6,7 +6,7 @@ import { HealthProblem } from '../../../kit/health-problem.ts';
 import type { DeadLetters } from '../../../ports/dead-letters.ts';
 import type { QueueGuard } from '../../kv/guards/queue-guard.ts';
 import type { QueueBinding } from '../../streams/queue-binding.ts';
-import { connectionProblems } from '../connection.ts';
+import { connectionProblems } from '../client/connection.ts';
 import { type Pulled, PullStream } from '../pull-stream.ts';
 
 export interface DueTimersSettings<T> {

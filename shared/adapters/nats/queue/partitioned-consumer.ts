@@ -8,7 +8,7 @@ import { partitionConsumer, pinGroup } from '../../../wire/topology.ts';
 import type { QueueGuard } from '../../kv/guards/queue-guard.ts';
 import type { QueueBinding } from '../../streams/queue-binding.ts';
 import { type Placement, placementOf } from '../../streams/rendezvous.ts';
-import { connectionProblems } from '../connection.ts';
+import { connectionProblems } from '../client/connection.ts';
 import { PullStream } from '../pull-stream.ts';
 import { DoneMessages } from './done-messages.ts';
 import { Membership } from './membership.ts';

@@ -14,10 +14,10 @@ import { bucketNames, type StreamSpec, type Topology } from '../../../wire/topol
 import type { QueueGuard } from '../../kv/guards/queue-guard.ts';
 import { ungrouped } from '../../streams/group-commit.ts';
 import { checkpointBinding, commandBinding, inboundBinding, type QueueBinding } from '../../streams/queue-binding.ts';
-import { failureOf, toNatterError } from '../broker-errors.ts';
+import { failureOf, toNatterError } from '../client/broker-errors.ts';
+import { ReplyInbox, type Stored } from '../client/reply-inbox.ts';
 import { Anchors } from '../publish/anchors.ts';
 import { AtomicPublisher, groupingOf } from '../publish/atomic-publisher.ts';
-import { ReplyInbox, type Stored } from '../reply-inbox.ts';
 import { forwardDueTimers } from './due-timers.ts';
 import { PartitionedConsumer } from './partitioned-consumer.ts';
 

@@ -4,8 +4,8 @@ import { errorMessage, NatterError } from '../../../kit/errors.ts';
 import { HealthProblem } from '../../../kit/health-problem.ts';
 import type { Logger } from '../../../kit/log.ts';
 import type { StreamGuard } from '../../kv/guards/stream-guard.ts';
-import { failureOf } from '../broker-errors.ts';
-import { connectionProblems } from '../connection.ts';
+import { failureOf } from '../client/broker-errors.ts';
+import { connectionProblems } from '../client/connection.ts';
 
 /** Checks whether the log or a queue has gone back. */
 export interface BrokerWatch {

@@ -10,7 +10,7 @@ import { LogGuard } from '../../kv/guards/log-guard.ts';
 import { QueueGuard } from '../../kv/guards/queue-guard.ts';
 import { createWritersWitness, queueWitness } from '../../kv/guards/writers-witness.ts';
 import type { KeyValue } from '../../kv/key-value.ts';
-import { toNatterError } from '../broker-errors.ts';
+import { toNatterError } from '../client/broker-errors.ts';
 import { watchBroker } from './broker-watch.ts';
 
 /** The streams, beside the log, that hold what was acknowledged and is nowhere else: a loss there must not pass unnoticed (I13). */

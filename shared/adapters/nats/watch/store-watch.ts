@@ -4,10 +4,11 @@ import type { Clock } from '../../../kit/clock.ts';
 import { errorMessage } from '../../../kit/errors.ts';
 import { type HealthCode, HealthProblem } from '../../../kit/health-problem.ts';
 import type { Topology } from '../../../wire/topology.ts';
-import { type BrokerFailure, failureOf, toNatterError } from '../broker-errors.ts';
-import { connectionProblems } from '../connection.ts';
-import { driftText, hasLeader, missingConsumers, missingStreams, streamDrift } from '../provision.ts';
-import { ReplyInbox } from '../reply-inbox.ts';
+import { type BrokerFailure, failureOf, toNatterError } from '../client/broker-errors.ts';
+import { connectionProblems } from '../client/connection.ts';
+import { ReplyInbox } from '../client/reply-inbox.ts';
+import { driftText, streamDrift } from '../drift.ts';
+import { hasLeader, missingConsumers, missingStreams } from '../provision.ts';
 
 export interface StoreWatchOptions {
   readonly connection: NatsConnection;

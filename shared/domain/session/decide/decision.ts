@@ -3,7 +3,7 @@ import type { CommandOf, CommandType } from '../commands.ts';
 import type { ActiveTurn, SessionContext } from '../context.ts';
 import type { CommandEnvelope } from '../envelope.ts';
 import type { SessionEvent } from '../events.ts';
-import type { Position } from '../evolve.ts';
+import type { Position } from '../fold/evolve.ts';
 
 /** Why a command is refused. Part of the API; the message says what to do. */
 export type RefusalCode =

@@ -1,7 +1,7 @@
 import { assert } from '../../../kit/assert.ts';
 import type { CommandOf, CommandType } from '../commands.ts';
 import type { CommandEnvelope } from '../envelope.ts';
-import type { SessionState } from '../evolve.ts';
+import type { SessionState } from '../fold/evolve.ts';
 import { expireApproval, requestApproval, resolveApproval } from './approval.ts';
 import { changeMemory, recordIntrospection, requestCheckpoint } from './checkpoint.ts';
 import { awaitResults, expireResults, giveResults } from './client-results.ts';

@@ -1,6 +1,6 @@
 import { settingsAfter } from '../context.ts';
-import type { SessionState } from '../evolve.ts';
-import { reportText } from '../status-and-context-report.ts';
+import type { SessionState } from '../fold/evolve.ts';
+import { reportText } from '../report/report-text.ts';
 import { accept, type Decision, type Given, refuse, type SessionView } from './decision.ts';
 import { noticeEvent } from './generation.ts';
 import { isNew, settingsEvents } from './opening.ts';

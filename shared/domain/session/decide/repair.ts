@@ -4,7 +4,7 @@ import type { ForkBase } from '../../values/fork-base.ts';
 import type { arrivals } from '../arrivals.ts';
 import type { HistoryGap } from '../chain.ts';
 import type { SessionEvent } from '../events.ts';
-import type { SessionState } from '../evolve.ts';
+import type { SessionState } from '../fold/evolve.ts';
 import { type Decision, refuse } from './decision.ts';
 import { noticeEvent, stopRunsEvents } from './generation.ts';
 

@@ -1,7 +1,7 @@
 import { formerIdOf } from '../../keys/routed-id.ts';
 import { messageOf } from '../commands.ts';
 import type { CommandEnvelope } from '../envelope.ts';
-import type { Position, SessionState } from '../evolve.ts';
+import type { Position, SessionState } from '../fold/evolve.ts';
 import { askedBefore } from '../repeats/asked-calls.ts';
 import { hasForgottenNone, isRemembered } from '../repeats/id-memory.ts';
 import { standingOf } from '../repeats/order-windows.ts';

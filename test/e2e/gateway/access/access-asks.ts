@@ -284,6 +284,9 @@ export const asks: Readonly<Record<string, (title: string) => Asking>> = {
   'POST /v1/ui/chat, under a word': route({ given: () => ({ id: 'word', messages: [user] }) }, plain),
   'POST /v1/agui, under a word': route({ given: () => ({ threadId: 'word', ...agui }) }, plain),
   'POST /v1/tickets': route({ given: () => ({ path: '/v1/events' }) }, plain),
+  'POST /v1/page/codes': route({ given: () => ({}) }, plain),
+  'POST /v1/page/logout': route({}, plain),
+  'GET /v1/me': route({}, plain),
   'GET /v1/ws': exactly(bySocket('status'), plain),
   'ws unsubscribe, of none': exactly(
     bySocket('unsubscribe', () => ({ subscription: '1' })),

@@ -5,9 +5,9 @@ import { bytesOf, type GatewayRig, type Name, openGateway } from './access-rig.t
 
 /** Every route there is, as the server itself lists them: what holds for each without knowing what it does (A8/89, I12). */
 
-const open = ['/livez', '/readyz'];
-/** These say themselves what they change, call by call: a role that changes nothing may still read by them, or ask for tickets. */
-const ownWord = ['/v1/rpc', '/mcp', '/v1/tickets'];
+const open = ['/livez', '/readyz', '/', '/assets/:name', '/v1/page/login'];
+/** These say themselves what they change, call by call: a role that changes nothing may still read by them, ask for tickets, or open the page. */
+const ownWord = ['/v1/rpc', '/mcp', '/v1/tickets', '/v1/page/codes', '/v1/page/login', '/v1/page/logout'];
 
 let routes: readonly RegisteredRoute[];
 beforeAll(async () => {

@@ -117,6 +117,9 @@ POST /v1/responses                             200  ok           =      403     
 POST /v1/ui/chat, under a word                 200  ok           =      403     403        403        403     403          403          403     403        403       403      403
 POST /v1/agui, under a word                    200  ok           =      403     403        403        403     403          403          403     403        403       403      403
 POST /v1/tickets                               201  ok           =      =       ok         ok         ok      ok           ok           ok      ok         ok        ok       ok
+POST /v1/page/codes                            201  ok           =      =       ok         ok         ok      ok           ok           ok      ok         ok        ok       ok
+POST /v1/page/logout                           400  ok           =      =       ok         ok         ok      ok           ok           ok      ok         ok        ok       ok
+GET /v1/me                                     200  ok           =      =       ok         ok         ok      ok           ok           ok      ok         ok        ok       ok
 GET /v1/ws                                     200  ok           =      =       ok         ok         ok      ok           ok           ok      ok         ok        ok       ok
 ws unsubscribe, of none                        404  ok           =      =       ok         ok         ok      ok           ok           ok      ok         ok        ok       ok
 POST /mcp, of its tools                        200  ok           =      =       ok         ok         ok      ok           ok           ok      ok         ok        ok       ok
@@ -183,6 +186,9 @@ const callers: Readonly<Record<string, readonly Name[]>> = {
 export const open: Readonly<Record<string, string>> = {
   'GET /livez': 'whoever watches over the process has no token; it says that it lives',
   'GET /readyz': 'the same; it says which part is not ready, and nothing of sessions',
+  'GET /': 'the page before anybody is signed in; a file without a secret',
+  'GET /assets/:name': 'what the page is made of; the same',
+  'POST /v1/page/login': 'the way in: a one-time code instead of a token, from the own page alone',
 };
 
 type Expected = (letter: string) => number | 'not there';

@@ -2,7 +2,7 @@ import { expect, test, vi } from 'vitest';
 import { processSnapshotKey, SnapshotKey } from '../../../../shared/adapters/kv/snapshot-key.ts';
 import type { SessionKey } from '../../../../shared/domain/keys/session-key.ts';
 import type { RecordedCommit } from '../../../../shared/domain/session/envelope.ts';
-import { toPlain } from '../../../../shared/domain/session/evolve.ts';
+import { toPlain } from '../../../../shared/domain/session/fold/evolve.ts';
 import { decodeSnapshot, encodeSnapshot } from '../../../../shared/wire/snapshot.ts';
 import { bucketKey } from '../../../../shared/wire/subjects.ts';
 import { callerOf, openGateway, openStream, pathOf, ready, type Stream, startWorld, type World } from '../setup.ts';

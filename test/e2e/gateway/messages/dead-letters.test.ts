@@ -6,7 +6,7 @@ import { type Config, configSchema } from '../../../../shared/domain/config/sche
 import type { SessionKey } from '../../../../shared/domain/keys/session-key.ts';
 import { inboundEnvelope } from '../../../../shared/domain/routing/inbound-envelope.ts';
 import type { CommandEnvelope, RecordedCommit } from '../../../../shared/domain/session/envelope.ts';
-import { fold, initialState, toPlain } from '../../../../shared/domain/session/evolve.ts';
+import { fold, initialState, toPlain } from '../../../../shared/domain/session/fold/evolve.ts';
 import { withIds } from '../../../../shared/domain/session/repeats/id-memory.ts';
 import { NatterError } from '../../../../shared/kit/errors.ts';
 import { limits } from '../../../../shared/kit/limits.ts';

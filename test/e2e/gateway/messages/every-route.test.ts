@@ -67,7 +67,7 @@ describe('no way to write an address', () => {
     const call = callerOf(gateway.url, null);
     const wrong: object[] = [];
     for (const { method, url } of routes) {
-      if (['/livez', '/readyz'].includes(url)) continue;
+      if (['/livez', '/readyz', '/', '/assets/:name', '/v1/page/login'].includes(url)) continue;
       for (const path of tricksOf(pathOf(url))) {
         const isOpen = /^\/livez[?#]/.test(path) && method === 'GET';
         const { status } = await call(method, path);

@@ -1,7 +1,7 @@
 import type OpenAI from 'openai';
 import { describe, expect, test } from 'vitest';
 import type { RecordedCommit } from '../../../../shared/domain/session/envelope.ts';
-import { heldFeed } from '../../../support/held-feed.ts';
+import { heldFeed } from '../../../support/streams/held-feed.ts';
 import { startWhole, type Whole } from '../../system/whole.ts';
 import { pathOf } from '../setup.ts';
 import { clientFor, readChunks, user } from './openai-rig.ts';

@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest';
-import { type Position, toPlain } from '../../../../shared/domain/session/evolve.ts';
+import { type Position, toPlain } from '../../../../shared/domain/session/fold/evolve.ts';
 import { limits } from '../../../../shared/kit/limits.ts';
 import { commitTo, keyOf, userMessage } from '../../../support/domain/commits.ts';
 import { stateAfter } from '../../../support/domain/given.ts';

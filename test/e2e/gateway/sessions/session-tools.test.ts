@@ -196,7 +196,7 @@ describe('sessions_history', () => {
     const { call, ports, host } = await startWorld();
     for (const text of ['one', 'two', 'three']) await say(call, 'main', text);
     const whole = await rpc(call, 'chat.history', { sessionKey: 'main' });
-    const { toPlain } = await import('../../../../shared/domain/session/evolve.ts');
+    const { toPlain } = await import('../../../../shared/domain/session/fold/evolve.ts');
     await ports.snapshots.put('agent:main:main' as never, toPlain(host.state('agent:main:main' as never)));
     await say(call, 'main', 'four');
     const { messages } = await rpc(call, 'chat.history', { sessionKey: 'main' });

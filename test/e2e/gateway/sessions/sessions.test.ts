@@ -1,6 +1,6 @@
 import { describe, expect, test, vi } from 'vitest';
 import type { RecordedCommit } from '../../../../shared/domain/session/envelope.ts';
-import { fold, initialState, toPlain, toShown } from '../../../../shared/domain/session/evolve.ts';
+import { fold, initialState, toPlain, toShown } from '../../../../shared/domain/session/fold/evolve.ts';
 import { encodeCommit } from '../../../../shared/wire/codec.ts';
 import { type Call, pathOf, startWorld } from '../setup.ts';
 

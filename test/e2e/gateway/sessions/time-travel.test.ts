@@ -6,7 +6,7 @@ import { diffCommand } from '../../../../services/cli/commands/sessions/diff.ts'
 import { replayCommand } from '../../../../services/cli/commands/sessions/replay.ts';
 import { historyOf } from '../../../../services/gateway/sessions/state.ts';
 import type { RecordedCommit } from '../../../../shared/domain/session/envelope.ts';
-import { fold, initialState, toPlain } from '../../../../shared/domain/session/evolve.ts';
+import { fold, initialState, toPlain } from '../../../../shared/domain/session/fold/evolve.ts';
 import { differences } from '../../../../shared/kit/comparison.ts';
 import { limits } from '../../../../shared/kit/limits.ts';
 import { natterWith } from '../../../support/natter.ts';

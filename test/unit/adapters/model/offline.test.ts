@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { OfflineModel } from '../../../../shared/adapters/model/offline.ts';
+import { OfflineModel, offlineIntroduction } from '../../../../shared/adapters/model/offline.ts';
 import { compactionPrompt } from '../../../../shared/domain/prompt/compaction.ts';
 import { flushPrompt } from '../../../../shared/domain/prompt/conversation-message.ts';
 import type { ModelMessage, ModelRequest } from '../../../../shared/domain/prompt/model-request.ts';
+import { greeting } from '../../../../shared/domain/routing/chat-answer.ts';
 import type { StepOutcome } from '../../../../shared/domain/values/types.ts';
 import { VirtualClock } from '../../../sim/world/virtual-clock.ts';
 import { request } from './rig.ts';
@@ -174,6 +175,31 @@ describe('[[tool NAME {json}]]', () => {
     expect(many[0]).toMatchObject({ calls: { length: 32 } });
     const [, last] = await turn(`[[tool a "${'x'.repeat(500)}"]]`);
     expect(last).toMatchObject({ text: `You said: \na → result of "${'x'.repeat(189)}` });
+  });
+});
+
+describe('what people see first', () => {
+  const introduction = offlineIntroduction('npx natter');
+  const answersOf = async (...prompts: string[]): Promise<string[]> => {
+    const model = new OfflineModel(new VirtualClock(1), 1_000, introduction);
+    const asked = prompts.map((prompt) => model.instantly({ prompt }));
+    return asked.map((outcome) => (outcome?.kind === 'reply' ? outcome.text : ''));
+  };
+
+  test('with its first answer it says what it is and how to get a real one, if it was told to, and once', async () => {
+    expect(introduction).toMatch(/offline model.*npx natter init$/);
+    expect(await answersOf('[[silent]]', greeting, 'hello', 'hello')).toEqual([
+      '<NO_REPLY>',
+      'Hello! This is a new session. What can I do for you?',
+      `You said: hello\n\n${introduction}`,
+      'You said: hello',
+    ]);
+  });
+
+  test('the prompt of a bare /new is not echoed: no person wrote it (A4/55)', async () => {
+    const { outcome, pieces } = await ask(request({ prompt: greeting }));
+    expect(outcome).toMatchObject(said('Hello! This is a new session. What can I do for you?'));
+    expect(pieces.join('')).not.toContain('Greet the user');
   });
 });
 

@@ -1,7 +1,7 @@
 import type { JetStreamManager } from '@nats-io/jetstream';
 import { expect, test } from 'vitest';
+import type { ReplyInbox } from '../../../../shared/adapters/nats/client/reply-inbox.ts';
 import { Anchors, anchorBytes, anchorsKept } from '../../../../shared/adapters/nats/publish/anchors.ts';
-import type { ReplyInbox } from '../../../../shared/adapters/nats/reply-inbox.ts';
 
 /** A stream that takes anchors, or refuses them, and what was done to it. */
 const rig = ({ isReplicated = true, stored = 0, fails = false, to = 'natter.anchor.commands' } = {}) => {

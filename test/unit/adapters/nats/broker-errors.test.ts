@@ -1,7 +1,7 @@
 import { JetStreamApiError, jserrors } from '@nats-io/jetstream/internal';
 import { errors } from '@nats-io/transport-node';
 import { describe, expect, test } from 'vitest';
-import { failureOf, toNatterError } from '../../../../shared/adapters/nats/broker-errors.ts';
+import { failureOf, toNatterError } from '../../../../shared/adapters/nats/client/broker-errors.ts';
 import { NatterError } from '../../../../shared/kit/errors.ts';
 
 const api = (err_code: number, description = 'text') => new JetStreamApiError({ code: 400, err_code, description });

@@ -1,6 +1,6 @@
 import { headers, MsgImpl } from '@nats-io/transport-node';
 import { expect, test } from 'vitest';
-import { countHeader, headerText, lastHeader } from '../../../../shared/adapters/nats/header-text.ts';
+import { countHeader, headerText, lastHeader } from '../../../../shared/adapters/nats/client/header-text.ts';
 
 /** A message as it came from the broker, with these bytes as its header. */
 const arrived = (header: string): MsgImpl => {

@@ -94,6 +94,30 @@ describe('natter config validate (A14/140)', () => {
       expect.objectContaining({ code: 'invalid', message: expect.stringMatching(/bad\.json:2: session\.dmScop: .*"dmScope"\?/) }),
     );
   });
+  test.each<[string, object, RegExp]>([
+    ['a model whose provider is not there', { agent: { model: 'house/tiny' } }, /agent\.model "house\/tiny" is not known/],
+    ['a fallback that is not there', { agent: { fallbacks: ['house/tiny'] } }, /agent\.fallbacks\.0 "house\/tiny" is not known/],
+    [
+      'a key that is not there',
+      { agent: { model: 'house/tiny' }, model: { providers: { house: { kind: 'anthropic', apiKeyEnv: 'NO_SUCH_KEY' } } } },
+      /model\.providers\.house\.apiKeyEnv names NO_SUCH_KEY, which is not set/,
+    ],
+    [
+      'a file with a key that is not there',
+      { model: { providers: { house: { kind: 'anthropic', keyFile: 'nothing' } } } },
+      /model\.providers\.house\.keyFile: cannot read/,
+    ],
+    ['an address that others can reach', { gateway: { host: '0.0.0.0' } }, /gateway\.host: 0\.0\.0\.0 can be reached/],
+  ])('is as strict as a start: %s', async (_, config, message) => {
+    const file = join(home, 'strict.json');
+    writeFileSync(file, JSON.stringify(config));
+    await expect(natter('validate', file)).rejects.toThrow(
+      expect.objectContaining({ code: 'invalid', message: expect.stringMatching(message) }),
+    );
+  });
+  test('says at which address it will listen, and which model answers', async () => {
+    expect((await natter('validate')).out).toMatch(/\naddress http:\/\/127\.0\.0\.1:4600\nmodel {3}offline\n/);
+  });
   test('A3/31: a good file that is dangerous says so', async () => {
     expect((await natter('validate', join(home, 'open.json'))).out).toMatch(/danger.*anybody may write on irc/);
   });

@@ -38,7 +38,6 @@ const cursor = (name: string, seq: number, behind = 0) => ({ name, seq, behind }
 const waitingLookBacks = { queues: [{ name: 'checkpoints', count: 3 }] };
 const notLooking = config({ introspection: { enabled: false } });
 const whole = { missing: [], restored: [], drift: [] };
-const provider = { model: { providers: { local: { kind: 'openai-compatible', baseUrl: 'http://a', apiKeyEnv: 'NO_KEY' } } } };
 const someHash = 'f'.repeat(64);
 
 /** The secrets that are checked at where the configuration is not in the data directory. */
@@ -236,13 +235,6 @@ const rows: readonly [what: string, level: Finding['level'], found: () => Findin
     () => broker.processes({ processes: [running(['hosts', ...services.slice(1)])] }),
     /no process runs session/,
   ],
-  [
-    'a key that is not there',
-    'warn',
-    () => machine.modelKeys(config(provider), { OTHER: 'x' }),
-    /model\.providers\.local\.apiKeyEnv names NO_KEY, .*session hosts/,
-  ],
-  ['a key that is there', 'ok', () => machine.modelKeys(config(provider), { NO_KEY: 'planted' }), /^(?!.*planted)/],
   ['nobody there', 'fail', () => broker.processes({ processes: [] }), /start natter up/],
   ['no session host', 'fail', () => broker.processes({ processes: [running(services.slice(1))] }), /no process runs session/],
   [

@@ -3,7 +3,7 @@ import { Conversation } from '../../../../services/session/prompt/conversation.t
 import { type CompactionPlan, planCompaction } from '../../../../shared/domain/prompt/compaction.ts';
 import type { TurnView } from '../../../../shared/domain/prompt/conversation-message.ts';
 import type { CommandEnvelope, RecordedCommit } from '../../../../shared/domain/session/envelope.ts';
-import { advance, initialState } from '../../../../shared/domain/session/evolve.ts';
+import { advance, initialState } from '../../../../shared/domain/session/fold/evolve.ts';
 import { domain, holds, type Intent, intents, play } from '../../../support/domain/arbitraries.ts';
 import { problemsOf, rereadOf } from './rows.ts';
 

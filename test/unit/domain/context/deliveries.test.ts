@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { toPlain } from '../../../../shared/domain/session/evolve.ts';
+import { toPlain } from '../../../../shared/domain/session/fold/evolve.ts';
 import { given, stateAfter } from '../../../support/domain/given.ts';
 
 const answered = ['post m1', 'reply m1/1 1'];

@@ -3,7 +3,8 @@ import { configSchema } from '../../../../shared/domain/config/schema.ts';
 import type { SessionKey } from '../../../../shared/domain/keys/session-key.ts';
 import { factsOf } from '../../../../shared/domain/routing/report-facts.ts';
 import type { CommandEnvelope } from '../../../../shared/domain/session/envelope.ts';
-import { type ReportFacts, reportFacts, reportText } from '../../../../shared/domain/session/status-and-context-report.ts';
+import { reportText } from '../../../../shared/domain/session/report/report-text.ts';
+import { type ReportFacts, reportFacts } from '../../../../shared/domain/session/report-facts.ts';
 import { command, stateAfter } from '../../../support/domain/given.ts';
 
 type Kind = ReportFacts['kind'];

@@ -3,7 +3,7 @@ import type { SessionKey } from '../../../../shared/domain/keys/session-key.ts';
 import type { TurnView } from '../../../../shared/domain/prompt/conversation-message.ts';
 import type { ModelMessage } from '../../../../shared/domain/prompt/model-request.ts';
 import type { RecordedCommit } from '../../../../shared/domain/session/envelope.ts';
-import type { Position } from '../../../../shared/domain/session/evolve.ts';
+import type { Position } from '../../../../shared/domain/session/fold/evolve.ts';
 import type { Clock } from '../../../../shared/kit/clock.ts';
 import type { EventLog } from '../../../../shared/ports/event-log.ts';
 

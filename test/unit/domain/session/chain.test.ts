@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { type ChainBreak, chainBreak, chainStart, linkAfter } from '../../../../shared/domain/session/chain.ts';
 import type { Commit, RecordedCommit } from '../../../../shared/domain/session/envelope.ts';
-import { fold, initialState } from '../../../../shared/domain/session/evolve.ts';
+import { fold, initialState } from '../../../../shared/domain/session/fold/evolve.ts';
 import { decodeCommit, encodeCommit } from '../../../../shared/wire/codec.ts';
 import { recorded, unrecorded } from '../../../support/domain/commits.ts';
 import { tell } from '../../../support/domain/given.ts';

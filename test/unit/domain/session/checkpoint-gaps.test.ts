@@ -3,7 +3,7 @@ import { processSnapshotKey } from '../../../../shared/adapters/kv/snapshot-key.
 import type { IndexRow } from '../../../../shared/domain/projections/index-row.ts';
 import { summarize } from '../../../../shared/domain/projections/summary.ts';
 import { decide } from '../../../../shared/domain/session/decide/index.ts';
-import { fold, fromPlain, toPlain } from '../../../../shared/domain/session/evolve.ts';
+import { fold, fromPlain, toPlain } from '../../../../shared/domain/session/fold/evolve.ts';
 import { limits } from '../../../../shared/kit/limits.ts';
 import { decodeSnapshot, encodeSnapshot } from '../../../../shared/wire/snapshot.ts';
 import { type Domain, holdsFor, type Intent, play } from '../../../support/domain/arbitraries.ts';

@@ -3,7 +3,7 @@ import type { IndexRow } from '../../../../shared/domain/projections/index-row.t
 import { summarize } from '../../../../shared/domain/projections/summary.ts';
 import type { RecordedCommit } from '../../../../shared/domain/session/envelope.ts';
 import type { SessionEvent } from '../../../../shared/domain/session/events.ts';
-import { evolve, fold, initialState } from '../../../../shared/domain/session/evolve.ts';
+import { evolve, fold, initialState } from '../../../../shared/domain/session/fold/evolve.ts';
 import { AssertionError } from '../../../../shared/kit/assert.ts';
 import { limits } from '../../../../shared/kit/limits.ts';
 import { command, commitOf, given, stateAfter, tell } from '../../../support/domain/given.ts';

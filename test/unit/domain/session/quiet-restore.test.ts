@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { createActor, fromCallback } from 'xstate';
 import type { SessionEvent } from '../../../../shared/domain/session/events.ts';
-import { evolve, fromPlain, type SessionState, toPlain } from '../../../../shared/domain/session/evolve.ts';
-import { type StartTurn, sessionMachine, type TurnInput } from '../../../../shared/domain/session/machine.ts';
-import { livingOf } from '../../../../shared/domain/session/steps.ts';
+import { evolve, fromPlain, type SessionState, toPlain } from '../../../../shared/domain/session/fold/evolve.ts';
+import { type StartTurn, sessionMachine, type TurnInput } from '../../../../shared/domain/session/fold/machine.ts';
+import { livingOf } from '../../../../shared/domain/session/fold/steps.ts';
 import { given, stateAfter } from '../../../support/domain/given.ts';
 
 /** A live actor restored from a state, with a turn that only notes when it is started and stopped. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { repeatOf } from '../../../../shared/domain/session/decide/repeat.ts';
 import type { CommandEnvelope } from '../../../../shared/domain/session/envelope.ts';
-import { fold, initialState, type SessionState, toPlain, toShown } from '../../../../shared/domain/session/evolve.ts';
+import { fold, initialState, type SessionState, toPlain, toShown } from '../../../../shared/domain/session/fold/evolve.ts';
 import { askedBefore, withAskedCall } from '../../../../shared/domain/session/repeats/asked-calls.ts';
 import {
   hasForgottenNone,

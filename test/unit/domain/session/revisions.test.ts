@@ -7,7 +7,7 @@ import { RecentMessages } from '../../../../shared/domain/projections/transcript
 import type { SessionCommand } from '../../../../shared/domain/session/commands.ts';
 import { decide } from '../../../../shared/domain/session/decide/index.ts';
 import type { CommandEnvelope, RecordedCommit } from '../../../../shared/domain/session/envelope.ts';
-import { fold, initialState } from '../../../../shared/domain/session/evolve.ts';
+import { fold, initialState } from '../../../../shared/domain/session/fold/evolve.ts';
 import { limits } from '../../../../shared/kit/limits.ts';
 import { command, commitOf } from '../../../support/domain/given.ts';
 import { outcome, routed } from '../routing/support.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, test, vi } from 'vitest';
 import { loadState } from '../../../../services/session/host/load.ts';
 import type { RecordedCommit } from '../../../../shared/domain/session/envelope.ts';
-import { toPlain } from '../../../../shared/domain/session/evolve.ts';
-import { HistoryFold } from '../../../../shared/domain/session/history-fold.ts';
+import { toPlain } from '../../../../shared/domain/session/fold/evolve.ts';
+import { HistoryFold } from '../../../../shared/domain/session/fold/history-fold.ts';
 import { command } from '../../../support/domain/given.ts';
 import { homeKey, keyOf, post, type Rig, rig } from '../rig.ts';
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { loadState } from '../../../../services/session/host/load.ts';
 import { InMemoryEventLog } from '../../../../shared/adapters/in-memory/event-log.ts';
-import type { PlainState } from '../../../../shared/domain/session/evolve.ts';
-import { initialState, toPlain } from '../../../../shared/domain/session/evolve.ts';
+import type { PlainState } from '../../../../shared/domain/session/fold/evolve.ts';
+import { initialState, toPlain } from '../../../../shared/domain/session/fold/evolve.ts';
 import { encodeCommit } from '../../../../shared/wire/codec.ts';
 import { VirtualClock } from '../../../sim/world/virtual-clock.ts';
 import { commitTo, turnStarted, unrecorded } from '../../../support/domain/commits.ts';

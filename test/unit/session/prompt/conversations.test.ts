@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { Conversations } from '../../../../services/session/prompt/conversations.ts';
 import type { SessionKey } from '../../../../shared/domain/keys/session-key.ts';
 import type { RecordedCommit } from '../../../../shared/domain/session/envelope.ts';
-import { fold, initialState } from '../../../../shared/domain/session/evolve.ts';
+import { fold, initialState } from '../../../../shared/domain/session/fold/evolve.ts';
 import { limits } from '../../../../shared/kit/limits.ts';
 import { key, tell } from '../../../support/domain/given.ts';
 import { logOf, rowsOf } from '../../domain/context/rows.ts';

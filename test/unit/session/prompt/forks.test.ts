@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { Conversations } from '../../../../services/session/prompt/conversations.ts';
 import type { TurnView } from '../../../../shared/domain/prompt/conversation-message.ts';
 import type { CommandEnvelope, RecordedCommit } from '../../../../shared/domain/session/envelope.ts';
-import type { SessionState } from '../../../../shared/domain/session/evolve.ts';
+import type { SessionState } from '../../../../shared/domain/session/fold/evolve.ts';
 import { command, key, stateAfter, tell } from '../../../support/domain/given.ts';
 import { logOf, problemsOf, rowsOf } from '../../domain/context/rows.ts';
 

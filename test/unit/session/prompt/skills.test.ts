@@ -4,7 +4,7 @@ import { execTool } from '../../../../services/session/tools/exec.ts';
 import { configSchema } from '../../../../shared/domain/config/schema.ts';
 import type { CommandEnvelope } from '../../../../shared/domain/session/envelope.ts';
 import type { EventOf } from '../../../../shared/domain/session/events.ts';
-import { reportText } from '../../../../shared/domain/session/status-and-context-report.ts';
+import { reportText } from '../../../../shared/domain/session/report/report-text.ts';
 import type { Message, Sender } from '../../../../shared/domain/values/types.ts';
 import { systemClock } from '../../../../shared/kit/clock.ts';
 import { noSkills, type SkillSet, setOf } from '../../../../shared/runtime/skills/explain.ts';

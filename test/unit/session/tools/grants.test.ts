@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Attempt } from '../../../../services/session/turn/attempt.ts';
 import { grantOf } from '../../../../services/session/turn/grants.ts';
-import type { SessionState } from '../../../../shared/domain/session/evolve.ts';
+import type { SessionState } from '../../../../shared/domain/session/fold/evolve.ts';
 import { key, tell } from '../../../support/domain/given.ts';
 import { logOf } from '../../domain/context/rows.ts';
 

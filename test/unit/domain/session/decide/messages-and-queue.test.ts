@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { decide } from '../../../../../shared/domain/session/decide/index.ts';
 import { isRepeat } from '../../../../../shared/domain/session/decide/repeat.ts';
 import type { CommandEnvelope } from '../../../../../shared/domain/session/envelope.ts';
-import { fold, toPlain } from '../../../../../shared/domain/session/evolve.ts';
+import { fold, toPlain } from '../../../../../shared/domain/session/fold/evolve.ts';
 import { limits } from '../../../../../shared/kit/limits.ts';
 import { command, commitOf, given, stateAfter } from '../../../../support/domain/given.ts';
 import { routed } from '../../routing/support.ts';

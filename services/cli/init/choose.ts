@@ -1,0 +1,123 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { NatterError } from '../../../shared/kit/errors.ts';
+import type { World } from '../terminal.ts';
+import type { KeySource } from './config-text.ts';
+import { type FoundProvider, findProviders } from './find-providers.ts';
+import { knownProviders } from './known-providers.ts';
+import type { Questions } from './questions.ts';
+
+export interface Wishes {
+  readonly provider?: string;
+  readonly model?: string;
+  readonly baseUrl?: string;
+  readonly keyEnv?: string;
+  readonly keyFile?: string;
+  readonly keyCommand?: readonly string[];
+}
+/** A provider, and where its key is. `null`: no provider for now. */
+export type Chosen = { readonly provider: FoundProvider; readonly key: KeySource } | null;
+
+const names = knownProviders.map(({ name }) => name).join(', ');
+
+/** A provider by name, or by address. */
+const named = ({ provider: name, baseUrl }: Wishes, found: readonly FoundProvider[]): FoundProvider => {
+  const known = [...found, ...knownProviders].find((provider) => provider.name === name);
+  if (known) return { ...known, ...(baseUrl !== undefined && { baseUrl }) };
+  if (baseUrl === undefined)
+    throw new NatterError(
+      'invalid',
+      `--provider: "${name}" is not known; use one of ${names}, or give its address with --base-url`,
+    );
+  const own = name ?? 'own';
+  return { name: own, title: own, kind: 'openai-compatible', baseUrl, variables: [], models: [] };
+};
+
+const keyWished = ({ keyEnv, keyFile, keyCommand }: Wishes): KeySource | null => {
+  if (keyEnv !== undefined) return { apiKeyEnv: keyEnv };
+  if (keyFile !== undefined) return { keyFile: resolve(keyFile) };
+  return keyCommand === undefined ? null : { keyCommand };
+};
+
+const keyFound = ({ apiKeyEnv }: FoundProvider): KeySource => (apiKeyEnv === undefined ? {} : { apiKeyEnv });
+
+/** Keeps a key that somebody typed in a file that only this user can read. */
+const keptKey = (dataDir: string, name: string, key: string): KeySource => {
+  const keyFile = join(dataDir, 'keys', name);
+  mkdirSync(dirname(keyFile), { recursive: true, mode: 0o700 });
+  writeFileSync(keyFile, `${key}\n`, { mode: 0o600, flush: true });
+  return { keyFile };
+};
+
+const describe = ({ apiKeyEnv, baseUrl }: FoundProvider): string => (apiKeyEnv === undefined ? baseUrl : `key in ${apiKeyEnv}`);
+
+const asked = async (found: readonly FoundProvider[], dataDir: string, questions: Questions): Promise<Chosen> => {
+  type Way = FoundProvider | 'typed' | 'address' | 'offline';
+  const way = await questions.choose<Way>('Which model provider?', [
+    ...found.map((provider) => ({ value: provider, label: provider.title, hint: describe(provider) })),
+    { value: 'typed', label: 'Another provider', hint: 'you type its key' },
+    { value: 'address', label: 'A server of your own', hint: 'with an OpenAI-compatible API' },
+    { value: 'offline', label: 'None for now', hint: 'the offline model repeats what you say' },
+  ]);
+  if (way === 'offline') return null;
+  if (way === 'address') {
+    const baseUrl = await questions.text('Its address?', 'http://127.0.0.1:8000/v1');
+    return { provider: named({ baseUrl }, []), key: {} };
+  }
+  if (way !== 'typed') return { provider: way, key: keyFound(way) };
+  const others = knownProviders.filter(({ variables, name }) => variables.length > 0 && found.every((one) => one.name !== name));
+  const provider = await questions.choose(
+    'Which one?',
+    others.map((value) => ({ value, label: value.title })),
+  );
+  const key = await questions.secret(`The key of ${provider.title} (kept in a file that only you can read)?`);
+  return { provider, key: keptKey(dataDir, provider.name, key) };
+};
+
+/**
+ * The provider that the options name, else the one that a person chooses, else the first that is found. Throws `NatterError('invalid')` where
+ * there is none, with the ways to name one.
+ */
+export const chooseProvider = async (
+  { env, terminal }: Pick<World, 'env' | 'terminal'>,
+  wishes: Wishes,
+  dataDir: string,
+  questions: Questions | null,
+): Promise<Chosen> => {
+  if (wishes.provider === 'offline') return null;
+  const found = await findProviders(env);
+  const key = keyWished(wishes);
+  if (wishes.provider !== undefined || wishes.baseUrl !== undefined) {
+    const provider = named(wishes, found);
+    return { provider, key: key ?? keyFound(provider) };
+  }
+  if (questions !== null && key === null) return asked(found, dataDir, questions);
+  const [first, ...others] = found;
+  if (first === undefined) {
+    const variables = knownProviders.flatMap(({ variables: [variable] }) => variable ?? []).join(', ');
+    const fix = `set one of ${variables}; start Ollama or LM Studio; or name one with --provider and --key-file`;
+    throw new NatterError('invalid', `no model provider was found; ${fix}`);
+  }
+  if (others.length > 0) terminal.note(`also found: ${others.map(({ name }) => name).join(', ')} (choose with --provider)`);
+  return { provider: first, key: key ?? keyFound(first) };
+};
+
+/** The model that the options name, else the first usual one that is offered, else one that a person chooses, else the first offered. */
+export const chooseModel = async (
+  { models: usual, title }: FoundProvider,
+  offered: readonly string[],
+  wishes: Wishes,
+  questions: Questions | null,
+): Promise<string> => {
+  if (wishes.model !== undefined) return wishes.model;
+  const best = usual.find((model) => offered.includes(model)) ?? (offered.length === 0 ? usual[0] : undefined);
+  const first = [...(best === undefined ? [] : [best]), ...offered.filter((model) => model !== best)];
+  if (questions !== null && first.length > 1)
+    return questions.choose(
+      'Which model?',
+      first.map((value) => ({ value, label: value })),
+    );
+  if (questions !== null && first.length === 0) return questions.text(`The name of a model of ${title}?`, 'name');
+  if (first[0] !== undefined) return first[0];
+  throw new NatterError('invalid', `${title} lists no models; name one with --model`);
+};

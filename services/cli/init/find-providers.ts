@@ -1,0 +1,64 @@
+import type { World } from '../terminal.ts';
+import { type KnownProvider, knownProviders } from './known-providers.ts';
+
+/** A provider that could be used here: its key is in the environment, or it answers on this machine. */
+export interface FoundProvider extends KnownProvider {
+  /** The variable with the key. */
+  readonly apiKeyEnv?: string;
+  /** The models that it offers, where it was asked: one on this machine. */
+  readonly offered?: readonly string[];
+}
+
+const localMs = 1_500;
+const listMs = 15_000;
+const listed = 500;
+
+const keyHeaders = (kind: KnownProvider['kind'], key: string | undefined): Record<string, string> => {
+  if (key === undefined) return {};
+  return kind === 'anthropic' ? { 'x-api-key': key, 'anthropic-version': '2023-06-01' } : { authorization: `Bearer ${key}` };
+};
+
+/** The models that an address lists; `null` if it does not answer like a provider. Throws nothing. */
+export const modelsAt = async (
+  { kind, baseUrl }: Pick<KnownProvider, 'kind' | 'baseUrl'>,
+  key: string | undefined,
+  timeoutMs = listMs,
+): Promise<readonly string[] | null> => {
+  try {
+    const response = await fetch(`${baseUrl.replace(/\/$/, '')}/models`, {
+      headers: keyHeaders(kind, key),
+      // The key goes to this address alone.
+      redirect: 'error',
+      signal: AbortSignal.timeout(timeoutMs),
+    });
+    const { data } = (await response.json()) as { data?: { id?: unknown }[] };
+    if (!response.ok || !Array.isArray(data)) return null;
+    // Gemini puts "models/" before each name, and takes them without it.
+    const names = data.flatMap(({ id }) => (typeof id === 'string' && id !== '' ? [id.replace(/^models\//, '')] : []));
+    return names.slice(0, listed);
+  } catch {
+    return null;
+  }
+};
+
+/** `OLLAMA_HOST` is what Ollama itself reads: an address, with or without scheme and port. */
+const localUrl = ({ name, baseUrl }: KnownProvider, { OLLAMA_HOST: host = '' }: World['env']): string => {
+  if (name !== 'ollama' || host === '') return baseUrl;
+  const url = `${/^https?:\/\//.test(host) ? host : `http://${host}`}`.replace('//0.0.0.0', '//127.0.0.1');
+  if (!URL.canParse(url)) return baseUrl;
+  const { protocol, hostname, port } = new URL(url);
+  return `${protocol}//${hostname}:${port || '11434'}/v1`;
+};
+
+/** The providers whose keys are in the environment, then those that answer on this machine, each in the order of the table. */
+export const findProviders = async (env: World['env'], known = knownProviders): Promise<readonly FoundProvider[]> => {
+  const found = known.map(async (provider): Promise<FoundProvider | null> => {
+    const apiKeyEnv = provider.variables.find((variable) => (env[variable] ?? '').trim() !== '');
+    if (apiKeyEnv !== undefined) return { ...provider, apiKeyEnv };
+    if (provider.variables.length > 0) return null;
+    const baseUrl = localUrl(provider, env);
+    const offered = await modelsAt({ ...provider, baseUrl }, undefined, localMs);
+    return offered === null || offered.length === 0 ? null : { ...provider, baseUrl, offered };
+  });
+  return (await Promise.all(found)).filter((provider) => provider !== null);
+};

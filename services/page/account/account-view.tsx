@@ -1,0 +1,59 @@
+import { now } from '../base/now.ts';
+import { signOut, type Who, who } from '../base/signed-in.ts';
+import { chooseTheme, theme, themes } from '../base/theme.ts';
+import { Icon } from '../parts/icon.tsx';
+import { spanText } from '../parts/time.tsx';
+
+const roleWords: Readonly<Record<Who['role'], string>> = {
+  admin: 'Administrator: sees and does everything, and manages tokens',
+  owner: 'Owner: sees and does everything',
+  'read-only': 'Reader: sees everything and changes nothing',
+  approver: 'Approver: answers what waits for a person',
+  participant: 'Participant: the sessions of one person',
+  channel: 'Channel: the sessions of one channel',
+};
+
+/** Who is signed in, for how long, and how the page looks. */
+export const AccountView = () => {
+  const me = who.value;
+  if (!me) return null;
+  return (
+    <section class="pane account" aria-labelledby="account-title">
+      <header class="pane-head">
+        <h1 id="account-title">You</h1>
+      </header>
+      <dl class="facts">
+        <dt>Role</dt>
+        <dd>{roleWords[me.role]}</dd>
+        <dt>Signed in as</dt>
+        <dd>
+          <code>{me.actor}</code>
+          {me.signedInBy !== undefined && (
+            <>
+              , opened with <code>{me.signedInBy}</code>
+            </>
+          )}
+        </dd>
+        <dt>Time left</dt>
+        <dd>{me.expiresAt === undefined ? 'No end' : spanText(Math.max(0, me.expiresAt - now.value))}</dd>
+      </dl>
+      <fieldset class="themes">
+        <legend>Appearance</legend>
+        {themes.map((each) => (
+          <label key={each}>
+            <input type="radio" name="theme" checked={theme.value === each} onChange={() => chooseTheme(each)} />
+            <span>{each === 'system' ? 'As the system' : each === 'light' ? 'Light' : 'Dark'}</span>
+          </label>
+        ))}
+      </fieldset>
+      <button type="button" class="button" onClick={() => void signOut()}>
+        <Icon name="out" /> Sign out
+      </button>
+      <p class="hint">
+        {me.isPage
+          ? 'Signing out revokes the token of this page, here and on every gateway.'
+          : 'Signing out forgets the token in this tab.'}
+      </p>
+    </section>
+  );
+};

@@ -1,0 +1,28 @@
+import type { Signal } from '@preact/signals';
+
+const everyMs = 500;
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+const isAlive = async (signal: AbortSignal): Promise<boolean> => {
+  try {
+    return (await fetch('/livez', { signal, cache: 'no-store' })).ok;
+  } catch {
+    return false;
+  }
+};
+
+/** What a stream calls while it waits: the reason is shown until a gateway answers again. */
+export const away = (shown: Signal<string | null>, signal: AbortSignal): ((reason: string) => void) => {
+  let isAsking = false;
+  return (reason) => {
+    shown.value = reason;
+    if (isAsking) return;
+    isAsking = true;
+    void (async () => {
+      do await pause(everyMs);
+      while (!signal.aborted && !(await isAlive(signal)));
+      shown.value = null;
+      isAsking = false;
+    })();
+  };
+};

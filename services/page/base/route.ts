@@ -1,0 +1,53 @@
+import { computed, signal } from '@preact/signals';
+
+/** Where the page is: kept in the fragment of the address, so that every place has a link and the server needs one file. */
+export interface Route {
+  /** The parts of the path, decoded: `['sessions', 'agent:main:main', 'chat']`. */
+  readonly path: readonly string[];
+  readonly query: Readonly<Record<string, string>>;
+}
+
+const decoded = (part: string): string => {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+};
+
+/** The route in a fragment such as `#/sessions/agent%3Amain%3Amain/chat?status=running`. */
+export const routeIn = (fragment: string): Route => {
+  const [path = '', query = ''] = fragment.replace(/^#\/?/, '').split('?', 2);
+  const parts = path.split('/').filter((part) => part !== '');
+  return { path: parts.map(decoded), query: Object.fromEntries(new URLSearchParams(query)) };
+};
+
+/** The fragment of a route. Empty parameters are left out. */
+export const linkTo = (path: readonly string[], query: Readonly<Record<string, string | undefined>> = {}): string => {
+  const given = Object.entries(query).filter((entry): entry is [string, string] => entry[1] !== undefined && entry[1] !== '');
+  const text = String(new URLSearchParams(given));
+  return `#/${path.map(encodeURIComponent).join('/')}${text === '' ? '' : `?${text}`}`;
+};
+
+const fragment = signal('');
+export const route = computed(() => routeIn(fragment.value));
+
+/** Follows the address from now on. */
+export const followAddress = (): void => {
+  const read = (): void => {
+    fragment.value = location.hash;
+  };
+  addEventListener('hashchange', read);
+  read();
+};
+
+export const go = (path: readonly string[], query: Readonly<Record<string, string | undefined>> = {}): void => {
+  location.hash = linkTo(path, query);
+};
+
+/** Changes parameters of the address without a step in the history. */
+export const changeQuery = (changes: Readonly<Record<string, string | undefined>>): void => {
+  const { path, query } = route.value;
+  history.replaceState(null, '', linkTo(path, { ...query, ...changes }));
+  fragment.value = location.hash;
+};

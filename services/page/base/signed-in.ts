@@ -1,0 +1,86 @@
+import { signal } from '@preact/signals';
+import { createClient, NatterApiError, type NatterClient } from '../../../shared/client/main.ts';
+
+/** Who is signed in, in this tab. The token is in memory and in the session storage, which belongs to this tab and origin alone. */
+
+export interface Who {
+  readonly actor: string;
+  readonly role: 'owner' | 'admin' | 'read-only' | 'approver' | 'participant' | 'channel';
+  readonly isPage: boolean;
+  readonly agentId: string;
+  readonly mainKey: string;
+  readonly signedInBy?: string;
+  readonly expiresAt?: number;
+}
+
+const stored = 'natter-token';
+let token = '';
+
+/** `null`: nobody. `undefined`: not known yet. */
+export const who = signal<Who | null | undefined>(undefined);
+/** Why nobody is signed in, if there is more to say than that. */
+export const signInProblem = signal<string | null>(null);
+/** When this tab signed in: what was read before belongs to somebody else. */
+export const signedInAt = signal(0);
+
+export const client: NatterClient = createClient({ url: location.origin, token: () => token });
+
+const forget = (problem: string | null): void => {
+  token = '';
+  sessionStorage.removeItem(stored);
+  signInProblem.value = problem;
+  who.value = null;
+};
+
+const inWords = (error: unknown): string =>
+  error instanceof NatterApiError ? error.detail : error instanceof Error ? error.message : String(error);
+
+/** Signs in with a token. Never throws: the problem is in `signInProblem`. */
+export const signInWith = async (given: string): Promise<void> => {
+  token = given.trim();
+  try {
+    const me = await client.get<Who>('/v1/me', { patienceMs: 3_000 });
+    sessionStorage.setItem(stored, token);
+    signInProblem.value = null;
+    signedInAt.value = Date.now();
+    who.value = me;
+  } catch (error) {
+    forget(inWords(error));
+  }
+};
+
+const codeIn = (fragment: string): string | undefined => /^#code=(.+)$/.exec(fragment)?.[1];
+export const isSignInLink = (): boolean => codeIn(location.hash) !== undefined;
+
+/** Trades the one-time code of `natter open` for a token. The code leaves the address before anything else happens. */
+export const signInFromAddress = async (): Promise<void> => {
+  const code = codeIn(location.hash);
+  if (code !== undefined) {
+    history.replaceState(null, '', location.pathname);
+    const response = await fetch('/v1/page/login', {
+      ...{ method: 'POST', headers: { 'content-type': 'application/json' }, referrerPolicy: 'no-referrer' },
+      body: JSON.stringify({ code }),
+    }).catch(() => null);
+    const answer = (await response?.json().catch(() => null)) as { token?: string; detail?: string } | null | undefined;
+    if (answer?.token !== undefined) return signInWith(answer.token);
+    return forget(answer?.detail ?? 'the gateway does not answer; is it running?');
+  }
+  const kept = sessionStorage.getItem(stored);
+  return kept === null ? forget(null) : signInWith(kept);
+};
+
+/** Signs out: a token of this page is revoked, a pasted one is forgotten. */
+export const signOut = async (): Promise<void> => {
+  if (who.value?.isPage) await client.post('/v1/page/logout', {}).catch(() => {});
+  forget(null);
+};
+
+/** Called with any error of a call: a token that is no longer valid signs out. Returns it in words. */
+export const problemOf = (error: unknown): string => {
+  const text = inWords(error);
+  if (error instanceof NatterApiError && error.status === 401 && who.value) forget(text);
+  return text;
+};
+
+export const mayWrite = (): boolean => who.value != null && who.value.role !== 'read-only' && who.value.role !== 'approver';
+export const mayAnswer = (): boolean => who.value != null && who.value.role !== 'read-only';

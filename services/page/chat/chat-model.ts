@@ -1,0 +1,234 @@
+import type { LiveText, NatterEvent, Sender } from '../../../shared/client/main.ts';
+import type { EventOf } from '../../../shared/domain/session/events.ts';
+import { withoutSilence } from '../../../shared/domain/values/silence.ts';
+
+/** What a chat shows, computed from its events alone: the same after a reload, whichever gateway they came through. */
+
+interface Placed {
+  readonly id: string;
+  readonly seq: number;
+  readonly at: number;
+}
+export interface SaidItem extends Placed {
+  readonly kind: 'said';
+  readonly role: 'user' | 'assistant';
+  readonly text: string;
+  readonly sender?: Sender | undefined;
+  readonly isGrowing?: boolean;
+  readonly isEdited?: boolean;
+}
+export interface ToolItem extends Placed {
+  readonly kind: 'tool';
+  readonly tool: string;
+  /** The arguments, as the model wrote them. */
+  readonly given: string;
+  readonly status: 'waiting' | 'running' | 'ok' | 'error' | 'denied' | 'expired' | 'unknown';
+  readonly result?: string;
+  readonly endedAt?: number;
+}
+export interface ApprovalItem extends Placed {
+  readonly kind: 'approval';
+  readonly request: EventOf<'approval_requested'>;
+  readonly answer?: { readonly verdict: 'granted' | 'denied' | 'expired'; readonly by: string };
+}
+export interface MarkItem extends Placed {
+  readonly kind: 'mark';
+  readonly text: string;
+  readonly tone: 'calm' | 'bad';
+}
+export type ChatItem = SaidItem | ToolItem | ApprovalItem | MarkItem;
+
+export interface Chat {
+  readonly items: readonly ChatItem[];
+  /** The text of the running step, as far as it has come. It ends where the next piece must begin. */
+  readonly live: { readonly turnId: string; readonly attempt: number; readonly step: number; readonly text: string } | null;
+  readonly isRunning: boolean;
+  /** The last event that was taken. */
+  readonly seq: number;
+  readonly index: number;
+}
+export const noChat: Chat = { items: [], live: null, isRunning: false, seq: 0, index: -1 };
+
+const placed = ({ id, seq, at }: NatterEvent): Placed => ({ id, seq, at });
+const mark = (event: NatterEvent, text: string, tone: MarkItem['tone'] = 'calm'): MarkItem => ({
+  kind: 'mark',
+  ...placed(event),
+  text,
+  tone,
+});
+
+const changed = (
+  items: readonly ChatItem[],
+  wanted: (item: ChatItem) => boolean,
+  change: (item: ChatItem) => ChatItem,
+): ChatItem[] => items.map((item) => (wanted(item) ? change(item) : item));
+const changedTool = (items: readonly ChatItem[], callId: string, change: Partial<ToolItem>): ChatItem[] =>
+  changed(
+    items,
+    (item) => item.kind === 'tool' && item.id === callId,
+    (item) => ({ ...item, ...change }) as ChatItem,
+  );
+
+/** The items that a model step adds: what it said before its calls, and the calls. The text of a last step is its answer. */
+const stepItems = (event: NatterEvent & EventOf<'model_step'>): ChatItem[] => {
+  if (event.flush) return [];
+  const { calls = [], text, turn, step } = event;
+  const said: ChatItem[] =
+    event.finish === 'continue' && text.trim() !== ''
+      ? [{ kind: 'said', ...placed(event), id: `step:${turn.id}:${step}`, role: 'assistant', text }]
+      : [];
+  const tools = calls.map(
+    (call): ToolItem => ({
+      kind: 'tool',
+      ...placed(event),
+      id: call.callId,
+      tool: call.tool,
+      given: call.arguments,
+      status: 'waiting',
+    }),
+  );
+  return [...said, ...tools];
+};
+
+/** The id of a turn's answer, while it grows and when it is recorded; `null` where the turn has answered already. */
+const answerId = (items: readonly ChatItem[], turnId: string): string | null => {
+  const id = `answer:${turnId}`;
+  return items.some((item) => item.id === id) ? null : id;
+};
+
+const resetText = ({ generation, cause, reason, forkedFrom }: EventOf<'session_reset'>): string => {
+  if (forkedFrom) return `Continued from sequence ${forkedFrom.seq} (generation ${generation})`;
+  const why = {
+    daily: 'the daily reset',
+    idle: 'it was idle',
+    isolated: 'each message starts anew',
+    command: 'a command',
+    fork: 'a fork',
+    api: 'a call',
+  };
+  return `New session: ${cause ? `${why[cause.trigger]}, ${cause.rule}` : reason} (generation ${generation})`;
+};
+
+/** The items after an event. */
+const itemsAfter = (items: readonly ChatItem[], event: NatterEvent): readonly ChatItem[] => {
+  switch (event.type) {
+    case 'user_message': {
+      const { text, sender } = event.message;
+      if (sender.id === 'natter') return [...items, mark(event, `Natter to the agent: ${text}`)];
+      return [...items, { kind: 'said', ...placed(event), id: event.message.messageId, role: 'user', text, sender }];
+    }
+    case 'message_edited':
+      return changed(
+        items,
+        (item) => item.kind === 'said' && `${item.seq}` === event.of.split('.')[0],
+        (item) => ({ ...item, text: event.text, isEdited: true }) as ChatItem,
+      );
+    case 'assistant_message': {
+      const text = withoutSilence(event.text);
+      return text.trim() === ''
+        ? items
+        : [
+            ...items,
+            { kind: 'said', ...placed(event), id: answerId(items, event.turn.id) ?? event.messageId, role: 'assistant', text },
+          ];
+    }
+    case 'model_step':
+      return [...items, ...stepItems(event)];
+    case 'tool_call_started':
+      return changedTool(items, event.callId, { status: 'running', at: event.at });
+    case 'tool_result':
+      return changedTool(items, event.callId, { status: event.outcome, result: event.text, endedAt: event.at });
+    case 'approval_requested':
+      return [...items, { kind: 'approval', ...placed(event), id: event.approvalId, request: event }];
+    case 'approval_resolved':
+      return changed(
+        items,
+        (item) => item.kind === 'approval' && item.id === event.approvalId,
+        (item) => ({ ...item, answer: { verdict: event.verdict, by: event.by } }) as ChatItem,
+      );
+    case 'session_reset':
+      return [...items, mark(event, resetText(event))];
+    case 'session_deleted':
+      return [...items, mark(event, `Deleted: ${event.reason}`)];
+    case 'turn_failed':
+      return [...items, mark(event, `No answer: ${event.message}`, 'bad')];
+    case 'turn_aborted':
+      return [...items, mark(event, `Stopped: ${event.reason}`)];
+    case 'message_refused':
+      return [...items, mark(event, `A message was refused: ${event.code}`, 'bad')];
+    case 'context_compacted':
+      return [...items, mark(event, `Summarised: ${event.tokensBefore} tokens became ${event.tokensAfter}`)];
+    case 'turn_resumed':
+      return [...items, mark(event, `Taken up again by another attempt (${event.turn.attempt})`)];
+    case 'notice':
+      return [...items, mark(event, event.notice.text)];
+    case 'history_damaged':
+      return [...items, mark(event, `The history was damaged: ${event.reason}`, 'bad')];
+    default:
+      return items;
+  }
+};
+
+const starts: ReadonlySet<string> = new Set(['turn_started', 'turn_resumed', 'approval_resolved']);
+const ends: ReadonlySet<string> = new Set([
+  ...[
+    'turn_completed',
+    'turn_failed',
+    'turn_aborted',
+    'approval_requested',
+    'session_reset',
+    'session_deleted',
+    'history_damaged',
+  ],
+]);
+/** Text that was live is recorded now, or will never be. */
+const settles: ReadonlySet<string> = new Set([...ends, 'assistant_message', 'model_step', 'turn_resumed']);
+
+/** The chat after an event; the same chat for one that it has had. */
+export const takeEvent = (chat: Chat, event: NatterEvent): Chat => {
+  if (event.seq < chat.seq || (event.seq === chat.seq && event.index <= chat.index)) return chat;
+  return {
+    items: itemsAfter(chat.items, event),
+    live: settles.has(event.type) ? null : chat.live,
+    isRunning: starts.has(event.type) || (chat.isRunning && !ends.has(event.type)),
+    seq: event.seq,
+    index: event.index,
+  };
+};
+
+/**
+ * The chat after a piece of live text. Pieces may be lost, repeated, or come from an attempt that is over: only what continues the text is
+ * taken, and a text that begins anew replaces the one before. So no word is there twice.
+ */
+export const takeLive = (chat: Chat, { turn, step, offset, text }: LiveText): Chat => {
+  const { live } = chat;
+  const isSame = live !== null && live.turnId === turn.id && live.attempt === turn.attempt && live.step === step;
+  if (
+    live !== null &&
+    !isSame &&
+    live.turnId === turn.id &&
+    (turn.attempt < live.attempt || (turn.attempt === live.attempt && step < live.step))
+  )
+    return chat;
+  const before = isSame ? live.text : '';
+  if (offset > before.length) return chat;
+  const joined = before.length > offset + text.length ? before : before.slice(0, offset) + text;
+  return { ...chat, live: { turnId: turn.id, attempt: turn.attempt, step, text: joined } };
+};
+
+/** The items with the answer that is growing, as the last of them. */
+export const shownItems = ({ items, live, seq }: Chat): readonly ChatItem[] => {
+  if (live === null || live.text.trim() === '') return items;
+  return [
+    ...items,
+    {
+      kind: 'said',
+      id: answerId(items, live.turnId) ?? `live:${live.turnId}`,
+      seq,
+      at: 0,
+      role: 'assistant',
+      text: live.text,
+      isGrowing: true,
+    },
+  ];
+};

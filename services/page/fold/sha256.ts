@@ -1,0 +1,62 @@
+/** SHA-256 without Node and without waiting: the fold keeps digests of ids (ADR 20), and cannot wait for the browser's own. */
+
+const primes = (count: number): number[] => {
+  const found: number[] = [];
+  for (let candidate = 2; found.length < count; candidate++)
+    if (found.every((prime) => candidate % prime !== 0)) found.push(candidate);
+  return found;
+};
+/** The first 32 bits of the fractional part. */
+const fraction = (number: number): number => ((number - Math.floor(number)) * 2 ** 32) | 0;
+const start = primes(8).map((prime) => fraction(Math.sqrt(prime)));
+const rounds = primes(64).map((prime) => fraction(Math.cbrt(prime)));
+
+const turned = (word: number, by: number): number => (word >>> by) | (word << (32 - by));
+const at = (words: ArrayLike<number>, index: number): number => words[index] as number;
+
+const padded = (text: string): DataView => {
+  const bytes = new TextEncoder().encode(text);
+  const whole = new Uint8Array((((bytes.length + 8) >> 6) + 1) * 64);
+  whole.set(bytes);
+  whole[bytes.length] = 0x80;
+  const view = new DataView(whole.buffer);
+  view.setUint32(whole.length - 4, bytes.length * 8);
+  return view;
+};
+
+const schedule = (view: DataView, offset: number): Int32Array => {
+  const words = new Int32Array(64);
+  for (let index = 0; index < 16; index++) words[index] = view.getInt32(offset + index * 4);
+  for (let index = 16; index < 64; index++) {
+    const [early, late] = [at(words, index - 15), at(words, index - 2)];
+    const first = turned(early, 7) ^ turned(early, 18) ^ (early >>> 3);
+    const second = turned(late, 17) ^ turned(late, 19) ^ (late >>> 10);
+    words[index] = at(words, index - 16) + first + at(words, index - 7) + second;
+  }
+  return words;
+};
+
+const compress = (before: readonly number[], words: Int32Array): number[] => {
+  let [a, b, c, d, e, f, g, h] = before as [number, number, number, number, number, number, number, number];
+  for (let index = 0; index < 64; index++) {
+    const high = turned(e, 6) ^ turned(e, 11) ^ turned(e, 25);
+    const first = (h + high + ((e & f) ^ (~e & g)) + at(rounds, index) + at(words, index)) | 0;
+    const low = turned(a, 2) ^ turned(a, 13) ^ turned(a, 22);
+    const second = (low + ((a & b) ^ (a & c) ^ (b & c))) | 0;
+    [h, g, f, e, d, c, b, a] = [g, f, e, (d + first) | 0, c, b, a, (first + second) | 0];
+  }
+  return [a, b, c, d, e, f, g, h].map((word, index) => (word + at(before, index)) | 0);
+};
+
+/** The digest of a text, in hexadecimal or base64url; as `hash` of `node:crypto`, for this algorithm alone. */
+export const hash = (_: 'sha256', text: string, encoding: 'hex' | 'base64url' = 'hex'): string => {
+  const view = padded(text);
+  let digest = start;
+  for (let offset = 0; offset < view.byteLength; offset += 64) digest = compress(digest, schedule(view, offset));
+  const bytes = digest.flatMap((word) => [word >>> 24, (word >>> 16) & 255, (word >>> 8) & 255, word & 255]);
+  if (encoding === 'hex') return bytes.map((byte) => byte.toString(16).padStart(2, '0')).join('');
+  return btoa(String.fromCharCode(...bytes))
+    .replaceAll('+', '-')
+    .replaceAll('/', '_')
+    .replaceAll('=', '');
+};

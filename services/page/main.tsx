@@ -1,0 +1,26 @@
+import { render } from 'preact';
+import { followApprovals } from './approvals/approval-list.ts';
+import { keepTime } from './base/now.ts';
+import { followAddress } from './base/route.ts';
+import { isSignInLink, signInFromAddress } from './base/signed-in.ts';
+import { followEvents, onEvent } from './base/system-events.ts';
+import { restoreTheme } from './base/theme.ts';
+import { changed, followList } from './sessions/session-list.ts';
+import { Shell } from './shell.tsx';
+
+// The code leaves the address before anything reads it.
+const signedIn = signInFromAddress();
+// A link that is opened where the page is open already changes the fragment alone.
+addEventListener('hashchange', () => {
+  if (isSignInLink()) void signInFromAddress();
+});
+restoreTheme();
+followAddress();
+keepTime();
+const root = document.getElementById('page');
+if (root) render(<Shell />, root);
+await signedIn;
+onEvent(changed);
+followList();
+followApprovals();
+followEvents();

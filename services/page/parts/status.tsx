@@ -1,0 +1,21 @@
+import type { SessionRow } from '../../../shared/client/main.ts';
+
+export type Status = SessionRow['status'];
+
+export const statusWords: Readonly<Record<Status, string>> = {
+  idle: 'Idle',
+  running: 'Answering',
+  awaiting_approval: 'Needs approval',
+  inactive: 'Inactive',
+};
+
+/** The status as a dot; its word is there for those who cannot see colours. */
+export const StatusDot = ({ status }: { readonly status: Status }) => (
+  <span class={`dot dot-${status}`}>
+    <span class="unseen">{statusWords[status]}</span>
+  </span>
+);
+
+export const StatusBadge = ({ status }: { readonly status: Status }) => (
+  <span class={`badge badge-${status}`}>{statusWords[status]}</span>
+);

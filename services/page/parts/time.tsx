@@ -1,0 +1,42 @@
+import { now } from '../base/now.ts';
+
+const minute = 60_000;
+const [hour, day] = [60 * minute, 24 * 60 * minute];
+
+/** A span in words: `3 min`, `2 h 5 min`, `4 d`. */
+export const spanText = (ms: number): string => {
+  if (ms < minute) return `${Math.max(0, Math.round(ms / 1_000))} s`;
+  if (ms < hour) return `${Math.round(ms / minute)} min`;
+  if (ms < day) {
+    const minutes = Math.round((ms % hour) / minute);
+    return minutes === 0 ? `${Math.floor(ms / hour)} h` : `${Math.floor(ms / hour)} h ${minutes} min`;
+  }
+  return `${Math.round(ms / day)} d`;
+};
+
+const clock = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit' });
+const clockExact = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit', second: '2-digit' });
+const date = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short' });
+const dateAndYear = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short', year: 'numeric' });
+
+const isSameDay = (one: Date, other: Date): boolean => one.toDateString() === other.toDateString();
+
+/** A time as short as it can be without doubt: today's by the clock, this year's by the date. */
+export const shortTime = (at: number, today: number): string => {
+  const [then, current] = [new Date(at), new Date(today)];
+  if (isSameDay(then, current)) return clock.format(then);
+  return (then.getFullYear() === current.getFullYear() ? date : dateAndYear).format(then);
+};
+
+/** A local time; UTC while the pointer rests on it. */
+export const Time = ({ at, exact = false }: { readonly at: number; readonly exact?: boolean }) => {
+  const moment = new Date(at);
+  const isToday = isSameDay(moment, new Date(now.value));
+  const precise = isToday ? clockExact.format(moment) : `${shortTime(at, now.value)}, ${clock.format(moment)}`;
+  const text = exact ? precise : shortTime(at, now.value);
+  return (
+    <time dateTime={moment.toISOString()} title={moment.toISOString().replace('T', ' ').replace('Z', ' UTC')}>
+      {text}
+    </time>
+  );
+};

@@ -1,0 +1,143 @@
+import { useRef } from 'preact/hooks';
+import type { SessionRow } from '../../../shared/client/main.ts';
+import { changeQuery, go, linkTo, route } from '../base/route.ts';
+import { mayWrite, who } from '../base/signed-in.ts';
+import { Empty, Problem } from '../parts/empty.tsx';
+import { Icon } from '../parts/icon.tsx';
+import { StatusDot, statusWords } from '../parts/status.tsx';
+import { Time } from '../parts/time.tsx';
+import { useVirtual } from '../parts/virtual.ts';
+import { type Filter, filter, filters, hasMore, listProblem, readAgain, readMore, rows, search } from './session-list.ts';
+import { nameOf, whyOf } from './session-name.ts';
+
+const rowHeight = 76;
+/** How many rows before the end the next page is asked for. */
+const aheadRows = 30;
+const searchMs = 200;
+
+const filterWords: Readonly<Record<Filter, string>> = { all: 'All', ...statusWords };
+
+/** A new session of its own: the key of a chat on the web. */
+const newChat = (): void => {
+  const id = [...crypto.getRandomValues(new Uint8Array(5))].map((byte) => byte.toString(36).padStart(2, '0')).join('');
+  go(['sessions', `agent:${who.value?.agentId ?? 'main'}:web:${id}`, 'chat']);
+};
+
+const Row = ({ row, isOpen, tab }: { readonly row: SessionRow; readonly isOpen: boolean; readonly tab: string }) => {
+  const why = whyOf(row);
+  const preview = row.lastMessagePreview || 'Nothing said yet';
+  return (
+    <a
+      class={`row ${isOpen ? 'row-open' : ''}`}
+      href={linkTo(['sessions', row.key, tab], { status: route.value.query.status, q: route.value.query.q })}
+      aria-current={isOpen ? 'true' : undefined}
+      onKeyDown={moveFocus}
+    >
+      <StatusDot status={row.status} />
+      <span class="row-name">{nameOf(row)}</span>
+      <span class="row-time">
+        <Time at={row.updatedAt} />
+      </span>
+      <span class={`row-text ${why === null ? '' : 'row-why'}`}>{why ?? preview}</span>
+      {why !== null && <span class="row-text row-second">{preview}</span>}
+    </a>
+  );
+};
+
+/** Arrow keys move between rows. */
+const moveFocus = (event: KeyboardEvent): void => {
+  const here = event.currentTarget as HTMLAnchorElement;
+  const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+  const links = [...(here.closest('.rows')?.querySelectorAll<HTMLAnchorElement>('a.row') ?? [])];
+  if (step === undefined) return;
+  event.preventDefault();
+  links[links.indexOf(here) + step]?.focus();
+};
+
+const Rows = ({ list }: { readonly list: readonly SessionRow[] }) => {
+  const { scroller, rows: shown, height } = useVirtual({ count: list.length, rowHeight });
+  const [, openKey, tab = 'chat'] = route.value.path;
+  if (hasMore.value && (shown.at(-1)?.index ?? 0) > list.length - aheadRows) void readMore();
+  return (
+    <div class="rows" ref={scroller}>
+      <ul style={{ height: `${height}px` }}>
+        {shown.map(({ index, start }) => {
+          const row = list[index];
+          return (
+            row && (
+              <li key={row.key} style={{ transform: `translateY(${start}px)` }}>
+                <Row row={row} isOpen={row.key === openKey} tab={tab} />
+              </li>
+            )
+          );
+        })}
+      </ul>
+    </div>
+  );
+};
+
+const NoRows = () =>
+  filter.value !== 'all' || search.value !== '' ? (
+    <Empty title="Nothing matches">
+      <p>No session has this status and these words.</p>
+      <button type="button" class="button" onClick={() => changeQuery({ status: '', q: '' })}>
+        Show all sessions
+      </button>
+    </Empty>
+  ) : (
+    <Empty title="No sessions yet">
+      <p>A session begins with its first message. Start one here, or from a terminal:</p>
+      <pre>natter send agent:main:main "hello" --wait</pre>
+      {mayWrite() && (
+        <button type="button" class="button button-first" onClick={newChat}>
+          New chat
+        </button>
+      )}
+    </Empty>
+  );
+
+const Filters = () => {
+  const waiting = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
+  const seek = (text: string): void => {
+    clearTimeout(waiting.current);
+    waiting.current = setTimeout(() => changeQuery({ q: text.trim() }), searchMs);
+  };
+  return (
+    <div class="filters">
+      <label class="search">
+        <span class="unseen">Search sessions</span>
+        <Icon name="search" />
+        <input type="search" placeholder="Search" value={search.value} onInput={(event) => seek(event.currentTarget.value)} />
+      </label>
+      <label class="select">
+        <span class="unseen">Status</span>
+        <select value={filter.value} onChange={(event) => changeQuery({ status: event.currentTarget.value })}>
+          {filters.map((each) => (
+            <option key={each} value={each}>
+              {filterWords[each]}
+            </option>
+          ))}
+        </select>
+      </label>
+    </div>
+  );
+};
+
+export const SessionListView = () => {
+  const list = rows.value;
+  return (
+    <section class="list" aria-label="Sessions">
+      <header class="list-head">
+        <h1>Sessions</h1>
+        {mayWrite() && (
+          <button type="button" class="button button-quiet" onClick={newChat}>
+            <Icon name="plus" /> New chat
+          </button>
+        )}
+        <Filters />
+      </header>
+      {listProblem.value !== null && <Problem text={listProblem.value} again={() => void readAgain()} />}
+      {list === null ? <p class="loading">Reading…</p> : list.length === 0 ? <NoRows /> : <Rows list={list} />}
+    </section>
+  );
+};

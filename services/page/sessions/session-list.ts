@@ -1,0 +1,91 @@
+import { computed, effect, signal } from '@preact/signals';
+import type { SessionRow } from '../../../shared/client/main.ts';
+import { route } from '../base/route.ts';
+import { client, problemOf, who } from '../base/signed-in.ts';
+
+/** The list of sessions, as the filters in the address say. It is read again whenever anything is recorded. */
+
+interface ListPage {
+  readonly sessions: readonly SessionRow[];
+  readonly nextCursor: string | null;
+}
+const pageRows = 200;
+/** How long changes are collected before the list is read again, ms. */
+const settleMs = 250;
+
+export const filters = ['all', 'running', 'awaiting_approval', 'idle', 'inactive'] as const;
+export type Filter = (typeof filters)[number];
+
+export const filter = computed<Filter>(() => filters.find((each) => each === route.value.query.status) ?? 'all');
+export const search = computed(() => route.value.query.q ?? '');
+
+export const rows = signal<readonly SessionRow[] | null>(null);
+export const listProblem = signal<string | null>(null);
+const nextCursor = signal<string | null>(null);
+export const hasMore = computed(() => nextCursor.value !== null);
+
+let reading = new AbortController();
+
+const readPage = (cursor: string | undefined, signal: AbortSignal): Promise<ListPage> =>
+  client.get('/v1/sessions', {
+    query: { limit: pageRows, cursor, status: filter.peek(), q: search.peek() || undefined },
+    signal,
+  });
+
+/** Reads the first page. Rows further down stay as they were read. */
+export const readAgain = async (): Promise<void> => {
+  reading.abort();
+  reading = new AbortController();
+  const { signal } = reading;
+  try {
+    const page = await readPage(undefined, signal);
+    if (signal.aborted) return;
+    const fresh = new Set(page.sessions.map(({ key }) => key));
+    const oldest = page.sessions.at(-1)?.updatedAt ?? 0;
+    const further =
+      page.nextCursor === null ? [] : (rows.peek() ?? []).filter((row) => row.updatedAt < oldest && !fresh.has(row.key));
+    rows.value = [...page.sessions, ...further];
+    if (further.length === 0) nextCursor.value = page.nextCursor;
+    listProblem.value = null;
+  } catch (error) {
+    if (!signal.aborted) listProblem.value = problemOf(error);
+  }
+};
+
+let isReadingMore = false;
+export const readMore = async (): Promise<void> => {
+  const cursor = nextCursor.peek();
+  if (cursor === null || isReadingMore) return;
+  isReadingMore = true;
+  try {
+    const page = await readPage(cursor, reading.signal);
+    const known = new Set((rows.peek() ?? []).map(({ key }) => key));
+    rows.value = [...(rows.peek() ?? []), ...page.sessions.filter(({ key }) => !known.has(key))];
+    nextCursor.value = page.nextCursor;
+  } catch (error) {
+    if (!reading.signal.aborted) listProblem.value = problemOf(error);
+  } finally {
+    isReadingMore = false;
+  }
+};
+
+let settling: ReturnType<typeof setTimeout> | undefined;
+/** Something was recorded: called for each event, answered once. */
+export const changed = (): void => {
+  if (settling !== undefined) return;
+  settling = setTimeout(() => {
+    settling = undefined;
+    void readAgain();
+  }, settleMs);
+};
+
+/** Follows filters and who is signed in. */
+export const followList = (): void => {
+  effect(() => {
+    void filter.value;
+    void search.value;
+    rows.value = null;
+    nextCursor.value = null;
+    if (who.value) void readAgain();
+  });
+};

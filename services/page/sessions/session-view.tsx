@@ -1,0 +1,156 @@
+import { useEffect, useState } from 'preact/hooks';
+import type { NatterEvent, Session } from '../../../shared/client/main.ts';
+import { sessionPath } from '../../../shared/client/main.ts';
+import { linkTo, route } from '../base/route.ts';
+import { client } from '../base/signed-in.ts';
+import { ChatView } from '../chat/chat-view.tsx';
+import { Icon } from '../parts/icon.tsx';
+import { StatusBadge } from '../parts/status.tsx';
+import { Time } from '../parts/time.tsx';
+import { lazy } from './lazy.tsx';
+import { rows } from './session-list.ts';
+import { nameOf } from './session-name.ts';
+
+const TimeMachine = lazy(() => import('../time-machine/time-machine-view.tsx'));
+const Transcript = lazy(() => import('../transcript/transcript-view.tsx'));
+
+const tabs = [
+  ['chat', 'Chat'],
+  ['transcript', 'Transcript'],
+  ['time', 'Time machine'],
+] as const;
+
+/** The session as the gateway has it now; read again whenever its row in the list has moved. `null`: there is none yet. */
+const useSession = (key: string): Session | null => {
+  const [session, setSession] = useState<Session | null>(null);
+  const seq = rows.value?.find((row) => row.key === key)?.seq;
+  useEffect(() => {
+    const controller = new AbortController();
+    client.sessions.get(key, { signal: controller.signal }).then(setSession, () => {});
+    return () => controller.abort();
+  }, [key, seq]);
+  return session?.key === key ? session : null;
+};
+
+type Reset = NatterEvent & { readonly type: 'session_reset' };
+
+/** The last reset of a session: why it has the generation it has. */
+const useLastReset = (key: string, generation: number): Reset | null => {
+  const [reset, setReset] = useState<Reset | null>(null);
+  useEffect(() => {
+    if (generation < 2) return setReset(null);
+    const controller = new AbortController();
+    const query = { type: 'session_reset', limit: 1_000 };
+    client
+      .get<{ events: readonly NatterEvent[] }>(sessionPath(key, '/events'), { query, signal: controller.signal })
+      .then(({ events }) => setReset((events.at(-1) as Reset | undefined) ?? null))
+      .catch(() => {});
+    return () => controller.abort();
+  }, [key, generation]);
+  return reset;
+};
+
+const causeWords = {
+  daily: 'by the daily reset',
+  idle: 'after an idle time',
+  isolated: 'because each message starts anew',
+  command: 'by a chat command',
+  fork: 'by a fork',
+  api: 'by a call',
+} as const;
+
+const Why = ({ session }: { readonly session: Session }) => {
+  const reset = useLastReset(session.key, session.generation);
+  const { nextReset } = session;
+  const next = [nextReset.dailyAt, nextReset.idleAt].filter((at) => at !== undefined).sort((one, other) => one - other)[0];
+  return (
+    <p class="why">
+      {reset ? (
+        <>
+          Generation {session.generation}: began <Time at={reset.at} />{' '}
+          {reset.forkedFrom
+            ? `as a fork of sequence ${reset.forkedFrom.seq}`
+            : reset.cause
+              ? causeWords[reset.cause.trigger]
+              : reset.reason}
+          {reset.cause && !reset.forkedFrom && ` (${reset.cause.rule})`}.{' '}
+          <a href={linkTo(['sessions', session.key, 'time'], { at: `${reset.seq}` })}>Show that moment</a>
+        </>
+      ) : (
+        <>
+          Generation {session.generation}, begun <Time at={session.createdAt} />.
+        </>
+      )}
+      {next !== undefined && (
+        <span class="why-next">
+          {' '}
+          Next reset with the first message after <Time at={next} exact />.
+        </span>
+      )}
+    </p>
+  );
+};
+
+const Head = ({
+  sessionKey,
+  session,
+  tab,
+}: {
+  readonly sessionKey: string;
+  readonly session: Session | null;
+  readonly tab: string;
+}) => {
+  const { status, q } = route.value.query;
+  return (
+    <header class="session-head">
+      <div class="session-title">
+        <a
+          class="button button-round button-quiet to-list"
+          href={linkTo(['sessions'], { status, q })}
+          aria-label="Back to the list"
+        >
+          <Icon name="back" />
+        </a>
+        <h1>{session ? nameOf(session) : sessionKey}</h1>
+        {session && <StatusBadge status={session.status} />}
+      </div>
+      {session && (
+        <p class="session-facts">
+          <span class="session-key">{session.key}</span>
+          <span>{session.messageCount === 1 ? '1 message' : `${session.messageCount} messages`}</span>
+          <span>{session.totalTokens.toLocaleString()} tokens</span>
+          {session.model !== '' && <span>{session.model}</span>}
+        </p>
+      )}
+      {session && <Why session={session} />}
+      <nav class="tabs" aria-label="Views of this session">
+        {tabs.map(([name, words]) => (
+          <a
+            key={name}
+            href={linkTo(['sessions', sessionKey, name], { status, q })}
+            aria-current={name === tab ? 'page' : undefined}
+          >
+            {words}
+          </a>
+        ))}
+      </nav>
+    </header>
+  );
+};
+
+/** One session: its chat, its transcript, and its past. */
+export const SessionView = ({ sessionKey, tab }: { readonly sessionKey: string; readonly tab: string }) => {
+  const session = useSession(sessionKey);
+  return (
+    <section class="session" aria-label="Session">
+      <Head sessionKey={sessionKey} session={session} tab={tab} />
+      {tab === 'time' ? (
+        <TimeMachine key={sessionKey} sessionKey={sessionKey} />
+      ) : tab === 'transcript' ? (
+        <Transcript key={sessionKey} sessionKey={sessionKey} />
+      ) : (
+        <ChatView key={sessionKey} sessionKey={sessionKey} row={session} />
+      )}
+    </section>
+  );
+};

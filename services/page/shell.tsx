@@ -1,0 +1,95 @@
+import { AccountView } from './account/account-view.tsx';
+import { approvals } from './approvals/approval-list.ts';
+import { ApprovalsView } from './approvals/approvals-view.tsx';
+import { linkTo, route } from './base/route.ts';
+import { who } from './base/signed-in.ts';
+import { streamProblem } from './base/system-events.ts';
+import { Announcements } from './parts/announce.tsx';
+import { Empty } from './parts/empty.tsx';
+import { Icon, type IconName } from './parts/icon.tsx';
+import { SessionListView } from './sessions/session-list-view.tsx';
+import { SessionView } from './sessions/session-view.tsx';
+import { SignInView } from './sign-in/sign-in-view.tsx';
+
+const places: readonly (readonly [name: string, words: string, icon: IconName])[] = [
+  ['sessions', 'Sessions', 'sessions'],
+  ['approvals', 'Approvals', 'approvals'],
+  ['account', 'You', 'account'],
+];
+
+const Navigation = ({ current }: { readonly current: string }) => {
+  const waiting = approvals.value?.length ?? 0;
+  return (
+    <nav class="rail" aria-label="Main">
+      <span class="brand">
+        <svg viewBox="0 0 32 32" aria-hidden="true">
+          <rect width="32" height="32" rx="9" />
+          <path d="M9 22V10.500c0-.9 1.100-1.300 1.700-.6l10.600 12.200c.6.7 1.700.3 1.700-.6V10" />
+        </svg>
+        <span>Natter</span>
+      </span>
+      <ul>
+        {places.map(([name, words, icon]) => (
+          <li key={name}>
+            <a href={linkTo([name])} aria-current={name === current ? 'page' : undefined}>
+              <Icon name={icon} />
+              <span>{words}</span>
+              {name === 'approvals' && waiting > 0 && (
+                <b class="count">
+                  {waiting}
+                  <span class="unseen"> waiting</span>
+                </b>
+              )}
+            </a>
+          </li>
+        ))}
+      </ul>
+    </nav>
+  );
+};
+
+const Sessions = () => {
+  const [, key, tab = 'chat'] = route.value.path;
+  return (
+    <div class={`split ${key === undefined ? 'split-list' : 'split-one'}`}>
+      <SessionListView />
+      {key === undefined ? (
+        <section class="session session-none" aria-label="Session">
+          <Empty title="Choose a session">
+            <p>Its chat, its whole log, and every state that it ever had are one click away.</p>
+          </Empty>
+        </section>
+      ) : (
+        <SessionView sessionKey={key} tab={tab} />
+      )}
+    </div>
+  );
+};
+
+const titles: Readonly<Record<string, string>> = { sessions: 'Sessions', approvals: 'Approvals', account: 'You' };
+
+/** The page: who is not signed in sees how to, all others where the address leads. */
+export const Shell = () => {
+  if (who.value === undefined) return <p class="loading">Natter…</p>;
+  if (who.value === null) return <SignInView />;
+  const [first = who.value.role === 'approver' ? 'approvals' : 'sessions', key] = route.value.path;
+  const current = Object.hasOwn(titles, first) ? first : 'sessions';
+  document.title = `${key ?? titles[current]} · Natter`;
+  return (
+    <>
+      <button type="button" class="skip" onClick={() => document.getElementById('main')?.focus()}>
+        Skip to the content
+      </button>
+      <Navigation current={current} />
+      <main id="main" tabIndex={-1}>
+        {streamProblem.value !== null && (
+          <p class="waiting" role="status">
+            No connection to the gateway: {streamProblem.value}
+          </p>
+        )}
+        {current === 'approvals' ? <ApprovalsView /> : current === 'account' ? <AccountView /> : <Sessions />}
+      </main>
+      <Announcements />
+    </>
+  );
+};

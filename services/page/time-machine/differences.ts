@@ -1,0 +1,24 @@
+import diff from 'microdiff';
+
+/** One difference between two states, by the path of what differs. */
+export interface Change {
+  readonly path: string;
+  readonly before: unknown;
+  readonly after: unknown;
+}
+
+/** As JSON has it: without what is `undefined`. */
+const plain = (value: unknown): Record<string, unknown> => JSON.parse(JSON.stringify(value)) as Record<string, unknown>;
+
+/** All differences between two states. */
+export const changesBetween = (before: unknown, after: unknown): Change[] =>
+  diff(plain(before), plain(after), { cyclesFix: false }).map((one) => ({
+    path: one.path.join('.'),
+    before: one.type === 'CREATE' ? undefined : one.oldValue,
+    after: one.type === 'REMOVE' ? undefined : one.value,
+  }));
+
+/** What changes with every commit and says nothing by itself: its place, its digests, and the ids it remembers. */
+const bookkeeping =
+  /^position\.(seq|rev|at|digest|chained|command|recentIds|olderIds|window|orders|calls|covered|interactedAt)\b/;
+export const isBookkeeping = ({ path }: Change): boolean => bookkeeping.test(path);

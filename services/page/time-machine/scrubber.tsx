@@ -1,0 +1,128 @@
+import { useSignal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+import { Icon, type IconName } from '../parts/icon.tsx';
+import type { Past } from './past.ts';
+import { type Landmark, landmarks } from './timeline.ts';
+
+const playMs = 400;
+const landmarkWords: Readonly<Record<Landmark, string>> = { error: 'Error', reset: 'Reset', approval: 'Approval' };
+
+const Step = ({
+  icon,
+  words,
+  to,
+  past,
+}: {
+  readonly icon: IconName;
+  readonly words: string;
+  readonly to: number;
+  readonly past: Past;
+}) => (
+  <button type="button" class="button button-round" aria-label={words} title={words} onClick={() => past.goTo(to)}>
+    <Icon name={icon} />
+  </button>
+);
+
+const Play = ({ past }: { readonly past: Past }) => {
+  const isPlaying = useSignal(false);
+  useEffect(() => {
+    if (!isPlaying.value) return undefined;
+    const timer = setInterval(() => {
+      past.goTo(past.place.value + 1);
+      if (past.place.value >= past.count.value) isPlaying.value = false;
+    }, playMs);
+    return () => clearInterval(timer);
+  }, [isPlaying.value, past]);
+  const toggle = (): void => {
+    if (!isPlaying.value && past.place.value >= past.count.value) past.goTo(0);
+    isPlaying.value = !isPlaying.value;
+  };
+  const words = isPlaying.value ? 'Pause' : 'Play';
+  return (
+    <button type="button" class="button button-round" aria-label={words} title={words} onClick={toggle}>
+      <Icon name={isPlaying.value ? 'pause' : 'play'} />
+    </button>
+  );
+};
+
+const Jumps = ({ past }: { readonly past: Past }) => (
+  <div class="jumps">
+    {landmarks.map((kind) => {
+      const [before, after] = ([-1, 1] as const).map((way) => past.timeline.markFrom(kind, past.place.value, way));
+      const all = past.timeline.marks[kind].length;
+      const jump = (to: number | null | undefined, icon: IconName, words: string) => (
+        <button
+          type="button"
+          class="button button-quiet jump"
+          disabled={to == null}
+          aria-label={words}
+          title={words}
+          onClick={() => past.goTo(to ?? 0)}
+        >
+          <Icon name={icon} />
+        </button>
+      );
+      return (
+        <span key={kind} class={`jump-group jump-${kind}`}>
+          {jump(before, 'previous', `Previous ${kind}`)}
+          <span>
+            {landmarkWords[kind]} <b>{all}</b>
+          </span>
+          {jump(after, 'next', `Next ${kind}`)}
+        </span>
+      );
+    })}
+  </div>
+);
+
+/** Moves through the past: with the slider and its arrow keys, step by step, by number, from landmark to landmark, or by playing. */
+export const Scrubber = ({ past }: { readonly past: Past }) => {
+  const [place, count] = [past.place.value, past.count.value];
+  const go = (text: string): void => {
+    if (/^\d+$/.test(text)) past.goTo(Number(text));
+  };
+  const isLive = past.chosen.value === null && past.isRead.value;
+  return (
+    <div class="scrubber">
+      <div class="scrubber-track">
+        <input
+          type="range"
+          aria-label="Commit"
+          min={0}
+          max={count}
+          value={place}
+          aria-valuetext={`commit ${place} of ${count}`}
+          onInput={(event) => go(event.currentTarget.value)}
+        />
+        <svg class="marks" viewBox="0 0 1000 8" preserveAspectRatio="none" aria-hidden="true">
+          {landmarks.flatMap((kind) =>
+            past.timeline.marks[kind].map((mark) => (
+              <rect
+                key={`${kind}${mark}`}
+                class={`mark-${kind}`}
+                x={(mark / Math.max(1, count)) * 996}
+                y="0"
+                width="4"
+                height="8"
+              />
+            )),
+          )}
+        </svg>
+      </div>
+      <div class="scrubber-steps">
+        <Step icon="first" words="To the beginning" to={0} past={past} />
+        <Step icon="previous" words="One commit back" to={place - 1} past={past} />
+        <Play past={past} />
+        <Step icon="next" words="One commit on" to={place + 1} past={past} />
+        <Step icon="last" words="To the newest" to={count} past={past} />
+        <label class="place">
+          <span class="unseen">Commit number</span>
+          <input type="number" min={0} max={count} value={place} onChange={(event) => go(event.currentTarget.value)} />
+          <span>of {count}</span>
+        </label>
+        <span class={`live ${isLive ? 'live-on' : ''}`}>{isLive ? 'Live' : past.isRead.value ? 'Past' : 'Reading…'}</span>
+      </div>
+      <Jumps past={past} />
+    </div>
+  );
+};

@@ -1,0 +1,112 @@
+import { useEffect, useMemo } from 'preact/hooks';
+import { summaryOf } from '../../../shared/domain/session/event-summary.ts';
+import { changeQuery, route } from '../base/route.ts';
+import { Problem } from '../parts/empty.tsx';
+import { oneLine, typeWords } from '../parts/one-line.ts';
+import { Time } from '../parts/time.tsx';
+import { CommitList } from './commit-list.tsx';
+import { type Change, changesBetween, isBookkeeping } from './differences.ts';
+import { ForkButton } from './fork-button.tsx';
+import { JsonTree, shortValue } from './json-value.tsx';
+import { MachineDiagram } from './machine-diagram.tsx';
+import { Past } from './past.ts';
+import { SameBadge } from './same-badge.tsx';
+import { Scrubber } from './scrubber.tsx';
+
+const Commit = ({ past }: { readonly past: Past }) => {
+  const commit = past.timeline.commits[past.place.value - 1];
+  if (commit === undefined) return <p class="hint">Before the first commit: the session does not exist yet.</p>;
+  return (
+    <>
+      <p class="commit-facts">
+        Sequence <b>{commit.seq}</b>, revision <b>{commit.rev}</b>, <Time at={commit.at} exact />, by <b>{commit.actor}</b>
+      </p>
+      <ul class="happened">
+        {commit.events.map((event, index) => (
+          <li key={index}>
+            <b>{typeWords(event.type)}</b> {summaryOf(event, oneLine)}
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+};
+
+const Changes = ({ changes }: { readonly changes: readonly Change[] }) => (
+  <dl class="changes">
+    {changes.map(({ path, before, after }) => (
+      <div key={path}>
+        <dt>{path}</dt>
+        <dd>
+          <del>{shortValue(before)}</del> <ins>{shortValue(after)}</ins>
+        </dd>
+      </div>
+    ))}
+  </dl>
+);
+
+const Moment = ({ past }: { readonly past: Past }) => {
+  const place = past.place.value;
+  const [before, state] = useMemo(
+    () => [past.timeline.stateAfter(Math.max(0, place - 1)), past.timeline.stateAfter(place)] as const,
+    [past, place],
+  );
+  const seq = past.timeline.commits[place - 1]?.seq ?? 0;
+  const changes = useMemo(() => changesBetween(before, state), [before, state]);
+  const [facts, books] = [changes.filter((change) => !isBookkeeping(change)), changes.filter(isBookkeeping)];
+  return (
+    <div class="moment">
+      <section class="card" aria-labelledby="moment-happened">
+        <h2 id="moment-happened">What happened</h2>
+        <Commit past={past} />
+        <div class="moment-actions">
+          <ForkButton sessionKey={past.key} seq={seq} />
+          <SameBadge sessionKey={past.key} seq={seq} state={state} />
+        </div>
+      </section>
+      <section class="card" aria-labelledby="moment-machine">
+        <h2 id="moment-machine">State machine</h2>
+        <MachineDiagram before={before.status} status={state.status} />
+      </section>
+      <section class="card" aria-labelledby="moment-changes">
+        <h2 id="moment-changes">What it changed</h2>
+        {facts.length === 0 ? <p class="hint">Nothing but its place in the log.</p> : <Changes changes={facts} />}
+        {books.length > 0 && (
+          <details class="books">
+            <summary>Bookkeeping ({books.length})</summary>
+            <Changes changes={books} />
+          </details>
+        )}
+      </section>
+      <section class="card" aria-labelledby="moment-state">
+        <h2 id="moment-state">The whole state</h2>
+        <JsonTree name="context" value={state.context} />
+        <JsonTree name="position" value={state.position} />
+      </section>
+    </div>
+  );
+};
+
+/** Scrubs through a session's past with the runtime's own fold. Nothing is executed, and no model is called. */
+export const TimeMachineView = ({ sessionKey }: { readonly sessionKey: string }) => {
+  const past = useMemo(() => {
+    const { at = '' } = route.peek().query;
+    return new Past(sessionKey, /^\d+$/.test(at) ? Number(at) : null);
+  }, [sessionKey]);
+  useEffect(() => () => past.close(), [past]);
+  const seq = past.chosen.value === null ? '' : `${past.timeline.commits[past.place.value - 1]?.seq ?? 0}`;
+  useEffect(() => {
+    if (past.isRead.value) changeQuery({ at: seq });
+  }, [past, seq]);
+  return (
+    <div class="past">
+      {past.problem.value !== null && <Problem text={past.problem.value} />}
+      <Scrubber past={past} />
+      <div class="past-body">
+        <CommitList past={past} />
+        <Moment past={past} />
+      </div>
+    </div>
+  );
+};
+export default TimeMachineView;

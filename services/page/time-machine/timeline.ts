@@ -1,0 +1,74 @@
+import type { RecordedCommit } from '../../../shared/domain/session/envelope.ts';
+import {
+  initialState,
+  type SessionState,
+  type ShownState,
+  toPlain,
+  toShown,
+} from '../../../shared/domain/session/fold/evolve.ts';
+import { HistoryFold } from '../../../shared/domain/session/fold/history-fold.ts';
+
+/**
+ * The past of a session, folded by the very function of the runtime (I4). Nothing is executed: the fold has no effects. A state is kept every
+ * few commits, so that any moment is near one; states share memory, and the commits are kept once.
+ */
+
+/** Commits between two kept states: a seek folds fewer than this. */
+const keptEvery = 25;
+
+/** What a person looks for in a history. */
+export const landmarks = ['error', 'reset', 'approval'] as const;
+export type Landmark = (typeof landmarks)[number];
+
+const landmarkOf = ({ events }: RecordedCommit): Landmark | null => {
+  for (const event of events) {
+    if (event.type === 'turn_failed' || event.type === 'history_damaged' || event.type === 'introspection_failed') return 'error';
+    if (event.type === 'tool_result' && event.outcome !== 'ok') return 'error';
+    if (event.type === 'session_reset' || event.type === 'session_deleted') return 'reset';
+    if (event.type === 'approval_requested' || event.type === 'approval_resolved') return 'approval';
+  }
+  return null;
+};
+
+export class Timeline {
+  readonly commits: RecordedCommit[] = [];
+  /** The places of landmarks, by kind, in order. */
+  readonly marks: Readonly<Record<Landmark, number[]>> = { error: [], reset: [], approval: [] };
+  /** The state after every `keptEvery` commits, the first of them before any. */
+  readonly #kept: SessionState[] = [initialState];
+  readonly #fold = new HistoryFold();
+
+  /** Adds the next commit. Throws `AssertionError` for one that cannot be folded. */
+  add(commit: RecordedCommit): void {
+    this.#fold.take(commit);
+    this.commits.push(commit);
+    const mark = landmarkOf(commit);
+    if (mark !== null) this.marks[mark].push(this.commits.length);
+    if (this.commits.length % keptEvery === 0) this.#kept.push(this.#fold.state);
+  }
+
+  /** The state after so many commits; 0: before the first. */
+  stateAfter(count: number): ShownState {
+    const near = Math.min(Math.floor(count / keptEvery), this.#kept.length - 1);
+    const fold = new HistoryFold(this.#kept[near]);
+    for (const commit of this.commits.slice(near * keptEvery, count)) fold.take(commit);
+    return toShown(toPlain(fold.state));
+  }
+
+  /** How many commits there were at a sequence. */
+  countAt(seq: number): number {
+    let [low, high] = [0, this.commits.length];
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if ((this.commits[middle]?.seq ?? 0) <= seq) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  /** The next landmark of a kind after a place, or before it; `null` if there is none. */
+  markFrom(kind: Landmark, place: number, direction: 1 | -1): number | null {
+    const marks = this.marks[kind];
+    return (direction === 1 ? marks.find((mark) => mark > place) : marks.findLast((mark) => mark < place)) ?? null;
+  }
+}

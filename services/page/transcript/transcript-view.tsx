@@ -1,0 +1,130 @@
+import { useEffect, useState } from 'preact/hooks';
+import type { LogEntry } from '../../../shared/client/main.ts';
+import { summaryOf } from '../../../shared/domain/session/event-summary.ts';
+import type { SessionEvent } from '../../../shared/domain/session/events.ts';
+import { linkTo } from '../base/route.ts';
+import { client, problemOf } from '../base/signed-in.ts';
+import { Problem } from '../parts/empty.tsx';
+import { oneLine, typeWords } from '../parts/one-line.ts';
+import { spanText, Time } from '../parts/time.tsx';
+import { useVirtual } from '../parts/virtual.ts';
+
+/** One event, as a line of the transcript. */
+interface Line {
+  readonly id: string;
+  readonly seq: number;
+  readonly at: number;
+  readonly event: SessionEvent;
+  readonly actor: string;
+  /** Time since the line before, ms. */
+  readonly sinceMs: number;
+}
+const rowHeight = 52;
+const pageCommits = 2_000;
+
+const linesOf = (commits: readonly LogEntry[]): Line[] => {
+  let last = commits[0]?.at ?? 0;
+  return commits.flatMap(({ seq, at, actor, events }) => {
+    const sinceMs = at - last;
+    last = at;
+    return events.map((event, index) => ({ id: `${seq}.${index}`, seq, at, event, actor, sinceMs: index === 0 ? sinceMs : 0 }));
+  });
+};
+
+const tokensOf = (event: SessionEvent): string | null => {
+  if (event.type !== 'model_step') return null;
+  const { inputTokens, outputTokens, costUsd } = event.usage;
+  return `${inputTokens} in, ${outputTokens} out${costUsd === undefined ? '' : `, $${costUsd.toFixed(4)}`}`;
+};
+
+const Row = ({ line, sessionKey }: { readonly line: Line; readonly sessionKey: string }) => {
+  const { event, at, seq, actor, sinceMs } = line;
+  const tokens = tokensOf(event);
+  return (
+    <div class={`line line-${event.type}`}>
+      <a
+        class="line-id"
+        href={linkTo(['sessions', sessionKey, 'time'], { at: `${seq}` })}
+        title="Show this moment in the time machine"
+      >
+        {line.id}
+      </a>
+      <span class="line-type">{typeWords(event.type)}</span>
+      <span class="line-text">{summaryOf(event, oneLine)}</span>
+      <span class="line-facts">
+        {tokens !== null && <span>{tokens}</span>}
+        {sinceMs >= 1_000 && <span>after {spanText(sinceMs)}</span>}
+        <span>{actor}</span>
+        <Time at={at} exact />
+      </span>
+    </div>
+  );
+};
+
+const download = (name: string, text: string): void => {
+  const link = document.createElement('a');
+  link.href = URL.createObjectURL(new Blob([text], { type: 'application/x-ndjson' }));
+  link.download = name;
+  link.click();
+  URL.revokeObjectURL(link.href);
+};
+
+/** The whole log of a session, event by event: who, when, how long, how many tokens, and the commit of each line. */
+export const TranscriptView = ({ sessionKey }: { readonly sessionKey: string }) => {
+  const [commits, setCommits] = useState<readonly LogEntry[]>([]);
+  const [isRead, setRead] = useState(false);
+  const [problem, setProblem] = useState<string | null>(null);
+  useEffect(() => {
+    const { signal, abort } = ((controller: AbortController) => ({
+      signal: controller.signal,
+      abort: () => controller.abort(),
+    }))(new AbortController());
+    const read = async (): Promise<void> => {
+      const found: LogEntry[] = [];
+      for await (const commit of client.sessions.export(sessionKey, { signal })) {
+        found.push(commit);
+        if (found.length % pageCommits === 0) setCommits([...found]);
+      }
+      setCommits(found);
+      setRead(true);
+    };
+    read().catch((error: unknown) => {
+      if (!signal.aborted) setProblem(problemOf(error));
+    });
+    return abort;
+  }, [sessionKey]);
+  const lines = linesOf(commits);
+  const { scroller, rows, height } = useVirtual({ count: lines.length, rowHeight });
+  return (
+    <div class="transcript">
+      {problem !== null && <Problem text={problem} />}
+      <div class="transcript-head">
+        <p class="hint">{isRead ? `${lines.length} events in ${commits.length} commits` : 'Reading…'}</p>
+        <button
+          type="button"
+          class="button button-quiet"
+          disabled={!isRead}
+          onClick={() => download('session.jsonl', `${commits.map((commit) => JSON.stringify(commit)).join('\n')}\n`)}
+        >
+          Download JSONL
+        </button>
+      </div>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard */}
+      <section class="lines" ref={scroller} tabIndex={0} aria-label="Events">
+        <ol style={{ height: `${height}px` }}>
+          {rows.map(({ index, start }) => {
+            const line = lines[index];
+            return (
+              line && (
+                <li key={line.id} style={{ transform: `translateY(${start}px)` }}>
+                  <Row line={line} sessionKey={sessionKey} />
+                </li>
+              )
+            );
+          })}
+        </ol>
+      </section>
+    </div>
+  );
+};
+export default TranscriptView;

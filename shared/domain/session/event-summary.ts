@@ -1,0 +1,95 @@
+import type { EventOf, SessionEvent } from './events.ts';
+
+/** Puts text from outside on one line of at most so many characters. */
+export type Shorten = (text: string, width: number) => string;
+
+const width = 100;
+
+const routeText = (event: EventOf<'route_changed' | 'delivery_reported' | 'delivery_repeated'>, oneLine: Shorten): string => {
+  const to = `${event.deliverTo.channel} ${oneLine(event.deliverTo.to, 60)}`;
+  if (event.type === 'route_changed') return to;
+  if (event.type === 'delivery_repeated') return `by ${event.by} to ${to}: ${oneLine(event.text, width)}`;
+  return `${event.outcome}, to ${to}: ${oneLine(event.detail, width)}`;
+};
+
+/** An event in a few words, for lists of events on a terminal and on the page. */
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: one table of all events
+export const summaryOf = (event: SessionEvent, oneLine: Shorten): string => {
+  switch (event.type) {
+    case 'user_message':
+      return `${event.message.sender.name ?? event.message.sender.id}: ${oneLine(event.message.text, width)}`;
+    case 'assistant_message':
+    case 'message_edited':
+      return oneLine(event.text, width);
+    case 'model_step':
+      return `step ${event.step}, ${event.usage.totalTokens} tokens: ${oneLine(event.text, width)}`;
+    case 'turn_failed':
+      return `${event.code}: ${oneLine(event.message, width)}`;
+    case 'message_refused':
+      return event.code;
+    case 'turn_queued':
+      return `position ${event.position}`;
+    case 'turn_started':
+      return `attempt ${event.attempt}`;
+    case 'turn_resumed':
+      return `attempt ${event.turn.attempt}, from step ${event.step}`;
+    case 'client_results_awaited':
+      return `of ${event.calls.join(', ')}`;
+    case 'client_results_received':
+      return `by ${event.by}, attempt ${event.turn.attempt}`;
+    case 'approval_requested':
+      return oneLine(event.action, width);
+    case 'approval_resolved':
+      return `${event.verdict} by ${event.by}`;
+    case 'session_opened':
+    case 'session_reset':
+      return `generation ${event.generation}, ${event.sessionId}`;
+    case 'turn_aborted':
+    case 'queue_cleared':
+    case 'session_deactivated':
+    case 'session_deleted':
+      return event.reason;
+    case 'history_damaged':
+      return `rev ${event.fromRev} to ${event.toRev} ${event.damage}: ${event.reason}`;
+    case 'notice':
+      return oneLine(event.notice.text, width);
+    case 'participant_resolved':
+      return `${event.participant.principal ?? event.participant.id} (${event.participant.role ?? 'participant'})`;
+    case 'origin_changed':
+      return oneLine(event.origin.label ?? event.origin.displayName ?? event.origin.from ?? '', width);
+    case 'route_changed':
+    case 'delivery_reported':
+    case 'delivery_repeated':
+      return routeText(event, oneLine);
+    case 'settings_changed':
+      return oneLine(JSON.stringify(event.changes), width);
+    case 'checkpoint_requested':
+      return `${event.reason}, rev ${event.fromRev} to ${event.toRev}`;
+    case 'introspected':
+      return `${event.reason}, rev ${event.fromRev} to ${event.toRev}: ${oneLine(event.description ?? '', width)}`.trimEnd();
+    case 'introspection_failed':
+      return `${event.reason}, rev ${event.fromRev} to ${event.toRev}, ${event.code}: ${oneLine(event.message, width)}`;
+    case 'memory_changed':
+      return event.changes.map((change) => `${change.op} ${oneLine('text' in change ? change.text : change.id, 60)}`).join('; ');
+    case 'skills_changed':
+      return `${event.skills.length} skills`;
+    case 'turn_joined':
+      return `message ${event.messageId} joined turn ${event.turn.id}`;
+    case 'prompt_changed':
+      return `system prompt of ${event.parts.length} parts`;
+    case 'tool_call_started':
+      return `${event.tool}, ${event.callId}${event.callAttempt > 1 ? `, attempt ${event.callAttempt}` : ''}`;
+    case 'tool_result':
+      return `${event.tool} ${event.outcome}: ${oneLine(event.text, width)}`;
+    case 'tool_output':
+      return `page ${event.page} of ${event.callId}`;
+    case 'context_compacted':
+      return `${event.tokensBefore} tokens became ${event.tokensAfter}`;
+    case 'runs_stopped':
+      return `${event.runs.length} spawned runs: ${event.reason}`;
+    case 'turn_completed':
+    case 'message_withdrawn':
+    case 'session_reopened':
+      return '';
+  }
+};

@@ -1,0 +1,104 @@
+import { limits } from '../../../kit/limits.ts';
+import { estimatedTokens } from '../../../kit/token-estimate.ts';
+import { staleness } from '../../values/expiry.ts';
+import type { PromptPart } from '../../values/types.ts';
+import type { SessionContext } from '../context.ts';
+import type { SessionState } from '../fold/evolve.ts';
+import type { ReportFacts } from '../report-facts.ts';
+
+const number = (value: number): string => value.toLocaleString('en-US');
+const instant = (at: number): string => `${new Date(at).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
+
+/** The report at a time (ms), as text. Pure: the same state and facts give the same text. */
+export const reportText = (facts: ReportFacts, state: SessionState, at: number): string => {
+  const lines = facts.kind === 'status' ? statusLines(facts, state, at) : contextLines(facts, state);
+  return fitting([...lines, ...facts.warnings.map((warning) => `Warning: ${warning}`)]).join('\n');
+};
+
+/** The lines that fit into a notice, and how many do not. */
+const fitting = (lines: readonly string[]): readonly string[] => {
+  let room = limits.noticeCharacters - 64;
+  const kept = lines.filter((line) => {
+    room -= line.length + 1;
+    return room >= 0;
+  });
+  return kept.length === lines.length ? kept : [...kept, `[${lines.length - kept.length} lines more do not fit here]`];
+};
+
+/** A session is not reset while its turn runs; a stale one is reset by its next message. */
+const nextReset = ({ nextDaily, expiry }: ReportFacts, { machine: { context }, position }: SessionState, at: number): string => {
+  const cause = expiry && context.turn === null ? staleness(expiry, position.interactedAt, at) : null;
+  if (cause !== null) return `with the next message (${cause.rule})`;
+  const idle = expiry?.idleMinutes;
+  const resets = [nextDaily, idle && `${instant(position.interactedAt + idle * 60_000)} if idle`].filter(Boolean);
+  return resets.length === 0 ? 'never' : resets.join(', or ');
+};
+
+const statusLines = (facts: ReportFacts, state: SessionState, at: number): string[] => {
+  const { value, context } = state.machine;
+  const { settings, usage, approval, spawned, review } = context;
+  const description = settings.description ?? review.description;
+  return [
+    `Agent: reachable. Model: ${modelOf(facts, context)}`,
+    `Session: ${context.sessionId === '' ? 'none yet' : `${context.sessionId} (generation ${context.generation})`}, ${value.replace('_', ' ')}`,
+    ...(description === '' ? [] : [`About: ${description}`]),
+    ...(review.workingMemory === '' ? [] : [`Working memory: ${short(review.workingMemory)}`]),
+    `Context: ${windowUse(facts, context)}; ${number(usage.totalTokens)} used in ${number(context.completedTurns)} turns, ${number(context.messages)} messages`,
+    ...(usage.costUsd > 0 ? [`Cost: ${usage.costUsd.toFixed(4)} US dollars, as reported by the provider`] : []),
+    ...(context.compactions > 0 ? [`Compactions: ${context.compactions}`] : []),
+    `Waiting: ${context.queue.length}${facts.queueMode === undefined ? '' : ` (queue mode ${facts.queueMode})`}`,
+    ...(approval
+      ? [`Approval pending: ${approval.approvalId}, until ${instant(approval.expiresAt)}: ${short(approval.action)}`]
+      : []),
+    ...(spawned.length > 0 ? [`Spawned runs: ${spawned.map(({ key }) => key).join(', ')}`] : []),
+    `Thinking: ${settings.thinkingLevel ?? 'default'}. Verbose: ${settings.verboseLevel ?? 'default'}. Sending: ${settings.sendPolicy ?? 'inherit'}`,
+    ...(context.sessionId === '' ? [] : [`Next reset: ${nextReset(facts, state, at)}`]),
+  ];
+};
+
+const modelOf = ({ model }: ReportFacts, { settings }: SessionContext): string => settings.model ?? model;
+const short = (text: string): string => (text.length <= 200 ? text : `${text.slice(0, 200).toWellFormed()} …`);
+
+/** How full the context window was at the last step, and whether the provider counted (A1/3). */
+const windowUse = (facts: ReportFacts, context: SessionContext): string => {
+  const { contextTokens, estimated } = context.usage;
+  const windows = new Map(Object.entries(facts.windows ?? {}));
+  const window = windows.get(modelOf(facts, context)) ?? facts.windowTokens;
+  const share =
+    window === undefined ? ' tokens' : ` of ${number(window)} tokens (${Math.round((100 * contextTokens) / window)}%)`;
+  const counted = window === undefined || contextTokens === 0 ? '' : ', counted by the provider';
+  return `${number(contextTokens)}${share}${estimated ? ', estimated' : counted}`;
+};
+
+/** The parts of the last step's prompt, or before the first step those that it would have (D4). */
+const contextLines = (facts: ReportFacts, { machine: { context } }: SessionState): string[] => {
+  const parts = context.prompt.length > 0 ? context.prompt : facts.parts;
+  const total = parts.reduce((sum, { characters }) => sum + characters, 0);
+  return [
+    `System prompt: ${number(total)} characters, about ${number(estimatedTokens(total))} tokens, in ${parts.length} parts`,
+    ...parts.toSorted(biggestFirst).map(sizeLine),
+    ...toolLines(facts),
+    ...skillLines(facts, context),
+    `Conversation: ${number(context.messages)} messages, ${number(context.compactions)} compactions; with the last model step the context was ${windowUse(facts, context)}`,
+  ];
+};
+
+const biggestFirst = (one: PromptPart, other: PromptPart): number => other.characters - one.characters;
+const sizeLine = ({ name, characters }: PromptPart): string =>
+  `- ${name}: ${number(characters)} characters, about ${number(estimatedTokens(characters))} tokens`;
+
+/** All tools by name, and in detail each with its size (D4). */
+const toolLines = ({ kind, tools }: ReportFacts): string[] => {
+  if (tools === undefined) return [];
+  if (tools.length === 0) return ['Tools: none'];
+  if (kind === 'context_detail') return [`Tools: ${tools.length}`, ...tools.toSorted(biggestFirst).map(sizeLine)];
+  return [`Tools: ${tools.map(({ name }) => name).join(', ')}`];
+};
+
+/** The skills that the model saw last, or would see next. In detail each with its version (A15/166). */
+const skillLines = ({ kind, skills: next = [] }: ReportFacts, { skills: seen }: SessionContext): string[] => {
+  const skills = seen.length > 0 ? seen : next;
+  if (skills.length === 0) return [];
+  const names = skills.map(({ name, digest }) => (kind === 'context_detail' ? `${name} (${digest.slice(0, 12)})` : name));
+  return [`Skills: ${names.join(', ')}`];
+};

@@ -1,0 +1,189 @@
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { axeFindings, chromiumPath, launchBrowser, openPage, type Watched } from '../../../support/browser.ts';
+import { afterwards } from '../setup.ts';
+import { type PageRig, startPageRig } from './page-rig.ts';
+
+/** The page in a real browser, on the whole product. */
+
+const path = chromiumPath();
+if (path === null)
+  console.warn('LEFT OUT: the tests of the page need a Chromium in the PATH (on Debian: apt-get install chromium)');
+
+const main = 'agent:main:main';
+const work = 'agent:main:work';
+const hostile = 'agent:main:hostile';
+const place = (key: string, tab: string): string => `#/sessions/${encodeURIComponent(key)}/${tab}`;
+
+let browser: Browser;
+let rig: PageRig;
+
+const open = async (width = 1280, colorScheme: 'light' | 'dark' = 'light'): Promise<Watched> => {
+  const watched = await openPage(browser, { width, colorScheme, origin: rig.url });
+  afterwards(() => watched.page.close());
+  await watched.page.goto(await rig.link());
+  await watched.page.getByRole('heading', { name: 'Sessions', exact: true }).waitFor();
+  return watched;
+};
+const goTo = async ({ page }: Watched, fragment: string): Promise<void> => {
+  await page.evaluate((hash) => {
+    (globalThis as unknown as { location: { hash: string } }).location.hash = hash;
+  }, fragment);
+};
+
+// Where there is no Chromium this says so, above.
+describe.skipIf(path === null)('the page', () => {
+  beforeAll(async () => {
+    const home = mkdtempSync(join(tmpdir(), 'natter-page-'));
+    const tools = { exec: { enabled: true }, rules: [] };
+    [browser, rig] = await Promise.all([launchBrowser(path ?? ''), startPageRig(home, { tools })]);
+    const { sessions } = rig.client;
+    for (const text of ['hello', 'and **again**']) await sessions.post(main, text, { wait: 30 });
+    await sessions.reset(main, { reason: 'test' });
+    await sessions.post(main, 'a fresh start', { wait: 30 });
+    await sessions.post(main, '[[fail busy]] now', { wait: 30 });
+    const bad =
+      '<img src=x onerror="fetch(1)"><script>throw 1</script> ![x](https://evil.example/?q) [click](javascript:alert(1)) **bold**';
+    await sessions.post(hostile, { text: bad, sender: { id: 'x', name: '<b onclick=alert(1)>Eve</b>' } }, { wait: 30 });
+    await sessions.patch(hostile, { displayName: '<img src=x onerror=alert(1)>' });
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await rig?.close();
+  });
+
+  test('signs in with a code that leaves the address, survives a reload, and signs out', async () => {
+    const watched = await open();
+    const { page, faults } = watched;
+    expect(page.url()).not.toContain('code');
+    await page.reload();
+    await page.getByRole('link', { name: /main/ }).first().waitFor();
+    await page.getByRole('link', { name: 'You' }).click();
+    await page.getByText('Administrator').waitFor();
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByText('natter open').waitFor();
+    const stored = await page.evaluate(() =>
+      JSON.stringify((globalThis as unknown as { sessionStorage: object }).sessionStorage),
+    );
+    expect(stored).not.toContain('natter_');
+    expect(faults).toEqual([]);
+  });
+
+  test('a chat goes on in the same bubble when the gateway dies while it streams, with no word twice', async () => {
+    const watched = await open();
+    const { page, faults } = watched;
+    const key = 'agent:main:web:killed';
+    await goTo(watched, place(key, 'chat'));
+    const words = Array.from({ length: 40 }, (_, index) => `word${index}`).join(' ');
+    await page.getByLabel('Message', { exact: true }).fill(`[[think 6000]] ${words}`);
+    await page.keyboard.press('Enter');
+    const answer = page.locator('.said-assistant');
+    await answer.getByText('word3').waitFor();
+    await rig.replaceGateway();
+    await answer.getByText('word39').waitFor();
+    await page.locator('.said-assistant:not([aria-busy])').waitFor();
+    expect(await answer.count()).toBe(1);
+    const said = await answer.locator('.prose').innerText();
+    for (const word of words.split(' ')) expect(said.match(new RegExp(`\\b${word}\\b`, 'g')), word).toHaveLength(1);
+    await page.reload();
+    await answer.getByText('word39').waitFor();
+    expect(await answer.count()).toBe(1);
+    expect(faults).toEqual([]);
+  });
+
+  test('an approval is answered once, from the inbox, by keyboard alone', async () => {
+    await rig.client.sessions.post(work, '[[tool exec {"command": ["true"]}]] please', {});
+    const watched = await open();
+    const { page, faults } = watched;
+    await goTo(watched, '#/approvals');
+    const card = page.getByRole('article');
+    await card.getByText('true').waitFor();
+    await page.reload();
+    const allow = page.getByRole('button', { name: 'Allow once' });
+    await allow.waitFor();
+    for (let presses = 0; presses < 30 && !(await allow.evaluate((element) => element.matches(':focus'))); presses++)
+      await page.keyboard.press('Tab');
+    await page.keyboard.press('Enter');
+    await page.getByText('Nothing waits for you').waitFor();
+    await goTo(watched, place(work, 'chat'));
+    await page.getByText(/Allowed by/).waitFor();
+    await page.getByText('please', { exact: false }).last().waitFor();
+    expect(faults).toEqual([]);
+  });
+
+  test('the time machine folds what the gateway folds, at each moment, and jumps to what a person looks for', async () => {
+    const watched = await open();
+    const { page, faults } = watched;
+    await goTo(watched, place(main, 'time'));
+    const same = page.getByText('The same as the gateway’s');
+    await same.waitFor();
+    const number = page.getByLabel('Commit number');
+    const count = Number(await number.getAttribute('max'));
+    expect(count).toBeGreaterThan(4);
+    await page.getByLabel('Commit', { exact: true }).focus();
+    for (let moment = count - 1; moment > 0; moment--) {
+      await page.keyboard.press('ArrowLeft');
+      expect(await number.inputValue()).toBe(`${moment}`);
+      await page.locator('.same-asking').waitFor();
+      await same.waitFor();
+    }
+    await page.getByRole('button', { name: 'Next reset' }).click();
+    await page.locator('.happened').getByText('session reset').waitFor();
+    await page.getByRole('button', { name: 'Next error' }).click();
+    await page.locator('.happened').getByText('turn failed').waitFor();
+    await page.getByRole('img', { name: /running|idle/ }).waitFor();
+    await page.getByRole('button', { name: 'Previous reset' }).click();
+    await page.getByRole('button', { name: 'One commit back' }).click();
+    await page.getByRole('button', { name: 'Fork from here' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Fork' }).click();
+    await page.getByText(/as a fork of sequence/).waitFor();
+    expect(faults).toEqual([]);
+  });
+
+  test('what people and models write is text: no element, no request, no report', async () => {
+    const watched = await open();
+    const { page, faults } = watched;
+    await page.getByText('<img src=x onerror=alert(1)>').first().waitFor();
+    await goTo(watched, place(hostile, 'chat'));
+    await page.getByText('<b onclick=alert(1)>Eve</b>').waitFor();
+    const answer = page.locator('.said-assistant .prose');
+    await answer.getByText('bold').waitFor();
+    expect(await answer.locator('img, script, [onerror], a[href^="javascript"]').count()).toBe(0);
+    expect(await answer.innerText()).toContain('https://evil.example/?q');
+    expect(faults).toEqual([]);
+  });
+
+  test.each([
+    ['light', 1280],
+    ['dark', 390],
+    ['dark', 1280],
+    ['light', 390],
+  ] as const)('axe finds nothing wrong, and nothing is cut off: %s, %d px', async (scheme, width) => {
+    const watched = await open(width, scheme);
+    const { page, faults } = watched;
+    const views: readonly (readonly [string, string])[] = [
+      ['#/sessions', 'a.row'],
+      [place(main, 'chat'), '.said'],
+      [place(main, 'transcript'), '.line'],
+      [place(main, 'time'), '.same-same'],
+      ['#/approvals', '.approvals .empty, .approvals .approval'],
+      ['#/account', '.facts'],
+    ];
+    for (const [fragment, selector] of views) {
+      await goTo(watched, fragment);
+      await page.locator(selector).first().waitFor();
+      expect(await axeFindings(page), fragment).toEqual([]);
+      const overflow = await page.evaluate(() => {
+        const { scrollWidth, clientWidth } = (
+          globalThis as unknown as { document: { documentElement: { scrollWidth: number; clientWidth: number } } }
+        ).document.documentElement;
+        return scrollWidth - clientWidth;
+      });
+      expect(overflow, fragment).toBeLessThanOrEqual(0);
+    }
+    expect(faults).toEqual([]);
+  });
+});

@@ -1,0 +1,240 @@
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { findProviders } from '../../../../services/cli/init/find-providers.ts';
+import { type InitOptions, init } from '../../../../services/cli/init/init.ts';
+import { type KnownProvider, knownProviders } from '../../../../services/cli/init/known-providers.ts';
+import type { Questions } from '../../../../services/cli/init/questions.ts';
+import { createTerminal, type World } from '../../../../services/cli/terminal.ts';
+import { loadConfig } from '../../../../shared/runtime/config/load.ts';
+import {
+  type Answer,
+  anthropic,
+  openai,
+  type ProviderServer,
+  startProvider,
+  status,
+  stream,
+} from '../../../support/provider-server.ts';
+
+/** `natter init` against a provider that is none: what it finds, asks, tries and writes, and that no key is told. */
+
+const key = 'sk-planted-key-0815-0815';
+let home: string;
+beforeEach(() => {
+  home = mkdtempSync(join(tmpdir(), 'natter-init-'));
+});
+afterEach(() => rmSync(home, { recursive: true }));
+
+const ready = stream(openai.begin(), openai.text('ready'), openai.end('stop'));
+const provide = async (...answers: [Answer, ...Answer[]]): Promise<ProviderServer> => {
+  const server = await startProvider(...answers);
+  onTestFinished(server.close);
+  return server;
+};
+
+interface Told {
+  readonly printed: string;
+  readonly written: string;
+}
+/** Runs it with these options and answers. A key that it printed or wrote to the configuration fails the test. */
+const run = async (options: Partial<InitOptions>, env: Record<string, string> = {}, questions?: Questions): Promise<Told> => {
+  const lines: string[] = [];
+  const stream = { write: (text: string) => lines.push(text) };
+  const world: World = {
+    ...{ env: { PATH: process.env.PATH ?? '', OLLAMA_HOST: '127.0.0.1:1', ...env }, home },
+    terminal: createTerminal({ out: stream, err: stream, interactive: false, now: () => 0 }),
+    ...{ input: new PassThrough(), output: new PassThrough(), program: 'natter', version: '0', timeZone: 'UTC' },
+    ...{ now: () => Date.parse('2026-11-23T12:00:00Z'), interrupted: new AbortController().signal },
+  };
+  const path = join(home, '.natter', 'natter.json');
+  let failure: unknown;
+  await init(world, { test: true, ...options }, questions).catch((error: unknown) => {
+    failure = error;
+  });
+  const written = existsSync(path) ? readFileSync(path, 'utf8') : '';
+  for (const text of [lines.join(''), written, String(failure)]) expect(text).not.toContain(key);
+  if (failure !== undefined) throw failure;
+  return { printed: lines.join(''), written };
+};
+const config = (env: Record<string, string> = {}) => loadConfig({ env, home });
+
+describe('natter init', () => {
+  test('writes a configuration that works, with comments, for this user alone', async () => {
+    const server = await provide(ready);
+    const { printed, written } = await run({ provider: 'openai', baseUrl: server.url, keyEnv: 'HOUSE_KEY' }, { HOUSE_KEY: key });
+    expect(printed).toMatch(
+      /found +OpenAI, model huge\n[\s\S]*works +openai\/huge answered in [\d.]+ s\n[\s\S]*written .*natter\.json\nNext: natter up\n$/,
+    );
+    expect(config()).toMatchObject({
+      agent: { model: 'openai/huge' },
+      model: { providers: { openai: { kind: 'openai-compatible', baseUrl: server.url, apiKeyEnv: 'HOUSE_KEY' } } },
+    });
+    expect(written).toMatch(
+      /\/\/ Written by "natter init" on 2026-11-23\..*\n[\s\S]*\/\/ The environment variable that holds the key/,
+    );
+    expect(statSync(join(home, '.natter', 'natter.json')).mode & 0o077).toBe(0);
+    expect(server.listings.map(({ authorization }) => authorization)).toEqual([`Bearer ${key}`]);
+    expect(server.requests).toHaveLength(1);
+    expect(server.requests[0]?.headers.authorization).toBe(`Bearer ${key}`);
+  });
+
+  test.each<[string, Partial<InitOptions>, Record<string, string>, object]>([
+    ['a variable', { keyEnv: 'K' }, { K: key }, { apiKeyEnv: 'K' }],
+    ['a command', { keyCommand: ['node', '-p', 'process.env.K'] }, { K: key }, { keyCommand: ['node', '-p', 'process.env.K'] }],
+    ["nothing, for a server of one's own", {}, {}, {}],
+  ])('takes the key from %s', async (_, options, env, source) => {
+    const server = await provide(ready);
+    await run({ baseUrl: server.url, model: 'tiny', ...options }, env);
+    expect(config().model.providers.own).toMatchObject({ baseUrl: server.url, ...source });
+    expect(config().agent.model).toBe('own/tiny');
+    expect(server.requests[0]?.headers.authorization).toBe(Object.keys(options).length === 0 ? undefined : `Bearer ${key}`);
+  });
+
+  test('takes the key from a file', async () => {
+    const server = await provide(ready);
+    writeFileSync(join(home, 'key'), key, { mode: 0o600 });
+    await run({ baseUrl: server.url, keyFile: join(home, 'key') });
+    expect(config().model.providers.own).toMatchObject({ keyFile: join(home, 'key') });
+  });
+
+  test('speaks the other wire format as well', async () => {
+    const server = await provide(stream(anthropic.begin(), anthropic.text('ready'), anthropic.end('stop')));
+    await run(
+      { provider: 'anthropic', baseUrl: server.url, keyEnv: 'ANTHROPIC_API_KEY', model: 'tiny' },
+      { ANTHROPIC_API_KEY: key },
+    );
+    expect(server.requests[0]?.headers['x-api-key']).toBe(key);
+    expect(config().model.providers.anthropic).toMatchObject({ kind: 'anthropic', apiKeyEnv: 'ANTHROPIC_API_KEY' });
+  });
+
+  test.each<[string, Answer, RegExp]>([
+    [
+      'a wrong key',
+      status(401, openai.error('invalid_api_key', `Incorrect API key provided: ${key}`)),
+      /model_auth: .*; check the key/,
+    ],
+    ['a model that is not offered', status(404, openai.error('not_found', 'no such model')), /model_unknown: .*; choose a model/],
+    ['a server in trouble', status(503, openai.error('overloaded', 'later')), /model_unavailable: .*check the address/],
+  ])('%s: says so and what to do, and writes nothing', async (_, answer, message) => {
+    const server = await provide(answer);
+    const options = { baseUrl: server.url, keyEnv: 'K', model: 'tiny' };
+    await expect(run(options, { K: key })).rejects.toThrow(
+      expect.objectContaining({ code: 'unavailable', message: expect.stringMatching(message) }),
+    );
+    expect(existsSync(join(home, '.natter'))).toBe(false);
+    await run({ ...options, test: false }, { K: key });
+    expect(config().agent.model).toBe('own/tiny');
+  });
+
+  test('never replaces a configuration unasked, and keeps the old one', async () => {
+    const server = await provide(ready);
+    await run({ provider: 'offline' });
+    expect(config().agent.model).toBe('offline');
+    const before = readFileSync(join(home, '.natter', 'natter.json'), 'utf8');
+    await expect(run({ baseUrl: server.url })).rejects.toThrow(/natter\.json exists; edit it .*--force/);
+    await run({ baseUrl: server.url, model: 'tiny', force: true });
+    expect(config().agent.model).toBe('own/tiny');
+    expect(readFileSync(join(home, '.natter', 'natter.json.bak'), 'utf8')).toBe(before);
+  });
+
+  test('refuses what it does not know, with what it knows', async () => {
+    await expect(run({ provider: 'nobody' })).rejects.toThrow(
+      /"nobody" is not known; use one of anthropic, openai, .*--base-url/,
+    );
+  });
+});
+
+describe('with a person to ask', () => {
+  /** Takes the choice of this label, or types this. */
+  const answers = (...said: string[]): Questions => {
+    const next = (): string => said.shift() ?? 'nothing more was to be asked';
+    return {
+      choose: async (_, choices) => {
+        const wanted = next();
+        const found = choices.find(({ label }) => label === wanted);
+        if (!found) throw new Error(`no choice ${wanted} among ${choices.map(({ label }) => label).join(', ')}`);
+        return found.value;
+      },
+      ...{ secret: async () => next(), text: async () => next() },
+      isYes: async () => next() === 'yes',
+    };
+  };
+
+  test('a key that is typed gets a file that only this user can read, and the configuration names it', async () => {
+    await run({ test: false, model: 'tiny' }, {}, answers('Another provider', 'Mistral', key));
+    const keyFile = join(home, '.natter', 'keys', 'mistral');
+    expect(config().model.providers.mistral).toMatchObject({ keyFile });
+    expect(readFileSync(keyFile, 'utf8')).toBe(`${key}\n`);
+    expect(statSync(keyFile).mode & 0o077).toBe(0);
+    expect(readdirSync(join(home, '.natter')).sort()).toEqual(['keys', 'natter.json']);
+  });
+
+  test("a server of one's own is asked for its models", async () => {
+    const server = await provide(ready);
+    await run({}, {}, answers('A server of your own', server.url, 'tiny'));
+    expect(config().agent.model).toBe('own/tiny');
+  });
+
+  test('a model that does not answer may be written nevertheless', async () => {
+    const server = await provide(status(503, {}));
+    await expect(run({}, {}, answers('A server of your own', server.url, 'tiny', 'no'))).rejects.toThrow(/did not answer/);
+    await run({}, {}, answers('A server of your own', server.url, 'tiny', 'yes'));
+    expect(config().agent.model).toBe('own/tiny');
+  });
+
+  test('nobody needs a provider', async () => {
+    await run({}, {}, answers('None for now'));
+    expect(config().agent.model).toBe('offline');
+  });
+});
+
+describe('what is found', () => {
+  const local = (server: ProviderServer): KnownProvider => ({
+    ...{ name: 'ollama', title: 'Ollama', kind: 'openai-compatible', baseUrl: server.url, variables: [], models: [] },
+  });
+  const paid = knownProviders.filter(({ variables }) => variables.length > 0);
+
+  test.each(paid.flatMap(({ name, variables }) => variables.map((variable) => [variable, name] as const)))(
+    '%s is the key of %s',
+    async (variable, name) => {
+      expect(await findProviders({ [variable]: key }, paid)).toMatchObject([{ name, apiKeyEnv: variable }]);
+    },
+  );
+
+  test('an empty variable is none', async () => expect(await findProviders({ OPENAI_API_KEY: ' ' }, paid)).toEqual([]));
+
+  test('a server on this machine that lists models, also where OLLAMA_HOST says', async () => {
+    const server = await provide(ready);
+    expect(await findProviders({}, [local(server)])).toMatchObject([{ name: 'ollama', offered: ['huge', 'tiny'] }]);
+    const elsewhere = { ...local(server), baseUrl: 'http://127.0.0.1:1/v1' };
+    expect(await findProviders({}, [elsewhere])).toEqual([]);
+    const { host } = new URL(server.url);
+    expect(await findProviders({ OLLAMA_HOST: host }, [elsewhere])).toMatchObject([{ baseUrl: server.url }]);
+    expect(await findProviders({ OLLAMA_HOST: host.replace('127.0.0.1', '0.0.0.0') }, [elsewhere])).toMatchObject([
+      { baseUrl: server.url },
+    ]);
+  });
+
+  test('something else on that port is not a provider', async () => {
+    const { createServer } = await import('node:http');
+    const other = createServer((_, response) => response.end('<html>'));
+    await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => void other.close());
+    const { port } = other.address() as { port: number };
+    expect(
+      await findProviders(
+        { OLLAMA_HOST: `127.0.0.1:${port}` },
+        knownProviders.filter(({ name }) => name === 'ollama'),
+      ),
+    ).toEqual([]);
+  });
+
+  test('addresses and names are sound: each is https, or on this machine', () => {
+    expect(new Set(knownProviders.map(({ name }) => name)).size).toBe(knownProviders.length);
+    for (const { baseUrl, variables } of knownProviders)
+      expect(baseUrl).toMatch(variables.length > 0 ? /^https:\/\/[\w./-]+[^/]$/ : /^http:\/\/127\.0\.0\.1:\d+\/v1$/);
+  });
+});
