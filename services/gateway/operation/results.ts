@@ -44,7 +44,6 @@ export const begunRun = z
     id: 'BegunRun',
     description: 'A run as its call has left it. `duplicate`: it had begun before, by the same Idempotency-Key.',
   });
-
 const took = {
   runId: id,
   status: z.enum(['ok', 'accepted']),
