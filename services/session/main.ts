@@ -179,6 +179,7 @@ const recover = (
     owns: (key) => consumption.owned().includes(commands.partitionOf(key)),
     recover: (key) => host.recover(key),
     expire: (key, approvalId) => host.expire(key, approvalId),
+    expireResults: (key, turnId) => host.expireResults(key, turnId),
   });
 
 const hostMetrics = (host: SessionHost): Record<string, number> => ({

@@ -37,7 +37,7 @@ export interface RunOptions extends WriteOptions {
 }
 export interface ListOptions extends ReadOptions {
   readonly activeMinutes?: number | undefined;
-  readonly status?: 'idle' | 'running' | 'awaiting_approval' | 'inactive' | 'all' | undefined;
+  readonly status?: 'idle' | 'running' | 'awaiting_approval' | 'awaiting_results' | 'inactive' | 'all' | undefined;
   /** Only those with this text in their key, name, description or last message. */
   readonly search?: string | undefined;
 }

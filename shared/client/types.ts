@@ -4,15 +4,9 @@ import type { CommandAnswer, RecordedCommit } from '../domain/session/envelope.t
 import type { EventType, SessionEvent } from '../domain/session/events.ts';
 import type { ShownState } from '../domain/session/fold/evolve.ts';
 import type { Attachment } from '../domain/values/attachment.ts';
+import type { thinkingLevels, verboseLevels } from '../domain/values/levels.ts';
 import type { QueueRule } from '../domain/values/queue-rule.ts';
-import type {
-  DeliveryTarget,
-  Sender,
-  Settings,
-  SettingsChange as StoredChange,
-  thinkingLevels,
-  verboseLevels,
-} from '../domain/values/types.ts';
+import type { DeliveryTarget, Sender, Settings, SettingsChange as StoredChange } from '../domain/values/types.ts';
 import type { Difference } from '../kit/comparison.ts';
 
 /** What the gateway accepts and returns, as in docs/integrate/openapi.json. Times are milliseconds since 1970. */
@@ -134,7 +128,13 @@ export interface NewMessage {
   /** Send later, at this time: milliseconds or ISO 8601. */
   readonly sendAt?: number | string;
 }
-type GoingOn = Exclude<Run, { readonly approvalId: string } | { readonly reply: string | null } | { readonly error: object }>;
+type GoingOn = Exclude<
+  Run,
+  | { readonly approvalId: string }
+  | { readonly callIds: readonly string[] }
+  | { readonly reply: string | null }
+  | { readonly error: object }
+>;
 /** A run as the call that started it returned. `duplicate`: it had already been started with the same Idempotency-Key. */
 export type BegunRun =
   | (GoingOn & { readonly duplicate?: boolean; readonly sendAt?: number })

@@ -27,7 +27,7 @@ const gap = z.strictObject({
 
 /** A state as plain data. */
 const plainState = z.strictObject({
-  status: z.enum(['idle', 'running', 'awaiting_approval', 'inactive']),
+  status: z.enum(['idle', 'running', 'awaiting_approval', 'awaiting_results', 'inactive']),
   context: z.strictObject({
     sessionId: id,
     generation: count,
@@ -64,6 +64,7 @@ const plainState = z.strictObject({
             status: z.enum(['pending', 'started', 'done']),
             attempt: z.int().min(1),
             tries: count,
+            client: z.literal(true).optional(),
             runId: id.optional(),
           }),
         ),
@@ -73,6 +74,7 @@ const plainState = z.strictObject({
         deliverTo: deliveryTarget.optional(),
         task: turnTask.optional(),
         askedBy,
+        resultsUntil: z.number().optional(),
       })
       .nullable(),
     approval: approvalRequest.strict().nullable(),

@@ -22,7 +22,7 @@ describe('the domain, for any commands in any order, stale and hostile ones too'
     // No command decides a repair: its commit is made of what can be read of a damaged log (test/unit/session/host/damage.test.ts).
     const decided = eventTypes.filter((type) => type !== 'history_damaged');
     expect([...new Set([...types, ...refused])].sort()).toEqual(decided.sort());
-    expect([...new Set(statuses)].sort()).toEqual(['awaiting_approval', 'idle', 'inactive', 'running']);
+    expect([...new Set(statuses)].sort()).toEqual(['awaiting_approval', 'awaiting_results', 'idle', 'inactive', 'running']);
   });
 
   test('what decide accepts, evolve accepts', () => {
@@ -142,7 +142,7 @@ describe('the domain, for any commands in any order, stale and hostile ones too'
     const property = (wishes: readonly Intent[], under: Domain) => {
       for (const { machine } of play(wishes, under).states) {
         const { turn, queue, approval } = machine.context;
-        const active = machine.value === 'running' || machine.value === 'awaiting_approval';
+        const active = ['running', 'awaiting_approval', 'awaiting_results'].includes(machine.value);
         expect(turn !== null).toBe(active);
         expect(approval !== null).toBe(machine.value === 'awaiting_approval');
         if (!active) expect(queue).toEqual([]);

@@ -22,12 +22,14 @@ export interface Expectation {
   readonly waitMs: number;
   /** Ends the wait. */
   readonly signal: AbortSignal;
+  /** What is waited for. Default: that it is over. */
+  readonly isEnough?: ((run: Run | null) => boolean) | undefined;
 }
-/** The run once it is over, or as it is after `waitMs`, as the log tells it after a sequence. */
+/** The run once it is over, or as far as wanted, or as it is after `waitMs`, as the log tells it after a sequence. */
 export type Recorded = (
   key: SessionKey,
   runId: string,
-  wait: { readonly after: number; readonly waitMs: number; readonly signal: AbortSignal },
+  wait: { readonly after: number } & Omit<Expectation, 'seen'>,
 ) => Promise<Run | null>;
 
 interface Sources {
@@ -81,7 +83,7 @@ export class ExpectedRun {
     const timeout: Run = { runId: this.#runId, status: 'timeout', error: { code: 'timeout', message } };
     try {
       const run = await this.#outcome;
-      return isOver(run) ? run : timeout;
+      return run !== null && this.#isEnough(run) ? run : timeout;
     } catch (error) {
       // The command is stored by now: a 503 would make the caller send it again.
       if (hasCode(error, 'unavailable')) return timeout;
@@ -100,7 +102,7 @@ export class ExpectedRun {
     let known: TrackedRun = unknownRun(this.#runId, 0);
     const endLog = feed.hear(this.#key, (commit) => {
       if (commit !== null) known = afterCommitOf(known, commit, this.#runId);
-      if (commit === null || isOver(known.run)) this.#settle(known.run);
+      if (commit === null || this.#isEnough(known.run)) this.#settle(known.run);
     });
     this.#ends.push(endLog);
     try {
@@ -119,13 +121,17 @@ export class ExpectedRun {
 
   async #ofRepeat(): Promise<Run | null> {
     const { run } = await findRun(this.#sources.ports, this.#key, this.#runId, this.#expectation.seen);
-    if (run !== null) return isOver(run) ? run : this.#recordedBefore();
+    if (run !== null) return this.#isEnough(run) ? run : this.#recordedBefore();
     const message = 'a message with this messageId is in the session already; nothing was added';
     return failedRun(this.#runId, 'duplicate_message', message);
   }
 
   #recordedBefore(): Promise<Run | null> {
-    const { seen: after, waitMs } = this.#expectation;
-    return this.#sources.recorded(this.#key, this.#runId, { after, waitMs, signal: this.#over.signal });
+    const { seen: after, waitMs, isEnough } = this.#expectation;
+    return this.#sources.recorded(this.#key, this.#runId, { after, waitMs, isEnough, signal: this.#over.signal });
+  }
+
+  #isEnough(run: Run | null): boolean {
+    return (this.#expectation.isEnough ?? isOver)(run);
   }
 }

@@ -11,6 +11,9 @@ import { type Expectation, ExpectedRun, type Recorded } from './expected-run.ts'
 /** A hint for callers whose run was not found. */
 export const olderRuns = 'of a long session only the latest runs are looked for; older ones are read with its messages';
 
+/** How long a caller waits for a run, and for what. */
+export type Wait = Omit<Expectation, 'seen'>;
+
 /** Finds runs in the log and waits for them, on any replica (A10/122). */
 export class Runs {
   readonly #ports: Ports;
@@ -43,9 +46,9 @@ export class Runs {
   async await(
     key: SessionKey,
     runId: string,
-    { after = 0, waitMs, signal }: { after?: number; waitMs: number; signal: AbortSignal },
+    { after = 0, waitMs, signal, isEnough }: { after?: number } & Wait,
   ): Promise<Run | null> {
-    return (await this.#recorded(key, runId, { after, waitMs, signal })) ?? this.noted(key, runId);
+    return (await this.#recorded(key, runId, { after, waitMs, signal, isEnough })) ?? this.noted(key, runId);
   }
 
   /**
@@ -56,9 +59,9 @@ export class Runs {
     return new ExpectedRun({ ports: this.#ports, feed: this.#feed, recorded: this.#recorded }, key, runId, expectation);
   }
 
-  readonly #recorded: Recorded = async (key, runId, { after, waitMs, signal }) => {
+  readonly #recorded: Recorded = async (key, runId, { after, ...wait }) => {
     const found = await findRun(this.#ports, key, runId, after);
     const follow = (position: number, until: AbortSignal) => this.#feed.follow({ after: position, key, signal: until });
-    return followRun(this.#clock, follow, { runId, found, waitMs, signal });
+    return followRun(this.#clock, follow, { runId, found, ...wait });
   };
 }

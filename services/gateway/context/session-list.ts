@@ -54,6 +54,9 @@ export interface SessionCounts {
   readonly approvals: { readonly pending: number; readonly oldestAt: number | null };
 }
 
+/** No participant has a space at that place: theirs begin with a channel and a colon. */
+const groupOfThread = (thread: string): string => `thread ${thread}`;
+
 const cursorOf = ({ updatedAt, key }: RowPlace): string => Buffer.from(JSON.stringify([updatedAt, key])).toString('base64url');
 const placeOf = (cursor: string): RowPlace => {
   try {
@@ -164,6 +167,12 @@ export class SessionList {
     return undefined;
   }
 
+  /** The sessions whose last message was this one of a program's conversation, newest first. Read it in one go. */
+  inThread(thread: string): IndexRow[] {
+    const rows = this.#view?.newestFirst({ groups: [groupOfThread(thread)], facet: (text) => text !== '' }) ?? [];
+    return [...rows].filter((row) => row.thread === thread);
+  }
+
   /** The sessions with a pending approval. Read it in one go. */
   allAwaiting(): Iterable<IndexRow> {
     return this.#view?.newestFirst({ facet: (text) => text.startsWith('asks ') }) ?? [];
@@ -177,7 +186,7 @@ export class SessionList {
 
   /** Sessions by status, the number of pending approvals, and the age of the oldest one. */
   counts(): SessionCounts {
-    const sessions = { idle: 0, running: 0, awaiting_approval: 0, inactive: 0 };
+    const sessions = { idle: 0, running: 0, awaiting_approval: 0, awaiting_results: 0, inactive: 0 };
     let [pending, oldestAt]: [number, number | null] = [0, null];
     for (const { deleted, generation, status, approval } of this.#view?.rows() ?? []) {
       if (deleted || generation === 0) continue;
@@ -201,7 +210,8 @@ export class SessionList {
       try {
         this.#view = await index.watch({
           facetOf: (row) => facetOf(row, mainKey),
-          groupsOf: ({ participants }) => participants,
+          groupsOf: ({ participants, thread }) =>
+            thread === undefined ? participants : [...participants, groupOfThread(thread)],
         });
       } catch (error) {
         this.#problem = errorMessage(error);

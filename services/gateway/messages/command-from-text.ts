@@ -7,8 +7,8 @@ import { commandForChat } from '../../../shared/domain/routing/chat-answer.ts';
 import { chatCommandIn } from '../../../shared/domain/routing/chat-command.ts';
 import { queueRuleOf } from '../../../shared/domain/routing/queue-rule.ts';
 import type { CommandOf, SessionCommand } from '../../../shared/domain/session/commands.ts';
-import { isStranger } from '../../../shared/domain/session/decide/queue-share.ts';
 import type { QueueRule } from '../../../shared/domain/values/queue-rule.ts';
+import { isStranger } from '../../../shared/domain/values/queue-share.ts';
 import { occasionFor } from '../commands/envelope.ts';
 
 /** A text for a session. `literal`: it is never a chat command. */

@@ -4,10 +4,11 @@ import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
 import type { IndexRow } from '../../../shared/domain/projections/index-row.ts';
 import { type Run, waitedFor } from '../../../shared/domain/projections/run.ts';
 import type { CommandOf, SessionCommand } from '../../../shared/domain/session/commands.ts';
-import { isStranger } from '../../../shared/domain/session/decide/queue-share.ts';
 import type { CommandEnvelope } from '../../../shared/domain/session/envelope.ts';
 import type { CallAttempt } from '../../../shared/domain/session/repeats/asked-calls.ts';
 import type { QueueRule } from '../../../shared/domain/values/queue-rule.ts';
+import { isStranger } from '../../../shared/domain/values/queue-share.ts';
+import type { Message } from '../../../shared/domain/values/types.ts';
 import { NatterError } from '../../../shared/kit/errors.ts';
 import { limits } from '../../../shared/kit/limits.ts';
 import { refuseWhenDenied } from '../../../shared/runtime/session-tools/sending.ts';
@@ -15,6 +16,7 @@ import { speakerOf } from '../access/speaker.ts';
 import { type Caller, envelopeOf, idempotentIdOf } from '../commands/envelope.ts';
 import { sendEnvelope } from '../commands/send-command.ts';
 import type { GatewayContext } from '../context/gateway-context.ts';
+import type { Wait } from '../context/runs.ts';
 import { pairByText } from '../pairing/pairing.ts';
 import { commandFromText } from './command-from-text.ts';
 
@@ -27,10 +29,15 @@ export interface MessageSubmission {
   readonly call?: CallAttempt | undefined;
   /** The text is never a chat command: programs and agents send texts to the model only (A11). */
   readonly literal: boolean;
+  /** What its program asks of the model besides, and where it stands in that program's conversation. */
+  readonly client?: Message['client'];
+  readonly thread?: string | undefined;
   /** How long to wait for the answer, ms; 0: not at all. */
   readonly waitMs: number;
   /** Ends the wait, never the run. */
   readonly signal: AbortSignal;
+  /** What is waited for. Default: that the run is over. */
+  readonly isEnough?: Wait['isEnough'];
 }
 
 /** Submits a message for a caller, if access and queue allow it, and waits for its run as long as they want (A10/117–121). */
@@ -39,9 +46,9 @@ export const submitMessage = async (
   caller: Caller,
   submission: MessageSubmission,
 ): Promise<Submission & { seen: number }> => {
-  const { waitMs, signal } = submission;
+  const { waitMs, signal, isEnough } = submission;
   const { envelope, seen } = await admitted(context, caller, submission);
-  return { ...(await submitCommand(context, envelope, { waitMs, signal, seen })), seen };
+  return { ...(await submitCommand(context, envelope, { waitMs, signal, isEnough, seen })), seen };
 };
 
 /** Submits a client's retry, and resolves with the run of the attempt that took effect: the first one's, or its own. */
@@ -86,7 +93,7 @@ export interface Submission {
 export const submitCommand = async (
   context: GatewayContext,
   envelope: CommandEnvelope,
-  { waitMs, signal, seen }: { waitMs: number; signal: AbortSignal; seen: number },
+  { waitMs, signal, isEnough, seen }: Wait & { seen: number },
 ): Promise<Submission> => {
   const { ports, runs } = context;
   const { id: runId, key } = envelope;
@@ -97,7 +104,7 @@ export const submitCommand = async (
     runs.note(key, run);
     return { run, duplicate };
   }
-  const expected = runs.expect(key, runId, { seen, waitMs, signal });
+  const expected = runs.expect(key, runId, { seen, waitMs, signal, isEnough });
   try {
     const answered = { answerTo: ports.answers.address, answers: 'unrecorded' } as const;
     const { duplicate } = await ports.commands.publish({ ...envelope, ...answered });
@@ -155,18 +162,22 @@ const refuseFull = (row: IndexRow | null, posted: PostedMessage): void => {
 export const commandFor = async (context: GatewayContext, caller: Caller, said: SubmittedText): Promise<SessionCommand> =>
   (await envelopeFor(context, caller, said)).data;
 
-type SubmittedText = Pick<MessageSubmission, 'key' | 'text' | 'idempotencyKey' | 'call' | 'literal'>;
+type SubmittedText = Pick<MessageSubmission, 'key' | 'text' | 'idempotencyKey' | 'call' | 'literal' | 'client' | 'thread'>;
 
 const envelopeFor = async (
   context: GatewayContext,
   caller: Caller,
-  { key, text, idempotencyKey, call, literal }: SubmittedText,
+  { key, text, idempotencyKey, call, literal, client, thread }: SubmittedText,
 ): Promise<CommandEnvelope> => {
   const { access, config, ports } = context;
   const at = ports.clock.now();
   const id = runIdOf(key, idempotencyKey === undefined ? uuidv7() : idempotentIdOf(caller, key, 'post_message', idempotencyKey));
   const { principal } = caller;
-  const message = { messageId: id, text, sender: speakerOf(principal, undefined, access.identities) };
+  const message = {
+    ...{ messageId: id, text, sender: speakerOf(principal, undefined, access.identities) },
+    ...(client && { client }),
+    ...(thread !== undefined && { thread }),
+  };
   const pair = (code: string) => pairByText(context, caller, { code });
   const mayChange = () => access.mayControl(principal, key, message.sender);
   const data = await commandFromText(config, {

@@ -30,10 +30,10 @@ export const problem = z
     requestId: id,
   })
   .meta({ id: 'Problem', description: 'RFC 9457. Decide by `code`, which never changes its meaning.' });
-
 const goingOn = z.object({ runId: id, status: z.enum(['accepted', 'scheduled', 'queued', 'running']) });
 const cameTo = [
   z.object({ runId: id, status: z.literal('awaiting_approval'), approvalId: id }),
+  z.object({ runId: id, status: z.literal('awaiting_results'), callIds: z.array(id) }),
   z.object({ runId: id, status: z.literal('ok'), reply: z.string().nullable() }),
   z.object({ runId: id, status: z.enum(['error', 'timeout']), error: failure }),
 ] as const;
@@ -44,7 +44,6 @@ export const begunRun = z
     id: 'BegunRun',
     description: 'A run as its call has left it. `duplicate`: it had begun before, by the same Idempotency-Key.',
   });
-
 const took = {
   runId: id,
   status: z.enum(['ok', 'accepted']),

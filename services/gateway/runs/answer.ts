@@ -1,6 +1,7 @@
 import type { Run, TrackedRun } from '../../../shared/domain/projections/run.ts';
 import type { RecordedCommit } from '../../../shared/domain/session/envelope.ts';
 import { withoutSilence } from '../../../shared/domain/values/silence.ts';
+import type { ToolCall } from '../../../shared/domain/values/types.ts';
 
 /** Tokens of a run: the sum of its recorded model steps. */
 export interface Tokens {
@@ -14,7 +15,7 @@ export const between = '\n\n';
 
 /**
  * The text of a run so far, from the log: the visible texts of its model steps, including those before and between tool calls, which a
- * streaming client has seen. With one step it is the run's reply.
+ * streaming client has seen. With one step it is the run's reply. It ends early with calls of the program's own tools.
  */
 export class Answer {
   readonly #runId: string;
@@ -25,6 +26,8 @@ export class Answer {
   #at: number | null = null;
   #isWhole = false;
   #step = 0;
+  #calls = new Map<string, ToolCall>();
+  #handedOver: readonly ToolCall[] = [];
 
   constructor(runId: string) {
     this.#runId = runId;
@@ -42,7 +45,11 @@ export class Answer {
   get at(): number | null {
     return this.#at;
   }
-  /** The run's message was among the commits, so nothing is missing. */
+  /** The calls that are the program's to run: the answer ends with them. */
+  get calls(): readonly ToolCall[] {
+    return this.#handedOver;
+  }
+  /** The run's message, or the results that began it, were among the commits, so nothing is missing. */
   get isWhole(): boolean {
     return this.#isWhole;
   }
@@ -61,12 +68,18 @@ export class Answer {
 
   /** Takes the next commit and the run after it; calls `said` with each step's text and number. */
   take(commit: RecordedCommit, { run, turnId }: TrackedRun, said: (text: string, step: number) => void = () => {}): void {
+    // What follows the results of the calls is another answer.
+    if (this.#handedOver.length > 0) return;
     this.#run = run;
     this.#turnId = turnId;
     if (run !== null) this.#at ??= commit.at;
     for (const event of commit.events) {
       if (event.type === 'user_message' && event.turnId === this.#runId) this.#isWhole = true;
+      if (event.type === 'client_results_received' && event.runId === this.#runId)
+        [this.#isWhole, this.#step] = [true, event.step - 1];
+      if (event.type === 'client_results_awaited' && event.turn.id === turnId) this.#handOver(event.calls);
       if (event.type !== 'model_step' || event.turn.id !== turnId) continue;
+      this.#calls = new Map(event.calls?.map((call) => [call.callId, call]));
       this.#step = event.step;
       const { inputTokens, outputTokens, totalTokens } = event.usage;
       const { input, output, total } = this.#tokens;
@@ -76,5 +89,9 @@ export class Answer {
       if (text !== '') this.#texts.push(text);
       said(text, event.step);
     }
+  }
+
+  #handOver(callIds: readonly string[]): void {
+    this.#handedOver = callIds.flatMap((callId) => this.#calls.get(callId) ?? []);
   }
 }

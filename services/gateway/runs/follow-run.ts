@@ -1,6 +1,7 @@
 import { runIdOf } from '../../../shared/domain/keys/run-id.ts';
 import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
 import { isOver } from '../../../shared/domain/projections/run.ts';
+import type { ClientRequest } from '../../../shared/domain/values/client-request.ts';
 import { NatterError } from '../../../shared/kit/errors.ts';
 import { limits } from '../../../shared/kit/limits.ts';
 import { type ApprovalAnswer, resolveApproval, unknownApproval } from '../approvals/approvals.ts';
@@ -9,6 +10,7 @@ import type { GatewayContext } from '../context/gateway-context.ts';
 import { noSuchSession } from '../context/history.ts';
 import { Refusal } from '../http/problem.ts';
 import { appendContext } from '../messages/append-context.ts';
+import { type GivenResults, giveResults } from '../messages/give-results.ts';
 import { commandFor, submitMessage } from '../messages/submit-message.ts';
 import { visibleText } from './live-text.ts';
 import { type RunEvent, RunEventStream } from './run-event-stream.ts';
@@ -30,6 +32,8 @@ export interface UserText {
   readonly text: string;
   readonly idempotencyKey: string;
   readonly field: string;
+  /** What its program brings along. */
+  readonly client?: ClientRequest | undefined;
 }
 /** `background`: context to append before it. */
 type Message = Streamed & UserText & { readonly background?: string };
@@ -45,7 +49,7 @@ export const runIdFor = (caller: Caller, { key, idempotencyKey }: Pick<Message, 
 export const streamMessage = async (
   context: GatewayContext,
   caller: Caller,
-  { key, text, idempotencyKey, field, background = '', signal }: Message,
+  { key, text, idempotencyKey, field, client, background = '', signal }: Message,
   take: RunEventSink,
 ): Promise<void> => {
   const { access, feed, ports } = context;
@@ -65,7 +69,7 @@ export const streamMessage = async (
   const until = AbortSignal.any([signal, over.signal]);
   const telling = follow(context, caller, { key, runId, after: position, signal: until }, take);
   const waiting = { waitMs: limits.waitSeconds * 1_000, signal: until };
-  const posted = submitMessage(context, caller, { key, text, idempotencyKey, literal: false, ...waiting });
+  const posted = submitMessage(context, caller, { key, text, client, idempotencyKey, literal: false, ...waiting });
   try {
     const run = await Promise.race([telling.then(() => null), posted.then((accepted) => accepted.run)]);
     if (!isOver(run)) return await telling;
@@ -117,6 +121,19 @@ export const streamDecision = async (
   await follow(context, caller, { key, runId: asked.runId, after: asked.after, answered: approvalId, signal }, take);
 };
 
+/** Gives the results of a program's own tools and streams the rest of the run; for repeated results only the stream. Throws as `giveResults`. */
+export const streamResults = async (
+  context: GatewayContext,
+  caller: Caller,
+  { signal, ...given }: GivenResults & Streamed,
+  take: RunEventSink,
+): Promise<void> => {
+  const { key } = given;
+  const { runId, seen, after } = await giveResults(context, caller, given);
+  const known = await beginningOf(context.ports, key, runId, seen);
+  await follow(context, caller, { key, runId, after: Math.min(after, known?.after ?? after), signal }, take);
+};
+
 /** The turn that runs in a session or awaits approval, to be streamed from its start; `null` without one. */
 export const runningTurn = async (context: GatewayContext, caller: Caller, key: SessionKey) => {
   const seen = await context.access.enter(caller.principal, key);
@@ -139,6 +156,12 @@ interface Followed extends Streamed {
   readonly answered?: string;
 }
 
+/** True if the run that said this waits now, for a person or for results of a program's tools. */
+const isWaiting = async ({ sessions }: GatewayContext, key: SessionKey, last: RunEvent | undefined): Promise<boolean> => {
+  if (last?.type === 'approval') return (await sessions.get(key))?.approval?.approvalId === last.approvalId;
+  return last?.type === 'handed_over' && (await sessions.get(key))?.status === 'awaiting_results';
+};
+
 /** Follows the log and the live text until the run is over or awaits approval. Throws `noSuchSession()` and as `RunEventStream`. */
 const follow = async (
   context: GatewayContext,
@@ -146,7 +169,7 @@ const follow = async (
   { key, runId, after, answered, signal }: Followed,
   take: RunEventSink,
 ): Promise<void> => {
-  const { feed, access, sessions, ports, log } = context;
+  const { feed, access, ports, log } = context;
   const teller = new RunEventStream(runId, answered);
   const over = new AbortController();
   const until = AbortSignal.any([signal, over.signal]);
@@ -165,8 +188,7 @@ const follow = async (
       const last = events.at(-1);
       if (last?.type === 'end') return;
       // If it was answered since, the stream goes on.
-      if (last?.type !== 'approval' || (await sessions.get(key))?.approval?.approvalId !== last.approvalId) continue;
-      return take(teller.pause());
+      if (await isWaiting(context, key, last)) return take(teller.pause());
     }
   };
   void live().catch((error: unknown) => log.warn({ err: error }, 'live text of a run ended'));

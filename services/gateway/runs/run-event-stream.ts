@@ -26,6 +26,7 @@ export type RunEvent =
   | ({ readonly type: 'call'; readonly messageId: string } & ToolCall)
   | RunResult
   | ({ readonly type: 'approval' } & AskedCall)
+  | { readonly type: 'handed_over' }
   | RunEnd;
 
 /** `wasAsked`: the call needed approval. `text` is what the model sees, the first page of a long output. */
@@ -37,10 +38,10 @@ export interface RunResult {
   readonly wasAsked: boolean;
 }
 
-/** The last event: the run is over or awaits approval. `tokens` are those of the run so far, `earlier` those that an earlier stream reported. */
+/** The last event: the run is over, or awaits approval or results. `tokens` are those of the run so far, `earlier` those that an earlier stream reported. */
 export interface RunEnd {
   readonly type: 'end';
-  readonly run: Extract<Run, { status: 'ok' | 'error' | 'awaiting_approval' }>;
+  readonly run: Extract<Run, { status: 'ok' | 'error' | 'awaiting_approval' | 'awaiting_results' }>;
   readonly asked: AskedCall | null;
   readonly sessionId: string;
   readonly model: string | null;
@@ -109,9 +110,10 @@ export class RunEventStream {
     return this.#taken();
   }
 
-  /** The end of the stream while the run awaits approval. */
+  /** The end of the stream while the run awaits approval or results. */
   pause(): readonly RunEvent[] {
-    if (this.#traced.run?.status === 'awaiting_approval') this.#end(this.#traced.run);
+    const { run } = this.#traced;
+    if (run?.status === 'awaiting_approval' || run?.status === 'awaiting_results') this.#end(run);
     return this.#taken();
   }
 
@@ -130,6 +132,8 @@ export class RunEventStream {
         return this.#call(event.callId, true);
       case 'tool_result':
         return this.#result(event);
+      case 'client_results_awaited':
+        return void this.#events.push({ type: 'handed_over' });
       case 'approval_requested':
         if (event.deferred === undefined) this.#ask(event);
         return;
@@ -148,8 +152,8 @@ export class RunEventStream {
     call.isTold = true;
     this.#begin(call.step);
     this.#closeText();
-    const { messageId, tool, arguments: given } = call;
-    this.#events.push({ type: 'call', messageId, callId, tool, arguments: given });
+    const { messageId, tool, arguments: given, client } = call;
+    this.#events.push({ type: 'call', messageId, callId, tool, arguments: given, ...(client && { client }) });
   }
 
   #result({ callId, outcome, text }: EventOf<'tool_result'>): void {
@@ -182,7 +186,7 @@ export class RunEventStream {
   #end(run: RunEnd['run']): void {
     if (this.#answered !== undefined) this.#unmute();
     if (run.status === 'ok' && this.#saysNothing) this.#say(this.#answer.text, Math.max(1, this.#step));
-    if (run.status !== 'awaiting_approval') this.#cutOff();
+    if (run.status === 'ok' || run.status === 'error') this.#cutOff();
     this.#close();
     const { tokens } = this.#answer;
     const asked = run.status === 'awaiting_approval' ? this.#asked : null;

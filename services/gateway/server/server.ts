@@ -9,6 +9,7 @@ import { readJson } from '../http/input.ts';
 import { errorHandler, problemOf, sendProblem } from '../http/problem.ts';
 import { pageRoutes } from '../page/routes.ts';
 import { mcpRoutes } from '../protocols/mcp/routes.ts';
+import { isOpenAiPath, unknownPath } from '../protocols/openai/unknown-path.ts';
 import { registerOperations } from '../protocols/rest/register.ts';
 import { webSocketRoutes } from '../protocols/ws/routes.ts';
 import { boundConnections, Pipelines } from './connections.ts';
@@ -92,9 +93,12 @@ export const buildServer = (context: GatewayContext): FastifyInstance => {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (_: FastifyRequest, body: Buffer) => readJson(body));
   app.setErrorHandler(onError);
-  app.setNotFoundHandler((request, reply) =>
-    sendProblem(reply, problemOf('not_found', `there is nothing at ${request.method} ${request.url.split('?')[0]}`, request.id)),
-  );
+  app.setNotFoundHandler((request, reply) => {
+    const [path = ''] = request.url.split('?');
+    const nothing = `there is nothing at ${request.method} ${path}`;
+    if (isOpenAiPath(path)) return reply.code(404).send(unknownPath(nothing, request.id));
+    return sendProblem(reply, problemOf('not_found', nothing, request.id));
+  });
 
   registerOperations(app, context, operations);
   webSocketRoutes(app, context, guard);

@@ -21,7 +21,7 @@ export const listQuery = z.object({
   limit: limitParameter(50),
   cursor: z.string('give it once').optional(),
   activeMinutes: minutesParameter.optional(),
-  status: z.enum(['idle', 'running', 'awaiting_approval', 'inactive', 'all']).optional(),
+  status: z.enum(['idle', 'running', 'awaiting_approval', 'awaiting_results', 'inactive', 'all']).optional(),
   q: z
     .string('give it once')
     .min(1)

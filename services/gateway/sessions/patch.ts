@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import { resolveModel } from '../../../shared/domain/config/model-name.ts';
 import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
+import { thinkingLevels, verboseLevels } from '../../../shared/domain/values/levels.ts';
 import { queueModes } from '../../../shared/domain/values/queue-rule.ts';
-import { activations, settings, thinkingLevels, verboseLevels } from '../../../shared/domain/values/types.ts';
+import { activations, settings } from '../../../shared/domain/values/types.ts';
 import { NatterError } from '../../../shared/kit/errors.ts';
 import { commandIdOf } from '../commands/envelope.ts';
 import { sendCommand } from '../commands/send-command.ts';

@@ -172,6 +172,12 @@ export class SessionHost {
     await this.dispatch(ownCommand(this.#services, key, { type: 'expire_approval', approvalId }, approvalId), null);
   }
 
+  /** Ends a turn whose program gave no results of its tools in time. If the session has moved on, nothing changes. */
+  async expireResults(key: SessionKey, turnId: string): Promise<void> {
+    if (this.quarantine.has(key)) return;
+    await this.dispatch(ownCommand(this.#services, key, { type: 'expire_results', turnId }, turnId), null);
+  }
+
   /** Forgets the sessions of partitions that are no longer ours; their turns stop and their late results are fenced. */
   lose(isLost: (key: SessionKey) => boolean): void {
     this.#registry.lose(isLost, { kind: 'uncommitted', cause: 'another host took over the partition' });

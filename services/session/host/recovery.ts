@@ -13,13 +13,14 @@ export interface RecoveryOptions {
   owns(key: SessionKey): boolean;
   recover(key: SessionKey): Promise<void>;
   expire(key: SessionKey, approvalId: string): Promise<void>;
+  expireResults(key: SessionKey, turnId: string): Promise<void>;
   readonly signal: AbortSignal;
 }
 
 /**
  * Sweeps the index for sessions of our partitions that no message will wake. A session that is shown as running but is in no memory is loaded:
  * a turn survives its host even if no further message comes (B16, I10). An approval past its deadline expires: approvals have no timer in
- * memory (ADR 11). The index may lag: a row behind the log costs one needless load or a command that changes nothing, and a later sweep sees
+ * memory (ADR 11), and neither has the wait for the results of a program's tools. The index may lag: a row behind the log costs one needless load or a command that changes nothing, and a later sweep sees
  * the rest.
  */
 export const recoverLostTurns = async (options: RecoveryOptions): Promise<void> => {
@@ -38,9 +39,11 @@ export const recoverLostTurns = async (options: RecoveryOptions): Promise<void> 
 };
 
 const repairOf = (
-  { key, status, approval }: IndexRow,
-  { clock, recover, expire }: RecoveryOptions,
+  { key, status, approval, activeTurnId, resultsUntil = 0 }: IndexRow,
+  { clock, recover, expire, expireResults }: RecoveryOptions,
 ): (() => Promise<void>) | null => {
   if (approval !== null && clock.now() > approval.expiresAt) return () => expire(key, approval.approvalId);
+  const isLate = status === 'awaiting_results' && clock.now() > resultsUntil;
+  if (isLate && activeTurnId !== null) return () => expireResults(key, activeTurnId);
   return status === 'running' ? () => recover(key) : null;
 };

@@ -11,6 +11,7 @@ import { assert } from '../../../shared/kit/assert.ts';
 import { detachedString } from '../../../shared/kit/detached-string.ts';
 import { ConversationMessageList } from './conversation-message-list.ts';
 import {
+  askAnew,
   closed,
   detachedCalls,
   flushMessages,
@@ -47,7 +48,6 @@ export class Conversation {
   get seq(): number {
     return this.#at.seq;
   }
-  /** Estimated size in characters. */
   get characters(): number {
     return this.#said.characters + this.#waiting.characters;
   }
@@ -108,6 +108,8 @@ export class Conversation {
         return this.#join(event);
       case 'model_step':
         return this.#step(event);
+      case 'client_results_received':
+        return askAnew(this.#turn, event);
       case 'tool_call_started':
         return void this.#turn?.block?.begun.add(event.callId);
       case 'tool_result':
@@ -115,9 +117,8 @@ export class Conversation {
       case 'assistant_message':
         return this.#answer(event.text);
       case 'delivery_reported':
-        return event.kind === 'assistant_message' && !event.past
-          ? this.#append({ message: deliveryReportMessage(event) })
-          : undefined;
+        if (event.kind === 'assistant_message' && !event.past) this.#append({ message: deliveryReportMessage(event) });
+        return;
       case 'context_compacted':
         return this.#compact(event);
       case 'turn_completed':
@@ -151,7 +152,6 @@ export class Conversation {
     this.#append({ heard: kept, message: userMessage(kept) });
   }
 
-  /** Appears at once, or behind the calls of the running step. */
   #append(entry: Pick<ConversationMessage, 'heard' | 'message'>): void {
     const said: ConversationMessage = { ...this.#at, ...entry };
     if (this.#turn?.block) this.#turn.later.push(said);
@@ -175,7 +175,7 @@ export class Conversation {
       task: task ? (task.instructions ?? '') : null,
     });
     this.#turn = turn;
-    for (const { message } of asked) this.#said.add(this.#asking(turn, message));
+    for (const message of turn.asked) this.#said.add(this.#asking(turn, message));
   }
 
   #join({ runId }: EventOf<'turn_joined'>): void {
@@ -208,7 +208,7 @@ export class Conversation {
 
   #hearJoined(turn: RunningTurn, heard: number): void {
     for (const message of turn.joined.slice(turn.heard, heard)) this.#said.add(this.#asking(turn, message));
-    turn.heard = Math.max(turn.heard, Math.min(heard, turn.joined.length));
+    [turn.heard, turn.asksAnew] = [Math.max(turn.heard, Math.min(heard, turn.joined.length)), false];
   }
 
   #answer(text: string): void {

@@ -9,6 +9,7 @@ import {
 import type { ModelMessage } from '../../../shared/domain/prompt/model-request.ts';
 import type { CallResult } from '../../../shared/domain/session/commands.ts';
 import type { EventOf } from '../../../shared/domain/session/events.ts';
+import type { ClientRequest } from '../../../shared/domain/values/client-request.ts';
 import type { Message, Sender, ToolCall } from '../../../shared/domain/values/types.ts';
 import { detachedString } from '../../../shared/kit/detached-string.ts';
 
@@ -52,6 +53,9 @@ export interface RunningTurn {
   /** Messages that joined it; a step has read the first `heard` of them. */
   readonly joined: HeardMessage[];
   heard: number;
+  /** What the program that asks brings along, and whether no step was made since. */
+  client: ClientRequest | undefined;
+  asksAnew: boolean;
   calls: ReadonlyMap<string, ToolCall>;
   block: CallBlock | null;
   /** Messages that appear once the block is complete. */
@@ -75,17 +79,27 @@ export const runningTurn = (
   id,
   fromSeq,
   prompt: task ?? promptOf(asked),
-  asked: [...asked],
+  // What they bring along is not part of the conversation.
+  asked: asked.map(({ client: _, ...message }) => message),
   isWhole: task !== null || missing === 0,
   senders: asked.length > 0 ? asked.map(({ sender }) => sender) : [nobody],
   joined: [],
   heard: 0,
+  client: asked.findLast(({ client }) => client)?.client,
+  asksAnew: true,
   calls: new Map(),
   block: null,
   later: [],
   flush: [],
   flushing: false,
 });
+
+/** The program that asks has given the results of its tools. */
+export const askAnew = (turn: RunningTurn | null, { client }: EventOf<'client_results_received'>): void => {
+  if (turn === null) return;
+  turn.asksAnew = true;
+  turn.client = client ?? turn.client;
+};
 
 /** A turn, and what it says to the conversation when the calls of its step have ended: `messages`, then those that came meanwhile. */
 interface ClosedBlock {
@@ -149,8 +163,8 @@ export const actingSender = (senders: readonly Sender[]): Sender => {
 /** What a turn sees of itself. */
 export const viewOfTurn = (turn: RunningTurn) => {
   const senders = sendersOf(turn);
-  const { prompt, calls, flush, flushing } = turn;
-  return { prompt, sender: actingSender(senders), senders, calls, flush, flushing };
+  const { prompt, client, asksAnew, calls, flush, flushing } = turn;
+  return { prompt, sender: actingSender(senders), senders, client, asksAnew, calls, flush, flushing };
 };
 
 const personOf = ({ principal, id }: Sender): string => principal ?? id;

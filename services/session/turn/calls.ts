@@ -5,7 +5,7 @@ import type { Tool, ToolEnd } from '../../../shared/ports/tools.ts';
 import type { Attempt } from './attempt.ts';
 import { parseArguments } from './call-hash.ts';
 import { grantOf } from './grants.ts';
-import { type Question, retryQuestion, toolPolicyDecisionOf } from './tool-policy-decisions.ts';
+import { handedOver, type Question, retryQuestion, toolPolicyDecisionOf } from './tool-policy-decisions.ts';
 import { runTool } from './tool-run.ts';
 import { type TurnContext, toolOf, writtenCall } from './turn-context.ts';
 
@@ -13,7 +13,9 @@ import { type TurnContext, toolOf, writtenCall } from './turn-context.ts';
 type Task =
   | { readonly kind: 'run'; readonly tool: Tool; readonly started: boolean; readonly spawn?: SpawnedRun }
   | { readonly kind: 'end'; readonly outcome: ToolOutcome; readonly text: string }
-  | { readonly kind: 'ask'; readonly question: Question };
+  | { readonly kind: 'ask'; readonly question: Question }
+  /** The program that asks runs it. */
+  | { readonly kind: 'client' };
 
 /**
  * Finishes the calls of the last step. Allowed calls run, several at a time, and each result is recorded as it comes, or with the step that uses
@@ -25,10 +27,11 @@ export const finishCalls = async (attempt: Attempt, turn: ActiveTurn, turnContex
   for (const call of turn.calls) {
     if (isOpen(attempt, call)) tasks.push({ callId: call.callId, task: await taskOf(attempt, turnContext, call) });
   }
-  const ready = tasks.filter(({ task }) => task.kind !== 'ask');
+  const ready = tasks.filter(({ task }) => task.kind !== 'ask' && task.kind !== 'client');
   if (ready.length === 0) {
     await attempt.held.record();
-    return ask(attempt, turnContext, tasks[0]);
+    const asked = tasks.find(({ task }) => task.kind === 'ask');
+    return asked ? ask(attempt, turnContext, asked) : awaitResults(attempt);
   }
 
   const next = ready.values();
@@ -43,12 +46,8 @@ export const finishCalls = async (attempt: Attempt, turn: ActiveTurn, turnContex
 /** True for a call that must still be run, or decided. */
 export const isOpen = ({ held }: Attempt, { callId, status }: CallState): boolean => status !== 'done' && !held.has(callId);
 
-const ask = async (
-  attempt: Attempt,
-  turnContext: TurnContext,
-  asked: { callId: string; task: Task } | undefined,
-): Promise<boolean> => {
-  if (asked?.task.kind !== 'ask') return false;
+const ask = async (attempt: Attempt, turnContext: TurnContext, asked: { callId: string; task: Task }): Promise<boolean> => {
+  if (asked.task.kind !== 'ask') return false;
   const { callId, task } = asked;
   const { tool } = writtenCall(turnContext, callId);
   const { request, notices } = task.question;
@@ -57,7 +56,14 @@ const ask = async (
   return outcome.kind === 'accepted';
 };
 
+/** Only calls of the program's own tools are left: this ends the attempt. */
+const awaitResults = async (attempt: Attempt): Promise<boolean> => {
+  const { expiresAt } = handedOver(attempt);
+  return (await attempt.record({ type: 'await_results', turn: attempt.ref, expiresAt })).kind === 'accepted';
+};
+
 const taskOf = async (attempt: Attempt, turnContext: TurnContext, call: CallState): Promise<Task> => {
+  if (call.client) return { kind: 'client' };
   if (call.status === 'pending') return pendingTask(attempt, turnContext, call.callId);
   const isOurs = call.attempt === attempt.ref.attempt || !attempt.services.safetyToggles.intents;
   return isOurs ? startedTask(attempt, turnContext, call.callId) : lostTask(attempt, turnContext, call.callId);
@@ -67,6 +73,7 @@ const taskOf = async (attempt: Attempt, turnContext: TurnContext, call: CallStat
 const pendingTask = (attempt: Attempt, turnContext: TurnContext, callId: string): Task => {
   const written = writtenCall(turnContext, callId);
   const decision = toolPolicyDecisionOf(attempt, turnContext, written, turnContext.view.flushing);
+  if (decision.kind === 'client') return decision;
   if (decision.kind === 'ask') return { kind: 'ask', question: decision };
   if (decision.kind === 'deny') return { kind: 'end', outcome: decision.invalid ? 'error' : 'denied', text: decision.reason };
   const tool = toolOf(turnContext, written.tool);
@@ -111,7 +118,7 @@ const gone: Task = { kind: 'end', outcome: 'error', text: 'The tool no longer ex
 /** True once the end of the call is recorded, or held. */
 const finish = async (attempt: Attempt, turnContext: TurnContext, callId: string, task: Task): Promise<boolean> => {
   const turn = attempt.ref;
-  if (task.kind === 'ask' || attempt.signal.aborted) return false;
+  if (task.kind === 'ask' || task.kind === 'client' || attempt.signal.aborted) return false;
   if (task.kind === 'end') return recordEnd(attempt, callId, task);
   const parsed = parseArguments(writtenCall(turnContext, callId).arguments);
   if ('problem' in parsed) return recordEnd(attempt, callId, { outcome: 'error', text: parsed.problem });

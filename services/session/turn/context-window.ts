@@ -12,6 +12,7 @@ import type { ActiveTurn } from '../../../shared/domain/session/context.ts';
 import type { StepOutcome } from '../../../shared/domain/values/types.ts';
 import { limits } from '../../../shared/kit/limits.ts';
 import type { Model } from '../../../shared/ports/model.ts';
+import { clientToolsOf } from '../prompt/client-tools.ts';
 import type { SystemPrompt } from '../prompt/system-prompt.ts';
 import { writeFileName } from '../tools/files.ts';
 import { memoryAddName } from '../tools/memory-change.ts';
@@ -30,7 +31,7 @@ export interface StepContext extends TurnContext {
 /** Tokens that the next step may use (`available`) and would use (`needed`). */
 const measureOf = ({ services: { config } }: Attempt, { view, tools, prompt, model }: StepContext) => ({
   available: roomTokens({ windowTokens: model.windowTokens, reserveTokens: config.context.reserveTokens }),
-  needed: nextStepTokens(view, { system: prompt.text, tools }).tokens,
+  needed: nextStepTokens(view, { system: prompt.text, tools: [...tools, ...clientToolsOf(view)] }).tokens,
 });
 
 /** Why to compact: the step would be too large, the provider rejected it as too large, or a person asked. */

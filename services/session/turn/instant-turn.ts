@@ -24,7 +24,7 @@ export const instantTurn = (
   const { turn } = machine.context;
   const message = envelope.data.type === 'append_message' ? undefined : messageOf(envelope.data);
   const answers = machine.value === 'running' && message !== undefined && turn?.messageId === message.messageId;
-  const isInstant = answers && turn.quietUntil === undefined && !mayCallSkill(message.text);
+  const isInstant = answers && turn.quietUntil === undefined && !mayCallSkill(message.text) && !message.client;
   if (!isInstant || turn === null || model.instantly === undefined) return { events: [], machine };
 
   const ref = { id: turn.id, attempt: turn.attempt };

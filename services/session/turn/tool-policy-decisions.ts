@@ -14,6 +14,7 @@ import {
   type ToolCall,
 } from '../../../shared/domain/values/types.ts';
 import type { Tool, ToolScope } from '../../../shared/ports/tools.ts';
+import { isClientTool } from '../prompt/client-tools.ts';
 import { placeOf } from '../prompt/offered-tools.ts';
 import { severalPeople } from '../prompt/running-turn.ts';
 import { isStranger, onBehalfOf } from '../tools/on-behalf.ts';
@@ -28,6 +29,7 @@ import { type TurnContext, toolOf } from './turn-context.ts';
  */
 export const toolPolicyDecisionOf = (attempt: Attempt, turnContext: TurnContext, call: ToolCall, silent: boolean): Ruling => {
   const tool = toolOf(turnContext, call.tool);
+  if (tool === undefined && isClientTool(turnContext.view, call.tool)) return silent ? notNow : handedOver(attempt);
   if (tool === undefined) return invalid(`There is no tool ${JSON.stringify(call.tool)}. ${offer(turnContext)}`);
   const parsed = parseArguments(call.arguments);
   if ('problem' in parsed) return invalid(parsed.problem);
@@ -43,6 +45,13 @@ export const toolPolicyDecisionOf = (attempt: Attempt, turnContext: TurnContext,
   if (silent) return { kind: 'deny', reason: 'The call needs an approval, and nobody can be asked for one now.' };
   return { kind: 'ask', ...questionOf(attempt, turnContext, call, { tool, given: parsed.value, asks: 'run', ...policy }) };
 };
+
+const notNow: Ruling = { kind: 'deny', reason: 'The program that asks is not there for it now.' };
+/** The program runs it: no rule of ours applies to what happens there. */
+export const handedOver = ({ services: { clock, config } }: Attempt): Extract<Ruling, { kind: 'client' }> => ({
+  kind: 'client',
+  expiresAt: clock.now() + config.tools.clientResultMinutes * 60_000,
+});
 
 export type Question = Pick<Extract<Ruling, { kind: 'ask' }>, 'request' | 'notices'>;
 

@@ -46,8 +46,9 @@ export class TurnRunner {
     } finally {
       attempt.stop();
       live.ended(attempt.key, attempt.ref);
-      // A turn that waits for a person, perhaps for days, keeps nothing in memory (A5/62).
-      if (attempt.state.machine.value === 'awaiting_approval') conversations.forget(attempt.key);
+      // A turn that waits for a person or a program, perhaps for days, keeps nothing in memory (A5/62).
+      const { value } = attempt.state.machine;
+      if (value === 'awaiting_approval' || value === 'awaiting_results') conversations.forget(attempt.key);
     }
   }
 }

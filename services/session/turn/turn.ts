@@ -2,6 +2,7 @@ import type { ActiveTurn } from '../../../shared/domain/session/context.ts';
 import { callIdOf } from '../../../shared/domain/session/decide/tools.ts';
 import type { Ruling, StepOutcome } from '../../../shared/domain/values/types.ts';
 import { assert } from '../../../shared/kit/assert.ts';
+import { nameTaken, offeredToModel } from '../prompt/client-tools.ts';
 import { pruned } from '../prompt/prune.ts';
 import type { Attempt } from './attempt.ts';
 import { finishCalls, isOpen } from './calls.ts';
@@ -57,6 +58,8 @@ const compactNow = async (attempt: Attempt, turn: ActiveTurn, turnContext: StepC
 const takeStep = async (attempt: Attempt, turn: ActiveTurn, turnContext: StepContext): Promise<boolean> => {
   const dispatched = dispatchStep(turn, turnContext.view, turnContext.called);
   if (dispatched) return recordStep(attempt, turn, turnContext, dispatched);
+  const taken = nameTaken(turnContext);
+  if (taken) return recordStep(attempt, turn, turnContext, taken);
   const isFull = attempt.compactedBeforeStep !== turn.step && isWindowFull(attempt, turnContext);
   const flushes = isFlushing(turnContext) || (isFull && mayFlush(attempt, turnContext));
   if ((flushes || isFull) && attempt.held.all.length > 0) return recordHeld(attempt);
@@ -78,7 +81,7 @@ const recordHeld = async (attempt: Attempt): Promise<boolean> => {
 const stepRequestOf = ({ services: { config } }: Attempt, { step }: ActiveTurn, { view, tools, prompt, model }: StepContext) => {
   const said = view.said.map(({ message }) => message);
   const messages = config.context.pruneToolResults ? pruned(said, model) : said;
-  return { step, system: prompt.text, messages, tools, prompt: view.prompt };
+  return { step, system: prompt.text, messages, prompt: view.prompt, ...offeredToModel(view, tools) };
 };
 
 /** Lets the model save notes before a compaction (A7/85). They are optional: if the step fails, the turn continues without them. */

@@ -66,12 +66,14 @@ export class AiSdkModel implements Model {
   /** Sends the request once. */
   async #ask(request: ModelRequest, emitText: (text: string) => void, watch: Watch): Promise<StepOutcome | ModelTrouble> {
     const { model, clock, limits } = this.#options;
+    const { maxOutputTokens } = limits;
+    const [providerName = ''] = this.name.split('/');
     try {
       watch.asked();
       const provider = await model(guardedFetch(watch));
       const { stream } = await provider.doStream({
-        ...callOptions(request),
-        maxOutputTokens: limits.maxOutputTokens,
+        ...callOptions(request, providerName),
+        maxOutputTokens: Math.min(request.settings?.maxOutputTokens ?? maxOutputTokens, maxOutputTokens),
         abortSignal: watch.signal,
       });
       return this.#outcome(request, await readAnswer(stream, emitText, watch), emitText);

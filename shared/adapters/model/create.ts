@@ -123,7 +123,7 @@ const languageModel = ({
   }
   if (baseURL !== undefined) {
     const key = apiKey === undefined ? {} : { apiKey };
-    const settings = { name: providerName, baseURL, includeUsage: true, ...key };
+    const settings = { name: providerName, baseURL, includeUsage: true, supportsStructuredOutputs: true, ...key };
     const sdk = import('@ai-sdk/openai-compatible');
     return async (fetch) => (await sdk).createOpenAICompatible({ ...settings, fetch })(modelId);
   }

@@ -1,6 +1,7 @@
 import type { LanguageModel } from 'ai';
 import type { ModelMessage, ModelRequest } from '../../domain/prompt/model-request.ts';
 import type { ToolCall } from '../../domain/values/types.ts';
+import { mergedOptions, providerSettings, sdkSettings } from './settings.ts';
 
 /** A language model of the AI SDK's provider interface: one call is one step. */
 export type ProviderModel = Extract<LanguageModel, { specificationVersion: 'v3' }>;
@@ -9,21 +10,23 @@ type SdkMessage = CallOptions['prompt'][number];
 type SdkAssistant = Extract<SdkMessage, { role: 'assistant' }>['content'][number];
 
 /** The parts of a request that go to the provider. */
-export const callOptions = ({ system, messages, tools, thinkingLevel }: ModelRequest): Omit<CallOptions, 'abortSignal'> => ({
+export const callOptions = (
+  { system, messages, tools, thinkingLevel, settings }: ModelRequest,
+  providerName = 'openaiCompatible',
+): Omit<CallOptions, 'abortSignal'> => ({
   prompt: [...(system === '' ? [] : [{ role: 'system' as const, content: system }]), ...toSdk(messages)],
   tools: tools.map(({ name, description, parameters }) => ({ type: 'function', name, description, inputSchema: parameters })),
-  ...effortOf(thinkingLevel),
+  ...sdkSettings(settings ?? {}),
+  providerOptions: mergedOptions(effortOf(thinkingLevel), providerSettings(settings ?? {}, providerName)),
 });
 
 /** The levels that both kinds of providers know, by ours. With any other, also `off`, the model's default applies. */
 const efforts: ReadonlyMap<string, string> = new Map(
   Object.entries({ minimal: 'low', low: 'low', medium: 'medium', high: 'high', xhigh: 'high' }),
 );
-const effortOf = (level = ''): Pick<CallOptions, 'providerOptions'> => {
+const effortOf = (level = ''): NonNullable<CallOptions['providerOptions']> => {
   const effort = efforts.get(level);
-  return effort === undefined
-    ? {}
-    : { providerOptions: { openaiCompatible: { reasoningEffort: effort }, anthropic: { effort } } };
+  return effort === undefined ? {} : { openaiCompatible: { reasoningEffort: effort }, anthropic: { effort } };
 };
 
 /** The conversation in the provider's format; in a group each text starts with its sender's name. */

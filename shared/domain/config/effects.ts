@@ -110,6 +110,7 @@ export const effects: Readonly<Record<string, string>> = {
   'tools.rules[].approvers': 'Who may answer besides the owner: principals, or `asker` for the author of the message.',
   'tools.approvalMinutes': 'Minutes that an approval waits for its answer.',
   'tools.strangerApprovalMinutes': 'The same for a call that is made for somebody other than the owner.',
+  'tools.clientResultMinutes': 'Minutes that a turn waits for the results of tools that a program brought along.',
   'tools.disabled': 'Tools that are not offered at all; `*` stands for any characters.',
   'tools.visibility': 'Which sessions the session tools reach: its own, also those it started, those of its agent, or all.',
   'tools.timeoutMs': 'Milliseconds that one call may take; programs have a limit of their own.',

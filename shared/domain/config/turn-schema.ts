@@ -123,6 +123,8 @@ export const toolsConfig = z.strictObject({
   approvalMinutes: z.int().min(1).max(525_600).default(4_320),
   /** The same for what is asked on behalf of a stranger (ADR 22). */
   strangerApprovalMinutes: z.int().min(1).max(525_600).default(15),
+  /** Minutes that a turn waits for the results of tools that a program brought along. */
+  clientResultMinutes: z.int().min(1).max(525_600).default(60),
   /** Names of tools that are not offered at all; `*` stands for any characters. */
   disabled: z.array(z.string().min(1)).default([]),
   /** Which sessions the session tools reach (B4). */

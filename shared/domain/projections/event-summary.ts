@@ -33,6 +33,10 @@ export const summaryOf = (event: SessionEvent, oneLine: Shorten): string => {
       return `attempt ${event.attempt}`;
     case 'turn_resumed':
       return `attempt ${event.turn.attempt}, from step ${event.step}`;
+    case 'client_results_awaited':
+      return `of ${event.calls.join(', ')}`;
+    case 'client_results_received':
+      return `by ${event.by}, attempt ${event.turn.attempt}`;
     case 'approval_requested':
       return oneLine(event.action, width);
     case 'approval_resolved':

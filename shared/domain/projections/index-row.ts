@@ -28,6 +28,10 @@ export interface IndexRow {
   readonly activeTurnId: string | null;
   /** The pending approval, and since when, ms (A5/62). */
   readonly approval: (ApprovalRequest & { readonly requestedAt: number }) | null;
+  /** The active turn waits for results of the program's tools until then, ms. */
+  readonly resultsUntil?: number | undefined;
+  /** The last `thread` of a message that asked for a turn. */
+  readonly thread?: string | undefined;
   readonly costUsd: number;
   readonly lastMessagePreview: string;
   /** The event of that message: `<seq>.<index>`. */

@@ -19,6 +19,8 @@ export type Run =
   | { readonly runId: string; readonly status: 'accepted' | 'scheduled' | 'queued' | 'running' }
   /** Its turn waits for an approval (A5/62). */
   | { readonly runId: string; readonly status: 'awaiting_approval'; readonly approvalId: string }
+  /** Its turn waits for the results of these calls of the program's own tools. */
+  | { readonly runId: string; readonly status: 'awaiting_results'; readonly callIds: readonly string[] }
   /** `reply` is the text people see: empty if silent (A6/77), `null` if the command has no reply. */
   | { readonly runId: string; readonly status: 'ok'; readonly reply: string | null }
   | { readonly runId: string; readonly status: 'error'; readonly error: Failure }
@@ -73,6 +75,10 @@ const afterEvent = (traced: TrackedRun, event: SessionEvent, runId: string): Tra
       return when(event.turn.id === turnId && event.deferred === undefined, {
         ...{ runId, status: 'awaiting_approval', approvalId: event.approvalId },
       });
+    case 'client_results_awaited':
+      return when(event.turn.id === turnId, { runId, status: 'awaiting_results', callIds: event.calls });
+    case 'client_results_received':
+      return [event.turn.id, event.runId].includes(turnId) ? carriedBy(event.turn.id) : traced;
     case 'assistant_message':
       // If others have joined since, the turn continues, and so does the run.
       return when(
@@ -152,7 +158,8 @@ export const waitedFor = (run: Run): SessionsSendResult => {
     case 'scheduled':
     case 'queued':
     case 'running':
-    case 'awaiting_approval': {
+    case 'awaiting_approval':
+    case 'awaiting_results': {
       const message = `the run is ${run.status.replace('_', ' ')} and continues; wait again, or read the history later`;
       return { runId, status: 'timeout', error: { code: 'timeout', message } };
     }

@@ -67,6 +67,7 @@ const change = (row: IndexRow, event: SessionEvent, { at, seq, events }: Recorde
         lastMessageId: `${seq}.${events.indexOf(event)}`,
         participants: withParticipant(row.participants, event.message.sender),
         ...(event.message.deliverTo && { lastRoute: event.message.deliverTo }),
+        ...(event.turnId !== undefined && event.message.thread !== row.thread && { thread: event.message.thread }),
       };
     case 'message_edited':
       return revised(row, event, previewOf(event.text), seq);
@@ -119,10 +120,15 @@ const change = (row: IndexRow, event: SessionEvent, { at, seq, events }: Recorde
       };
     case 'approval_resolved':
       return { approval: null, ...(row.status === 'awaiting_approval' && { status: 'running' as const }) };
+    case 'client_results_awaited':
+      return { status: 'awaiting_results', resultsUntil: event.expiresAt };
+    case 'client_results_received':
+      return { status: 'running' };
     case 'session_reset':
       return {
         ...ended,
         approval: null,
+        ...(row.thread !== undefined && { thread: undefined }),
         sessionId: event.sessionId,
         generation: event.generation,
         messageCount: 0,

@@ -1,5 +1,6 @@
 import { oneLine } from '../../kit/one-line.ts';
 import type { Attachment } from '../values/attachment.ts';
+import type { ClientRequest } from '../values/client-request.ts';
 import type { Message, Sender, ToolCall } from '../values/types.ts';
 import type { ModelMessage } from './model-request.ts';
 
@@ -49,6 +50,9 @@ export interface TurnView {
   readonly said: readonly ConversationMessage[];
   /** Messages in `said` that joined the turn: the next step records that it has seen them (B6). */
   readonly heard: number;
+  /** What the program that asks brings along; `asksAnew`: no step was made since. */
+  readonly client?: ClientRequest | undefined;
+  readonly asksAnew: boolean;
   /** The calls of the last step, by `callId`. */
   readonly calls: ReadonlyMap<string, ToolCall>;
   /**

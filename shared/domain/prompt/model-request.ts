@@ -1,4 +1,5 @@
 import type { SessionKey } from '../keys/session-key.ts';
+import type { ModelSettings } from '../values/client-request.ts';
 import type { ToolCall, ToolOutcome, TurnRef } from '../values/types.ts';
 
 /** The conversation as a model sees it. A `tool` message follows the assistant message that contains its call. */
@@ -31,6 +32,8 @@ export interface ModelRequest {
   /** The text of the message that the turn answers. */
   readonly prompt: string;
   readonly thinkingLevel?: string;
+  /** What the program that asks wants of this step. */
+  readonly settings?: ModelSettings | undefined;
   /** The purpose of a step that does not answer: a summary, a memory flush, or introspection (A7/82). */
   readonly purpose?: 'compaction' | 'flush' | 'introspection';
 }

@@ -44,7 +44,8 @@ export interface LogBytes {
  */
 const stays = (row: IndexRow, mainKey: string): boolean => {
   const { kind } = parseKey(row.key, mainKey);
-  const isBusy = row.status === 'running' || row.status === 'awaiting_approval' || row.queuedTurns > 0;
+  const isBusy =
+    row.status === 'running' || row.status === 'awaiting_approval' || row.status === 'awaiting_results' || row.queuedTurns > 0;
   return isBusy || ['main', 'global', 'group', 'channel'].includes(kind);
 };
 

@@ -1,9 +1,9 @@
 import { limits } from '../../kit/limits.ts';
 import { type ApprovalRequest, approvalRequest } from '../values/types.ts';
-import { type ContextChange, type SessionContext, withTurn } from './context.ts';
+import { type ContextChange, progress, type SessionContext, withTurn } from './context.ts';
 import type { EventOf } from './events.ts';
 
-/** How a session tracks approvals and their answers (A5/62). */
+/** How a session tracks what it waits for: approvals and their answers (A5/62), results of a program's tools, runs that it spawned. */
 
 /** An approval that was answered or has expired. */
 export interface ResolvedApproval {
@@ -30,4 +30,31 @@ export const answered = (context: SessionContext, event: EventOf<'approval_resol
       grant !== undefined && { grants: [...context.grants.filter((known) => known !== grant), grant].slice(-limits.grants) }),
     ...(deferred === undefined && withTurn(context, { attempt: turn.attempt })),
   };
+};
+
+export const resultsAwaited = (context: SessionContext, { expiresAt }: EventOf<'client_results_awaited'>): ContextChange =>
+  withTurn(context, { resultsUntil: expiresAt });
+
+export const resultsReceived = (
+  { turn }: SessionContext,
+  { turn: { attempt } }: EventOf<'client_results_received'>,
+): ContextChange => {
+  if (turn === null) return {};
+  const { resultsUntil: _, ...others } = turn;
+  return { turn: { ...others, ...progress, attempt } };
+};
+
+export const messageAdded = (context: SessionContext, { message }: EventOf<'user_message'>): ContextChange => ({
+  messages: context.messages + 1,
+  ...(message.deliverTo && { route: message.deliverTo }),
+  ...runEnded(context, message),
+});
+
+/** A message, accepted or refused, that carries the result of a spawned run ends that run. */
+export const runEnded = ({ spawned }: SessionContext, { answers }: { readonly answers?: string | undefined }): ContextChange =>
+  answers === undefined ? {} : { spawned: spawned.filter(({ runId }) => runId !== answers) };
+
+export const runsStopped = (context: SessionContext, { runs }: EventOf<'runs_stopped'>): ContextChange => {
+  const stopped = new Set(runs.map(({ runId }) => runId));
+  return { spawned: context.spawned.filter(({ runId }) => !stopped.has(runId)) };
 };

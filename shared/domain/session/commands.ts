@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { limits } from '../../kit/limits.ts';
+import { clientRequest } from '../values/client-request.ts';
 import { deliveryRepeat, deliveryReport } from '../values/delivery.ts';
 import { expiry, resetCause } from '../values/expiry.ts';
 import { forkBase } from '../values/fork-base.ts';
@@ -20,6 +21,7 @@ import {
   settingsChange,
   spawnedRun,
   stepOutcome,
+  timestamp,
   toolCall,
   toolOutcome,
   turnRef,
@@ -224,6 +226,21 @@ export const sessionCommand = z.discriminatedUnion('type', [
   z.object({ type: z.literal('repair_history'), reason: z.string().min(1).max(500) }),
   /** Somebody has read the session's log and found it damaged: its host looks, too, and sets it aside if so (F13). */
   z.object({ type: z.literal('check_history') }),
+  /** All other calls of the step have ended: the turn waits for the results of the program's own tools. */
+  z.object({ type: z.literal('await_results'), turn: turnRef, expiresAt: timestamp }),
+  /** The results of all calls that the turn waits for, and what the program says besides. `client` counts from here on. */
+  z.object({
+    type: z.literal('give_results'),
+    results: z
+      .array(callResult.extend({ outcome: z.enum(['ok', 'error']) }))
+      .min(1)
+      .max(limits.stepCalls),
+    by: sender,
+    said: message.optional(),
+    client: clientRequest.optional(),
+  }),
+  /** The results of a program's tools were not given in time. */
+  z.object({ type: z.literal('expire_results'), turnId: id }),
   /** An approval was not answered in time. */
   z.object({ type: z.literal('expire_approval'), approvalId: id }),
 ]);

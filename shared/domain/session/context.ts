@@ -7,6 +7,7 @@ import type {
   Settings,
   SettingsChange,
   SpawnedRun,
+  ToolCall,
   TurnRef,
   TurnTask,
   Usage,
@@ -26,6 +27,8 @@ export interface CallState {
   readonly attempt: number;
   /** How often the call was started. */
   readonly tries: number;
+  /** The program that sent the message runs it. */
+  readonly client?: true;
   /** The run in another session that the call started. */
   readonly runId?: string;
 }
@@ -49,6 +52,8 @@ export interface ActiveTurn extends TurnRef {
   readonly task?: TurnTask;
   /** The one person whose messages this turn answers (D7). */
   readonly askedBy?: string;
+  /** It waits for results of the program's tools until then, ms. */
+  readonly resultsUntil?: number;
 }
 /**
  * Tokens of this generation. `contextTokens` are those of the last model step: how full the model's window is (A1/3). `estimated`: that step's
@@ -137,7 +142,7 @@ export type ContextChange = Partial<SessionContext>;
 export const withTurn = ({ turn }: SessionContext, change: Partial<ActiveTurn>): ContextChange => ({
   turn: turn && { ...turn, ...change },
 });
-const progress = { resumes: 0, stalls: 0 } as const;
+export const progress = { resumes: 0, stalls: 0 } as const;
 
 export const turnStarted = (
   { queue }: SessionContext,
@@ -189,6 +194,12 @@ const spent = ({ usage: before }: SessionContext, usage: Usage) => ({
   costUsd: before.costUsd + (usage.costUsd ?? 0),
 });
 
+/** A call before anybody has decided about it. */
+export const pendingCall = ({ callId, tool, client }: ToolCall, { attempt }: TurnRef): CallState => ({
+  ...{ callId, tool, status: 'pending', attempt, tries: 0 },
+  ...(client && { client }),
+});
+
 export const stepRecorded = (
   context: SessionContext,
   { step, calls = [], usage, turn }: EventOf<'model_step'>,
@@ -201,7 +212,7 @@ export const stepRecorded = (
   ...withTurn(context, {
     ...progress,
     step: step + 1,
-    calls: calls.map(({ callId, tool }) => ({ callId, tool, status: 'pending', attempt: turn.attempt, tries: 0 })),
+    calls: calls.map((call) => pendingCall(call, turn)),
   }),
 });
 
@@ -233,18 +244,3 @@ export const compactionRecorded = (
   usage: { contextTokens: tokensAfter, estimated: true, ...spent(context, usage) },
   ...withTurn(context, progress),
 });
-
-export const messageAdded = (context: SessionContext, { message }: EventOf<'user_message'>): ContextChange => ({
-  messages: context.messages + 1,
-  ...(message.deliverTo && { route: message.deliverTo }),
-  ...runEnded(context, message),
-});
-
-/** A message, accepted or refused, that carries the result of a spawned run ends that run. */
-export const runEnded = ({ spawned }: SessionContext, { answers }: { readonly answers?: string | undefined }): ContextChange =>
-  answers === undefined ? {} : { spawned: spawned.filter(({ runId }) => runId !== answers) };
-
-export const runsStopped = (context: SessionContext, { runs }: EventOf<'runs_stopped'>): ContextChange => {
-  const stopped = new Set(runs.map(({ runId }) => runId));
-  return { spawned: context.spawned.filter(({ runId }) => !stopped.has(runId)) };
-};

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { clientEvents } from '../values/client-events.ts';
 import { deliveryEvents } from '../values/delivery-events.ts';
 import { resetCause } from '../values/expiry.ts';
 import { forkBase } from '../values/fork-base.ts';
@@ -198,6 +199,7 @@ export const sessionEvent = z.discriminatedUnion('type', [
     callId: id.optional(),
     reason: z.string().optional(),
   }),
+  ...clientEvents,
   z.object({
     type: z.literal('session_reset'),
     v: v1,

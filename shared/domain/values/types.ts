@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { limits } from '../../kit/limits.ts';
 import { attachment } from './attachment.ts';
+import { programFields } from './client-request.ts';
 import { queueModes } from './queue-rule.ts';
 
 /** Values shared by commands, events and state. Plain data: they survive MessagePack and JSON unchanged. */
@@ -75,10 +76,6 @@ export const origin = z.object({
 });
 export type Origin = z.infer<typeof origin>;
 
-/** How long a model may think about an answer, and how much people see of its work (D11). Logs may have older words. */
-export const thinkingLevels = ['off', 'minimal', 'low', 'medium', 'high', 'xhigh'] as const;
-export const verboseLevels = ['off', 'on', 'full'] as const;
-
 /** When the agent answers in a group: if it is addressed, or always (B28). */
 export const activations = ['mention', 'always'] as const;
 
@@ -144,6 +141,7 @@ export const message = z.object({
   replyTo: z.string().min(1).max(128).optional(),
   /** The owner said it to the group, not to the agent: the model is told so (A6/76, D3). */
   aside: z.literal('owner').optional(),
+  ...programFields,
 });
 export type Message = z.infer<typeof message>;
 
@@ -152,8 +150,11 @@ export const requestedCall = z.object({
   tool: z.string().min(1).max(128),
   arguments: z.string().max(limits.toolArgumentsCharacters),
 });
-/** `callId` is unique among all calls of the session, and is the idempotency key of the tool's effect (I6). */
-export const toolCall = requestedCall.extend({ callId: z.string().min(1).max(limits.callIdCharacters) });
+/** `callId` is unique in the session, and the idempotency key of the effect (I6). `client`: the program that sent the message runs it. */
+export const toolCall = requestedCall.extend({
+  callId: z.string().min(1).max(limits.callIdCharacters),
+  client: z.literal(true).optional(),
+});
 export type RequestedCall = z.infer<typeof requestedCall>;
 export type ToolCall = z.infer<typeof toolCall>;
 
@@ -205,6 +206,8 @@ export const ruling = z.discriminatedUnion('kind', [
     request: approvalRequest.omit({ callId: true, tool: true }),
     notices: ownersNotices.optional(),
   }),
+  /** The program that sent the message runs it; results must be there by `expiresAt`. */
+  z.object({ kind: z.literal('client'), expiresAt: timestamp }),
 ]);
 export type Ruling = z.infer<typeof ruling>;
 

@@ -33,21 +33,29 @@ export const findRun = async (
   return found.run === null && recent > oldest && isShort ? orQuarantined(readAfter(oldest)) : found;
 };
 
-/** Follows the log until the run is over, for at most `waitMs`. Resolves with the run's last known state. */
+/** Follows the log until the run is over, or as far as wanted, for at most `waitMs`. Resolves with the run's last known state. */
 export const followRun = async (
   clock: Clock,
   follow: (after: number, signal: AbortSignal) => AsyncIterable<RecordedCommit>,
-  wait: { readonly runId: string; readonly found: FoundRun; readonly waitMs: number; readonly signal: AbortSignal },
+  wait: {
+    readonly runId: string;
+    readonly found: FoundRun;
+    readonly waitMs: number;
+    readonly signal: AbortSignal;
+    /** What is waited for. Default: that it is over. */
+    readonly isEnough?: ((run: Run | null) => boolean) | undefined;
+  },
 ): Promise<Run | null> => {
+  const { isEnough = isOver } = wait;
   let known: TrackedRun = wait.found;
-  if (isOver(known.run)) return known.run;
+  if (isEnough(known.run)) return known.run;
   const expired = new AbortController();
   const signal = AbortSignal.any([wait.signal, expired.signal]);
   void clock.sleep(wait.waitMs, signal).then(() => expired.abort());
   try {
     for await (const commit of follow(wait.found.seq, signal)) {
       known = afterCommitOf(known, commit, wait.runId);
-      if (isOver(known.run)) break;
+      if (isEnough(known.run)) break;
     }
     return known.run;
   } finally {

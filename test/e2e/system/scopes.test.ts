@@ -7,9 +7,9 @@ import { startSession } from '../../../services/session/main.ts';
 import { openInMemory } from '../../../shared/adapters/in-memory/open.ts';
 import { type Config, configSchema } from '../../../shared/domain/config/schema.ts';
 import { type InboundEnvelope, inboundEnvelope } from '../../../shared/domain/routing/inbound-envelope.ts';
-import { strangersShare } from '../../../shared/domain/session/decide/queue-share.ts';
 import type { RecordedCommit } from '../../../shared/domain/session/envelope.ts';
 import type { SessionEvent } from '../../../shared/domain/session/events.ts';
+import { strangersShare } from '../../../shared/domain/values/queue-share.ts';
 import { systemClock } from '../../../shared/kit/clock.ts';
 import { fixed } from '../../../shared/runtime/config/reload.ts';
 

@@ -14,6 +14,7 @@ import { systemClock } from '../../../shared/kit/clock.ts';
 import type { Logger } from '../../../shared/kit/log.ts';
 import type { CustodyRecord, Outbound } from '../../../shared/ports/custody-log.ts';
 import type { Ports } from '../../../shared/ports/index.ts';
+import type { Model } from '../../../shared/ports/model.ts';
 import type { Outlet } from '../../../shared/ports/outlet.ts';
 import type { Tools } from '../../../shared/ports/tools.ts';
 import { fixed } from '../../../shared/runtime/config/reload.ts';
@@ -48,7 +49,7 @@ export type Change = Readonly<Record<string, unknown>>;
 
 /** All services on one broker in memory, and the interfaces to it, as many as wanted: what goes in by a channel comes out at an outlet. */
 export const startWhole = async (
-  given: { session?: object; more?: object; clock?: Clock; gateways?: number; log?: Logger; tools?: Tools } = {},
+  given: { session?: object; more?: object; clock?: Clock; gateways?: number; log?: Logger; tools?: Tools; model?: Model } = {},
 ) => {
   const { session, more, clock = systemClock, gateways: interfaces = 1, tools } = given;
   const config = configOf(session, { agent, outlets, ...more });
@@ -67,7 +68,7 @@ export const startWhole = async (
   });
   const services = [
     await startSession({
-      ...{ config, ports, log, member: 'session', env: {}, model: new OfflineModel(clock) },
+      ...{ config, ports, log, member: 'session', env: {}, model: given.model ?? new OfflineModel(clock) },
       ...(tools && { tools }),
     }),
     await startRouter({ config: fixed(config), ports, log, member: 'router' }),

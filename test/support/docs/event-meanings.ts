@@ -33,6 +33,9 @@ export const eventMeanings: Readonly<Record<EventType, string>> = {
   approval_requested:
     'The turn waits for a person to allow an action; with `deferred` it goes on, and the action waits alone (ADR 22).',
   approval_resolved: 'The approval was granted, denied, or expired. A turn that waited continues as its next attempt.',
+  client_results_awaited: 'The turn waits for the results of calls that the program runs which sent the message.',
+  client_results_received:
+    'The results are there and follow as `tool_result`; the turn continues as its next attempt. `client` replaces what the program asked for before.',
   session_reset: 'A generation ends and the next one starts under a new session id.',
   checkpoint_requested: 'The session is to be introspected, over the revisions from `fromRev` to `toRev`.',
   introspected: 'The result of an introspection: description and working memory.',

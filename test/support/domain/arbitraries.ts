@@ -83,6 +83,13 @@ const turnVerbs = [
   'result',
   'reply-after',
   'long-result',
+  'await-results',
+  'give',
+  'give',
+  'give',
+  'give',
+  'give-saying',
+  'expire-results',
   'ask-call',
   'ask-call',
   'flush',
@@ -104,11 +111,17 @@ const intent = fc.tuple(fc.constantFrom<Verb>(...verbs, ...turnVerbs), fc.nat(99
 export const intents = fc.array(intent, { maxLength: 60, size: 'max' });
 
 /** Commands that others send; all else is the host's own and does not come from the queue. */
-const sent: ReadonlySet<string> = new Set<Verb>([...verbs.filter((verb) => verb !== 'resume'), 'answer', 'answer-by']);
+const sent: ReadonlySet<string> = new Set<Verb>([
+  ...verbs.filter((verb) => verb !== 'resume'),
+  'answer',
+  'answer-by',
+  'give',
+  'give-saying',
+]);
 
 const modes = ['followup', 'collect', 'steer', 'interrupt', 'reject'] as const;
 const places = ['#a', '#b', '#a/7', 'work:#a'] as const;
-const rulings = ['run', 'deny', 'ask', 'ask-once', 'spawn', 'ask-spawn'] as const;
+const rulings = ['run', 'deny', 'ask', 'ask-once', 'spawn', 'ask-spawn', 'client', 'client'] as const;
 const oneOf = <T>(items: readonly T[], number: number): T => items[number % items.length] as T;
 
 /** The row of an intent in a state: four in five mean the turn that runs, the others one that is over, to come or not there at all. */
@@ -196,6 +209,16 @@ const rowOf = (
       const results = open.slice(number % 4 === 0 ? 1 : 0).map((call) => `${call.callId}:${oneOf(['ok', 'error'], number >> 1)}`);
       return `reply-after ${ref} ${turn.step} ${results.join(' ')}`.trim();
     }
+    case 'await-results':
+      return `await-results ${ref} 500`;
+    case 'give':
+    case 'give-saying': {
+      const first = verb === 'give' ? oneOf(['owner', 'owner', 'stranger', 'program'], number) : `m${index}`;
+      const results = open.slice(number % 6 === 0 ? 1 : 0).map((call) => `${call.callId}:${oneOf(['ok', 'error'], number >> 1)}`);
+      return `${verb} ${first} ${results.length > 0 ? results.join(' ') : `${callId}:ok`}`;
+    }
+    case 'expire-results':
+      return `expire-results ${turn.id} @${number * 20}`;
     case 'long-result':
       return `long-result ${ref} ${callId} ${40_000 * (1 + (number % 3))}`;
     case 'ask-call': {

@@ -109,6 +109,10 @@ export const rowOf = (event: SessionEvent): string => {
       return `${event.type} ${turn} through ${event.throughRev}`;
     case 'runs_stopped':
       return `${event.type} ${event.runs.map(({ runId }) => runId).join(' ')}`;
+    case 'client_results_awaited':
+      return `${event.type} ${turn} ${event.calls.join(' ')}`;
+    case 'client_results_received':
+      return `${event.type} ${turn} by ${event.by}`;
     case 'approval_requested':
       return `${event.type} ${turn} ${event.approvalId}`;
     case 'approval_resolved':

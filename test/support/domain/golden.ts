@@ -85,6 +85,11 @@ const histories: Record<EventType, Parameters<typeof tell>> = {
   queue_cleared: ['post m1', 'post m2', 'post m3', 'stop', 'post m4'],
   approval_requested: ['post m1', 'ask m1/1 p1 500', 'post m2'],
   approval_resolved: ['post m1', 'ask m1/1 p1 500', 'answer p1 granted @400', 'ask m1/2 p2 500', 'expire p2 @501'],
+  client_results_awaited: ['post m1', 'call m1/1 1 find client deny client', 'append m2'],
+  client_results_received: [
+    ...['post m1', 'call m1/1 1 find client client', 'give-saying m2 m1.1.0:ok m1.1.1:error'],
+    ...['call m1/2 2 find client', 'expire-results m1 @1001', 'append m3'],
+  ],
   session_reset: ['post m1', 'post m2', 'reset s2', 'post m3'],
   session_deactivated: ['append m1', 'deactivate'],
   participant_resolved: ['append m1', 'open-by owner-1'],

@@ -76,6 +76,12 @@ const requestOf = (
 
 const toOwner = { code: 'told', text: 'asked', deliverTo: { channel: sessionChannel, to: 'agent:main:main' } };
 
+const resultsOf = (words: readonly string[]): CommandOf<'give_results'>['results'] =>
+  words.map((word) => {
+    const [callId = '', outcome] = word.split(':');
+    return { callId, outcome: outcome === 'error' ? 'error' : 'ok', text: `${outcome} of ${callId}` };
+  });
+
 const introspection = (fromRev: string | undefined, toRev: string | undefined, sessionId: string) => ({
   type: 'record_introspection' as const,
   sessionId,
@@ -217,7 +223,7 @@ export const verbs: Record<string, (...words: string[]) => SessionCommand> = {
   },
   /**
    * A step with calls of a tool, one for each ruling: `call m1/1 1 read run deny ask`. `spawn` runs and begins another session,
-   * `spawn-of:ann` for this person.
+   * `spawn-of:ann` for this person; `client` is the program's to run.
    */
   call: (ref, number, tool = 'read', ...rulings) => ({
     type: 'record_step',
@@ -237,6 +243,7 @@ export const verbs: Record<string, (...words: string[]) => SessionCommand> = {
       if (word === 'ask' || word === 'ask-once') return { kind: 'ask', request: requestOf(approvalId, { tool, kind: word }) };
       if (word === 'ask-spawn') return { kind: 'ask', request: { ...requestOf(approvalId, { tool }), spawn: spawnOf(index) } };
       if (word === 'spawn-of') return { kind: 'run', spawn: { ...spawnOf(index), askedBy: personCalled(approvalId).principal } };
+      if (word === 'client') return { kind: 'client', expiresAt: 1_000 };
       return { kind: 'run', ...(word === 'spawn' && { spawn: spawnOf(index) }) };
     }),
   }),
@@ -365,6 +372,17 @@ export const verbs: Record<string, (...words: string[]) => SessionCommand> = {
     turn: refOf(ref),
     result: { kind: 'nothing', reason: 'there is too little' },
   }),
+  'await-results': (ref, until = '1000') => ({ type: 'await_results', turn: refOf(ref), expiresAt: Number(until) }),
+  /** Results of the program's tools: `give owner m1.1.0:ok m1.1.1:error`; with a message besides, `give-saying m9 m1.1.0:ok`. */
+  give: (person = '', ...results) => ({
+    type: 'give_results',
+    by: people[person] ?? { id: person },
+    results: resultsOf(results),
+  }),
+  'give-saying': (message, ...results) => ({
+    ...{ type: 'give_results', by: people.owner as Sender, results: resultsOf(results), said: messageOf(message) },
+  }),
+  'expire-results': (turnId = '') => ({ type: 'expire_results', turnId }),
   expire: (approvalId = '') => ({ type: 'expire_approval', approvalId }),
   stall: (ref) => ({ type: 'resume_turn', turn: refOf(ref), reason: 'no progress' }),
   answer: (approvalId = '', verdict, scope) => ({

@@ -48,6 +48,8 @@ describe('errors', () => {
     ['aborted', 409],
     ['too_large', 413],
     ['unavailable', 503],
+    ['model_rate_limited', 429],
+    ['tool_name_taken', 400],
     ['rate_limited', 500],
   ])('a run that ends with %s is %i', (code, status) => {
     const failure = failureOfRun({ runId: 'r', status: 'error', error: { code, message: 'm' } });

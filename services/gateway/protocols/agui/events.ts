@@ -50,7 +50,8 @@ const endOf = ({ threadId, runId, sessionKey }: AguiHead, end: RunEnd): string =
     const result = { sessionKey, sessionId, runId: run.runId };
     return event('RUN_FINISHED', { threadId, runId, outcome, result, usage });
   };
-  if (run.status === 'ok') return finished({ type: 'success' });
+  // The application runs its own tools, and comes back with another run.
+  if (run.status === 'ok' || run.status === 'awaiting_results') return finished({ type: 'success' });
   if (run.status === 'awaiting_approval') {
     return finished({ type: 'interrupt', interrupts: asked === null ? [] : [interruptOf(asked)] });
   }
@@ -84,6 +85,7 @@ export const aguiEvents = (head: AguiHead): RunFrames => {
       }
       // The outcome carries the request.
       case 'approval':
+      case 'handed_over':
         return '';
       case 'end':
         return endOf(head, told);

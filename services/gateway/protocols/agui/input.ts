@@ -1,13 +1,14 @@
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { NatterError } from '../../../../shared/kit/errors.ts';
 import { bodyOf } from '../../http/input.ts';
 import { lastMessage } from '../../http/last-message.ts';
+import { programTools } from '../../http/program-tools.ts';
+import type { GivenResults } from '../../messages/give-results.ts';
 import type { Decision, UserText } from '../../runs/follow-run.ts';
 
 /**
  * The input: `RunAgentInput` of AG-UI 1.0. Only the last message counts, and none if the run answers an interrupt. Unknown
- * fields are ignored. Throws `NatterError('invalid')` and `'unsupported'`.
+ * fields are ignored. Throws `NatterError('invalid')`.
  */
 export type AguiRequest = {
   /** Names the session. */
@@ -15,7 +16,10 @@ export type AguiRequest = {
   readonly runId: string;
   /** Further context from the application; may be empty. */
   readonly background: string;
-} & ({ readonly message: UserText } | { readonly answer: Decision });
+} & ({ readonly message: UserText } | { readonly answer: Decision } | Results);
+
+/** Results of the application's own tools, and what it brings along from here on. */
+type Results = Pick<GivenResults, 'results' | 'client'>;
 
 const id = (missing: string) => z.string(missing).min(1, missing).max(1_024);
 
@@ -47,7 +51,7 @@ export const runInput = z.object({
   threadId: id('name the thread: a session key, or an id of its own'),
   runId: id('name the run'),
   messages: z.unknown(),
-  tools: z.array(z.unknown(), 'use a list of tools').optional(),
+  tools: programTools.optional(),
   context: z
     .array(z.object({ description: z.string('use a text'), value: z.string('use a text') }), 'use a list')
     .max(100)
@@ -57,17 +61,32 @@ export const runInput = z.object({
 const saying = z.object({ messages: lastMessage(message) });
 
 export const readAguiRequest = (request: FastifyRequest): AguiRequest => {
-  const { threadId, runId, tools = [], context, resume } = bodyOf(runInput, request);
-  if (tools.length > 0) {
-    const problem = 'tools: those of the application cannot be called; the agent runs its own, leave them out';
-    throw new NatterError('unsupported', problem, { field: 'tools' });
-  }
+  const { threadId, runId, tools: client, context, resume, messages: said } = bodyOf(runInput, request);
   const lines = context.map(({ description, value }) => `${description}: ${value}`);
   const head = { threadId, runId, background: lines.length === 0 ? '' : ['[What the program tells]', ...lines].join('\n') };
   const [entry] = resume;
   if (entry !== undefined) return { ...head, answer: answerIn(entry) };
+  const results = resultsIn(said);
+  if (results.length > 0) return { ...head, results, client };
   const { messages } = bodyOf(saying, request);
-  return { ...head, message: { text: messages.message.content, idempotencyKey: `agui ${runId}`, field: 'runId' } };
+  return { ...head, message: { client, text: messages.message.content, idempotencyKey: `agui ${runId}`, field: 'runId' } };
+};
+
+const toolMessage = z.object({
+  role: z.literal('tool'),
+  toolCallId: z.string(),
+  content: z.string().default(''),
+  error: z.string().optional(),
+});
+
+/** The results at the end of the messages. */
+const resultsIn = (messages: unknown): Results['results'] => {
+  const all = (Array.isArray(messages) ? messages : []).map((message) => toolMessage.safeParse(message).data);
+  return all.slice(all.lastIndexOf(undefined) + 1).flatMap((result) => {
+    if (result === undefined) return [];
+    const { toolCallId: callId, content, error } = result;
+    return [{ callId, outcome: error === undefined ? ('ok' as const) : ('error' as const), text: error ?? content }];
+  });
 };
 
 /** A cancelled interrupt denies the approval. */

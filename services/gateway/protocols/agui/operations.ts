@@ -2,7 +2,7 @@ import { chatKey } from '../../access/chat-key.ts';
 import { noQuery, queryOf } from '../../http/input.ts';
 import type { Operation } from '../../operation/operation.ts';
 import * as samples from '../../operation/samples.ts';
-import { streamDecision, streamMessage } from '../../runs/follow-run.ts';
+import { streamDecision, streamMessage, streamResults } from '../../runs/follow-run.ts';
 import { streamRun } from '../../runs/stream-run.ts';
 import { aguiEvents } from './events.ts';
 import { readAguiRequest, runInput } from './input.ts';
@@ -22,7 +22,8 @@ export const aguiOperations: readonly Operation[] = [
         },
       },
       problems: [
-        ...(['forbidden', 'not_found', 'unsupported', 'session_busy', 'quarantined', 'damaged'] as const),
+        ...(['forbidden', 'not_found', 'session_busy', 'quarantined', 'damaged'] as const),
+        ...(['results_forbidden', 'results_unexpected', 'results_incomplete'] as const),
         ...(['approval_forbidden', 'approval_unknown', 'approval_resolved', 'approval_expired'] as const),
       ],
       handle: async (context, request, reply) => {
@@ -33,6 +34,10 @@ export const aguiOperations: readonly Operation[] = [
         const place = { key, frames: aguiEvents({ threadId, runId, sessionKey: key }) };
         return streamRun(context, request, reply, place, async (signal, take) => {
           if ('answer' in given) return streamDecision(context, request, { key, signal, ...given.answer }, take);
+          if ('results' in given) {
+            const { results, client } = given;
+            return streamResults(context, request, { key, signal, results, client }, take);
+          }
           return streamMessage(context, request, { key, signal, ...given.message, background }, take);
         });
       },

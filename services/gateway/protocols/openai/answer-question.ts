@@ -1,20 +1,22 @@
 import { uuidv7 } from 'uuidv7';
 import { runIdOf } from '../../../../shared/domain/keys/run-id.ts';
 import type { SessionKey } from '../../../../shared/domain/keys/session-key.ts';
-import { afterCommitOf, isOver, type Run, type TrackedRun, waitedFor } from '../../../../shared/domain/projections/run.ts';
+import { afterCommitOf, type Run, type TrackedRun } from '../../../../shared/domain/projections/run.ts';
 import type { CallAttempt } from '../../../../shared/domain/session/repeats/asked-calls.ts';
 import { hasCode } from '../../../../shared/kit/errors.ts';
 import { type Caller, idempotentIdOf } from '../../commands/envelope.ts';
 import type { GatewayContext } from '../../context/gateway-context.ts';
 import { noSuchSession } from '../../context/history.ts';
 import { appendContext } from '../../messages/append-context.ts';
+import { giveResults } from '../../messages/give-results.ts';
 import { submitMessage, submitRetry } from '../../messages/submit-message.ts';
 import { Answer } from '../../runs/answer.ts';
 import { LiveAnswer } from '../../runs/live-answer.ts';
 import { visibleText } from '../../runs/live-text.ts';
-import { Failure, failureOfRun } from './failure.ts';
+import { isSettled } from '../../runs/settled.ts';
+import { type Conversation, linesOf } from './conversation.ts';
+import { approvalRequired, Failure, failureOfRun } from './failure.ts';
 import { answerOf } from './find-response.ts';
-import type { Conversation } from './input.ts';
 import type { NamedSession } from './session.ts';
 
 /** One message for an agent and the run that answers it. */
@@ -27,17 +29,29 @@ export interface Question extends NamedSession {
   readonly call: CallAttempt | undefined;
   /** The sequence up to which the caller sees nothing, once the message is submitted. */
   readonly submittedAfter?: number;
+  /** The position of the log before that. */
+  readonly followAfter?: number;
   readonly waitMs: number;
   readonly signal: AbortSignal;
 }
 
 export const questionOf = (
   caller: Caller,
-  { key, isFresh, idempotencyKey = uuidv7() }: NamedSession,
+  { key, isFresh, thread, idempotencyKey = uuidv7() }: NamedSession,
   given: Pick<Question, 'conversation' | 'call' | 'waitMs' | 'signal'>,
 ): Question => {
   const runId = runIdOf(key, idempotentIdOf(caller, key, 'post_message', idempotencyKey));
-  return { ...given, key, isFresh, idempotencyKey, runId };
+  return { ...given, key, isFresh, idempotencyKey, runId, ...(thread !== undefined && { thread }) };
+};
+
+/** The same question once its results are given: with the run that they begin. Throws `Refusal` if no call waits for them. */
+export const withResults = async (context: GatewayContext, caller: Caller, question: Question): Promise<Question> => {
+  const { key, thread, conversation } = question;
+  await before(context, caller, question);
+  const results = conversation.results.map((result) => ({ ...result, outcome: 'ok' as const }));
+  const given = { key, results, text: conversation.text, client: conversation.client, thread };
+  const { runId, seen, after } = await giveResults(context, caller, given);
+  return { ...question, runId, submittedAfter: seen, followAfter: after };
 };
 
 /** A client's retry with the run of its first attempt, which the session knows; any other question as it is (D9). */
@@ -48,16 +62,17 @@ export const withFirstRun = async (context: GatewayContext, caller: Caller, ques
   return { ...question, runId, submittedAfter: seen };
 };
 
-const submissionOf = ({ key, conversation: { text }, idempotencyKey, call, waitMs, signal }: Question) => ({
-  ...{ key, text, idempotencyKey, call, literal: true, waitMs, signal },
+const submissionOf = ({ key, thread, conversation, idempotencyKey, call, waitMs, signal }: Question) => ({
+  ...{ key, text: conversation.text, client: conversation.client, thread, idempotencyKey, call, literal: true, waitMs, signal },
+  isEnough: isSettled,
 });
 
-/** Submits the message, unless that is done, and waits for its run. */
+/** Submits the message, unless that is done, and waits for its run, or until that waits itself. */
 const runOf = async (context: GatewayContext, caller: Caller, question: Question): Promise<{ run: Run; seen: number }> => {
   const { key, runId, waitMs, signal, submittedAfter: seen } = question;
   if (seen === undefined) return submitMessage(context, caller, submissionOf(question));
-  const run = await context.runs.await(key, runId, { after: seen, waitMs, signal });
-  return { run: waitedFor(run ?? { runId, status: 'accepted' }), seen };
+  const run = await context.runs.await(key, runId, { after: seen, waitMs, signal, isEnough: isSettled });
+  return { run: run ?? { runId, status: 'accepted' }, seen };
 };
 
 /** Called as the run goes: `begun` once the log has the run, `text` with each piece of text. */
@@ -82,15 +97,18 @@ export const answerTo = async (
   const following = new AbortController();
   const until = AbortSignal.any([signal, following.signal]);
   const told = new LiveAnswer();
-  const followed = follow(context, caller, { key, runId, signal: until, told, listener });
+  const followed = follow(context, caller, { key, runId, signal: until, told, listener, after: question.followAfter });
   try {
     const { run, seen } = await runOf(context, caller, question);
-    if (run.status === 'error') throw failureOfRun(run);
-    if (run.status !== 'ok') throw await unfinished(context, question, seen);
+    if (!isSettled(run)) throw await unfinished(context, question, seen);
     if (!followed.answer.isWhole) following.abort();
     await followed.ended;
     following.abort();
     const answer = await whole(context, question, followed.answer, seen);
+    if (answer.calls.length === 0) {
+      if (run.status === 'error') throw failureOfRun(run);
+      if (run.status !== 'ok') throw await unfinished(context, question, seen);
+    }
     const rest = told.end(answer.text);
     if (listener && rest !== '') await listener.text(rest);
     if (listener && told.isBroken) throw new Failure(500, 'answer_restarted', restarted(runId));
@@ -107,18 +125,11 @@ const restarted = (runId: string): string =>
 const before = async (context: GatewayContext, caller: Caller, question: Question): Promise<void> => {
   const { key, isFresh, conversation, idempotencyKey, signal } = question;
   const { instructions, earlier } = conversation;
-  const parts = [
-    ...(instructions === '' ? [] : [`[Instructions of the program that asks]\n${instructions}`]),
-    ...(isFresh && earlier.length > 0
-      ? [`[What was said before, as that program tells it: one message a line]\n${linesOf(earlier)}`]
-      : []),
-  ];
-  const once = isFresh ? idempotencyKey : undefined;
-  if (parts.length > 0) await appendContext(context, caller, { key, text: parts.join('\n\n'), idempotencyKey: once, signal });
+  const append = (text: string, once?: string) => appendContext(context, caller, { key, text, idempotencyKey: once, signal });
+  if (instructions !== '') await append(`[Instructions of the program that asks]\n${instructions}`);
+  if (!isFresh || earlier.length === 0) return;
+  await append(`[What was said before, as that program tells it: one message a line]\n${linesOf(earlier)}`, idempotencyKey);
 };
-
-const linesOf = (turns: Conversation['earlier']): string =>
-  turns.map(({ role, text }) => JSON.stringify({ role, content: text })).join('\n');
 
 interface Followed {
   readonly key: SessionKey;
@@ -126,6 +137,8 @@ interface Followed {
   readonly signal: AbortSignal;
   readonly told: LiveAnswer;
   readonly listener: Listener | undefined;
+  /** The position to follow the log from. Default: now. */
+  readonly after: number | undefined;
 }
 
 /**
@@ -135,7 +148,7 @@ interface Followed {
 const follow = (
   { feed, access, ports, log }: GatewayContext,
   { principal }: Caller,
-  { key, runId, signal, told, listener }: Followed,
+  { key, runId, signal, told, listener, after = feed.position }: Followed,
 ): { readonly answer: Answer; readonly ended: Promise<void> } => {
   const answer = new Answer(runId);
   const tell = async (text: string): Promise<void> => {
@@ -143,14 +156,14 @@ const follow = (
   };
   const recorded = async (): Promise<void> => {
     let traced: TrackedRun = { turnId: runId, run: null };
-    for await (const commit of feed.follow({ after: feed.position, key, signal })) {
+    for await (const commit of feed.follow({ after, key, signal })) {
       if (!(await access.shows(principal, commit))) throw noSuchSession();
       traced = afterCommitOf(traced, commit, runId);
       const said: string[] = [];
       answer.take(commit, traced, (text, step) => said.push(answer.isWhole ? told.step(text, step) : ''));
       if (traced.run !== null) listener?.begun(answer);
       await tell(said.join(''));
-      if (isOver(traced.run)) return;
+      if (isSettled(traced.run)) return;
     }
   };
   const live = async (): Promise<void> => {
@@ -169,7 +182,7 @@ const follow = (
 
 /** The answer in the log: as followed, or looked up if that is incomplete. */
 const whole = async ({ ports }: GatewayContext, { key, runId }: Question, answer: Answer, seen: number): Promise<Answer> =>
-  answer.isWhole && isOver(answer.run) ? answer : ((await answerOf(ports, key, runId, seen)) ?? answer);
+  answer.isWhole && isSettled(answer.run) ? answer : ((await answerOf(ports, key, runId, seen)) ?? answer);
 
 /** Why there is no answer yet. */
 const unfinished = async (
@@ -180,9 +193,7 @@ const unfinished = async (
   if (hasCode(signal.reason, 'unauthorized')) return signal.reason;
   if (closing.aborted) return new Failure(503, 'unavailable', `the gateway is shutting down; run ${runId} continues`);
   const run: Run | null = await runs.status(key, runId, seen);
-  if (run?.status === 'awaiting_approval') {
-    const message = `run ${runId} awaits approval ${run.approvalId}; it continues once a person has answered`;
-    return new Failure(409, 'approval_required', message);
-  }
+  if (run?.status === 'awaiting_approval')
+    return approvalRequired(run.approvalId, `run ${runId} awaits it and continues after that`);
   return new Failure(504, 'timeout', `no answer within ${waitMs / 1_000} s; run ${runId} continues`);
 };

@@ -28,6 +28,12 @@ export class Failure extends Error {
   }
 }
 
+/** A person has to answer first, who does not use this interface. */
+export const approvalRequired = (approvalId: string, what: string): Failure => {
+  const where = `POST /v1/approvals/${approvalId} {"verdict": "allow-once"}, or "natter approvals resolve ${approvalId} allow-once"`;
+  return new Failure(409, 'approval_required', `a person has to answer approval ${approvalId}; ${what}: ${where}`);
+};
+
 const typeOf = (status: number): string => {
   if (status === 401) return 'authentication_error';
   if (status === 403) return 'permission_error';
@@ -74,6 +80,8 @@ export const failureOfRun = ({ error: { code, message } }: Extract<Run, { status
   if (code === 'queue_full' || code === 'session_busy' || code === 'overloaded') return new Failure(429, code, message);
   if (code === 'aborted' || code === 'duplicate_message' || code === 'session_deleted') return new Failure(409, code, message);
   if (code === 'too_large') return new Failure(413, code, message);
+  if (code === 'tool_name_taken') return new Failure(400, code, message, 'tools');
+  if (code === 'model_rate_limited') return new Failure(429, code, message);
   return new Failure(code === 'unavailable' ? 503 : 500, code, message);
 };
 

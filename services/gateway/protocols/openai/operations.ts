@@ -85,7 +85,7 @@ export const openAiOperations: readonly Operation[] = [
         const asked = readResponseRequest(request);
         return answerCompletion(context, request, reply, asked, ({ key, runId }, model, createdAt) => {
           const previousResponseId = asked.previousResponseId ?? null;
-          const head = { id: responseIdOf(key, runId), runId, key, model, createdAt, previousResponseId };
+          const head = { id: responseIdOf(key, runId), runId, key, model, createdAt, previousResponseId, client: asked.client };
           return { frames: responseFrames(head), whole: (answer) => responseObject(head, answer) };
         });
       },

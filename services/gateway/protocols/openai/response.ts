@@ -1,11 +1,13 @@
 import type { SessionKey } from '../../../../shared/domain/keys/session-key.ts';
 import type { Run } from '../../../../shared/domain/projections/run.ts';
+import type { ClientRequest } from '../../../../shared/domain/values/client-request.ts';
+import type { ToolCall } from '../../../../shared/domain/values/types.ts';
 import { assertNever } from '../../../../shared/kit/assert.ts';
 import { sseFrame } from '../../http/sse.ts';
 import type { Answer } from '../../runs/answer.ts';
 import type { OpenAiError } from './failure.ts';
 
-/** Responses as OpenAI's clients know them (`object: response`), whole and as events. An answer is one message with one text. */
+/** Responses as OpenAI's clients know them (`object: response`), whole and as events. An answer is one message with one text, and calls after it. */
 
 /** What is known of a response before it is there. `createdAt`: seconds since 1970. */
 export interface ResponseHead {
@@ -15,9 +17,11 @@ export interface ResponseHead {
   readonly model: string;
   readonly createdAt: number;
   readonly previousResponseId: string | null;
+  /** What the request asked of the model. */
+  readonly client?: ClientRequest | undefined;
 }
 
-type Status = 'queued' | 'in_progress' | 'completed' | 'failed';
+type Status = 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled';
 const statusOf = (run: Run | null): Status => {
   if (run === null) return 'in_progress';
   switch (run.status) {
@@ -30,9 +34,10 @@ const statusOf = (run: Run | null): Status => {
     case 'timeout':
       return 'in_progress';
     case 'ok':
+    case 'awaiting_results':
       return 'completed';
     case 'error':
-      return 'failed';
+      return run.error.code === 'aborted' ? 'cancelled' : 'failed';
     default:
       return assertNever(run);
   }
@@ -47,7 +52,45 @@ const messageOf = (head: ResponseHead, text: string | null) => ({
   content: text === null ? [] : [partOf(text)],
 });
 
-/** The response so far. Options of OpenAI that Natter does not have show their defaults. */
+const callItem = ({ callId, tool: name, arguments: written }: ToolCall, isDone = true) => ({
+  ...{ type: 'function_call', id: `fc_${callId}`, call_id: callId, name },
+  ...{ arguments: isDone ? written : '', status: isDone ? 'completed' : 'in_progress' },
+});
+
+const outputOf = (head: ResponseHead, { text, calls }: Answer): object[] => [
+  ...(calls.length > 0 && text === '' ? [] : [messageOf(head, text)]),
+  ...calls.map((call) => callItem(call)),
+];
+
+/** What the request asked for, as far as it was passed on; options that Natter does not have show their defaults. */
+const requestedOf = ({ client = {} }: ResponseHead) => {
+  const {
+    tools = [],
+    toolChoice = 'auto',
+    parallelCalls = true,
+    temperature = null,
+    topP = null,
+    maxOutputTokens,
+    format,
+  } = client;
+  const { kind: _, schema, ...shape } = format ?? { kind: 'json' };
+  const json = schema === undefined ? { type: 'json_object' } : { type: 'json_schema', ...shape, schema: JSON.parse(schema) };
+  return {
+    max_output_tokens: maxOutputTokens ?? null,
+    parallel_tool_calls: parallelCalls,
+    temperature,
+    text: { format: format === undefined ? { type: 'text' } : json },
+    tool_choice: typeof toolChoice === 'string' ? toolChoice : { type: 'function', name: toolChoice.tool },
+    tools: tools.map(({ parameters, ...tool }) => ({
+      type: 'function',
+      ...tool,
+      parameters: JSON.parse(parameters),
+      strict: false,
+    })),
+    top_p: topP,
+  };
+};
+
 export const responseObject = (head: ResponseHead, answer: Answer | null) => {
   const run = answer?.run ?? null;
   const status = statusOf(run);
@@ -61,20 +104,14 @@ export const responseObject = (head: ResponseHead, answer: Answer | null) => {
     conversation: { id: head.key },
     previous_response_id: head.previousResponseId,
     model: head.model,
-    output: isDone ? [messageOf(head, answer.text)] : [],
-    error: run?.status === 'error' ? run.error : null,
+    output: isDone ? outputOf(head, answer) : [],
+    error: run?.status === 'error' && status === 'failed' ? run.error : null,
     incomplete_details: null,
     instructions: null,
-    max_output_tokens: null,
     metadata: run?.status === 'awaiting_approval' ? { approval_id: run.approvalId } : {},
-    parallel_tool_calls: true,
     store: true,
-    temperature: null,
-    text: { format: { type: 'text' } },
-    tool_choice: 'auto',
-    tools: [],
-    top_p: null,
     truncation: 'disabled',
+    ...requestedOf(head),
     usage: isDone ? usageOf(answer) : null,
   };
 };
@@ -87,25 +124,43 @@ const usageOf = ({ tokens: { input, output, total } }: Answer) => ({
   total_tokens: total,
 });
 
-/** The same as events of a stream. */
+/** The same as events of a stream. The message begins with its first text, so that an answer of calls alone has none. */
 export const responseFrames = (head: ResponseHead) => {
   let count = 0;
+  let hasMessage = false;
   const event = (type: string, data: object): string => sseFrame(type, { type, sequence_number: count++, ...data });
   const response = responseObject(head, null);
   const item = { output_index: 0, item_id: `msg_${head.runId}` };
   const part = { ...item, content_index: 0 };
-  return {
-    begin: (): string =>
-      event('response.created', { response }) +
-      event('response.in_progress', { response }) +
+  const beginMessage = (): string => {
+    if (hasMessage) return '';
+    hasMessage = true;
+    return (
       event('response.output_item.added', { output_index: 0, item: messageOf(head, null) }) +
-      event('response.content_part.added', { ...part, part: partOf('') }),
-    text: (text: string): string => event('response.output_text.delta', { ...part, delta: text, logprobs: [] }),
-    end: (answer: Answer): string =>
-      event('response.output_text.done', { ...part, text: answer.text, logprobs: [] }) +
-      event('response.content_part.done', { ...part, part: partOf(answer.text) }) +
-      event('response.output_item.done', { output_index: 0, item: messageOf(head, answer.text) }) +
-      event('response.completed', { response: responseObject(head, answer) }),
+      event('response.content_part.added', { ...part, part: partOf('') })
+    );
+  };
+  const endMessage = (text: string): string =>
+    event('response.output_text.done', { ...part, text, logprobs: [] }) +
+    event('response.content_part.done', { ...part, part: partOf(text) }) +
+    event('response.output_item.done', { output_index: 0, item: messageOf(head, text) });
+  const call = (made: ToolCall, output_index: number): string => {
+    const place = { output_index, item_id: `fc_${made.callId}` };
+    return (
+      event('response.output_item.added', { output_index, item: callItem(made, false) }) +
+      event('response.function_call_arguments.delta', { ...place, delta: made.arguments }) +
+      event('response.function_call_arguments.done', { ...place, name: made.tool, arguments: made.arguments }) +
+      event('response.output_item.done', { output_index, item: callItem(made) })
+    );
+  };
+  return {
+    begin: (): string => event('response.created', { response }) + event('response.in_progress', { response }),
+    text: (text: string): string => beginMessage() + event('response.output_text.delta', { ...part, delta: text, logprobs: [] }),
+    end: (answer: Answer): string => {
+      const message = answer.calls.length > 0 && answer.text === '' ? '' : beginMessage() + endMessage(answer.text);
+      const calls = answer.calls.map((made, index) => call(made, index + (hasMessage ? 1 : 0))).join('');
+      return message + calls + event('response.completed', { response: responseObject(head, answer) });
+    },
     /** The error comes twice: flat as OpenAI documents it, and nested as its client libraries expect it. */
     fail: (error: OpenAiError): string => {
       const { code, message, param } = error;

@@ -18,7 +18,7 @@ export const chatCompletionResult = z
     choices: z.array(
       z.looseObject({
         index: z.number(),
-        message: z.looseObject({ role: z.literal('assistant'), content: z.string() }),
+        message: z.looseObject({ role: z.literal('assistant'), content: z.string().nullable() }),
         finish_reason: z.string(),
       }),
     ),
@@ -35,7 +35,7 @@ export const response = z
     conversation: z.object({ id: z.string().describe('the session key') }),
     previous_response_id: z.string().nullable(),
     model: z.string(),
-    output: z.array(z.looseObject({ type: z.literal('message'), role: z.literal('assistant') })),
+    output: z.array(z.looseObject({ type: z.enum(['message', 'function_call']) })),
     error: z.looseObject({ code: z.string(), message: z.string() }).nullable(),
     usage: z.looseObject({ input_tokens: count, output_tokens: count, total_tokens: count }).nullable(),
   })

@@ -34,7 +34,8 @@ const endChunks = (sessionKey: SessionKey, end: RunEnd): string => {
   const { run } = end;
   const messageMetadata = metadataOf(sessionKey, end);
   if (run.status === 'ok') return chunk({ type: 'finish', finishReason: 'stop', messageMetadata });
-  if (run.status === 'awaiting_approval') return chunk({ type: 'finish', finishReason: 'tool-calls', messageMetadata });
+  if (run.status === 'awaiting_approval' || run.status === 'awaiting_results')
+    return chunk({ type: 'finish', finishReason: 'tool-calls', messageMetadata });
   const { code, message } = run.error;
   // Being stopped is not a failure.
   if (code === 'aborted') {
@@ -59,8 +60,8 @@ export const uiChunks = (sessionKey: SessionKey, messageId: string): RunFrames =
       case 'text_ended':
         return chunk({ type: 'text-end', id: event.messageId });
       case 'call': {
-        const { callId: toolCallId, tool: toolName, arguments: text } = event;
-        return chunk({ type: 'tool-input-available', toolCallId, toolName, input: inputOf(text), ...byAgent });
+        const { callId: toolCallId, tool: toolName, arguments: text, client } = event;
+        return chunk({ type: 'tool-input-available', toolCallId, toolName, input: inputOf(text), ...(!client && byAgent) });
       }
       case 'result':
         return chunk(resultChunk(event));
@@ -69,6 +70,9 @@ export const uiChunks = (sessionKey: SessionKey, messageId: string): RunFrames =
         const approvalDescriptor = { action, asks, expiresAt };
         return chunk({ type: 'tool-approval-request', approvalId, toolCallId, approvalDescriptor });
       }
+      // The finish says it.
+      case 'handed_over':
+        return '';
       case 'end':
         return endChunks(sessionKey, event);
       default:

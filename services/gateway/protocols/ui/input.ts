@@ -3,6 +3,8 @@ import { z } from 'zod';
 import { NatterError } from '../../../../shared/kit/errors.ts';
 import { bodyOf } from '../../http/input.ts';
 import { lastMessage } from '../../http/last-message.ts';
+import { programTools } from '../../http/program-tools.ts';
+import type { GivenResults } from '../../messages/give-results.ts';
 import type { Decision, UserText } from '../../runs/follow-run.ts';
 
 /**
@@ -16,6 +18,7 @@ export type UiRequest = {
   | { readonly message: UserText }
   /** `messageId`: the assistant's message that continues. */
   | { readonly answer: Decision; readonly messageId: string }
+  | ({ readonly messageId: string } & Pick<GivenResults, 'results' | 'client'>)
 );
 
 const id = (missing: string) => z.string(missing).min(1, missing).max(1_024);
@@ -31,17 +34,33 @@ const userParts = parts.transform((all, context): string => {
   return text;
 });
 
+const notByAgent = z.literal(false).optional();
+
 /** A tool part with an answered approval. */
 const answeredPart = z.object({
   state: z.literal('approval-responded'),
   approval: z.object({ id: z.string().min(1).max(256), approved: z.boolean(), reason: z.string().max(2_000).optional() }),
 });
+/** A part with the result of a tool that the page has run itself. */
+const resultPart = z
+  .discriminatedUnion('state', [
+    z.object({ state: z.literal('output-available'), toolCallId: z.string(), providerExecuted: notByAgent, output: z.unknown() }),
+    z.object({ state: z.literal('output-error'), toolCallId: z.string(), providerExecuted: notByAgent, errorText: z.string() }),
+  ])
+  .transform((part) => {
+    if (part.state === 'output-error') return { callId: part.toolCallId, outcome: 'error' as const, text: part.errorText };
+    const text = typeof part.output === 'string' ? part.output : JSON.stringify(part.output ?? null);
+    return { callId: part.toolCallId, outcome: 'ok' as const, text };
+  });
 const answerParts = parts.transform((all, context) => {
   const [answer] = all.flatMap((part) => answeredPart.safeParse(part).data ?? []).slice(-1);
   if (answer !== undefined) return answer.approval;
+  const results = all.slice(all.findLastIndex(({ type }) => type === 'step-start') + 1);
+  const given = results.flatMap((part) => resultPart.safeParse(part).data ?? []);
+  if (given.length > 0) return given;
   context.addIssue({
     code: 'custom',
-    message: "have no answer to an approval; the last message must be the user's, or have one",
+    message: "have no answer to an approval and no output of a tool; the last message must be the user's, or have one",
   });
   return z.NEVER;
 });
@@ -58,18 +77,21 @@ const message = z.discriminatedUnion(
 export const uiChatBody = z.object({
   id: id('name the chat: a session key, or an id of its own'),
   messages: lastMessage(message),
+  /** Tools that the page runs itself. */
+  tools: programTools.optional(),
   trigger: z.enum(['submit-message', 'regenerate-message'], 'use "submit-message"').default('submit-message'),
 });
 
 export const readUiRequest = (request: FastifyRequest): UiRequest => {
-  const { id: name, messages, trigger } = bodyOf(uiChatBody, request);
+  const { id: name, messages, trigger, tools: client } = bodyOf(uiChatBody, request);
   if (trigger === 'regenerate-message') {
     const problem = 'trigger: what was said cannot be taken back and answered anew; send a new message';
     throw new NatterError('unsupported', problem, { field: 'trigger' });
   }
   const { message: last, field } = messages;
   if (last.role === 'user')
-    return { id: name, message: { text: last.parts, idempotencyKey: `ui ${last.id}`, field: `${field}.id` } };
+    return { id: name, message: { text: last.parts, client, idempotencyKey: `ui ${last.id}`, field: `${field}.id` } };
+  if (Array.isArray(last.parts)) return { id: name, messageId: last.id, results: last.parts, client };
   const { id: approvalId, approved, reason } = last.parts;
   return { id: name, messageId: last.id, answer: { approvalId, verdict: approved ? 'allow-once' : 'deny', reason } };
 };

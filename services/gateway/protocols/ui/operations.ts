@@ -2,7 +2,7 @@ import { chatKey } from '../../access/chat-key.ts';
 import { noQuery, queryOf } from '../../http/input.ts';
 import type { Operation } from '../../operation/operation.ts';
 import * as samples from '../../operation/samples.ts';
-import { runIdFor, runningTurn, streamDecision, streamMessage } from '../../runs/follow-run.ts';
+import { runIdFor, runningTurn, streamDecision, streamMessage, streamResults } from '../../runs/follow-run.ts';
 import { streamRun } from '../../runs/stream-run.ts';
 import { uiChunks } from './chunks.ts';
 import { readUiRequest, uiChatBody } from './input.ts';
@@ -26,19 +26,21 @@ export const uiOperations: readonly Operation[] = [
       },
       problems: [
         ...(['forbidden', 'not_found', 'unsupported', 'session_busy', 'quarantined', 'damaged'] as const),
+        ...(['results_forbidden', 'results_unexpected', 'results_incomplete'] as const),
         ...(['approval_forbidden', 'approval_unknown', 'approval_resolved', 'approval_expired'] as const),
       ],
       handle: async (context, request, reply) => {
         queryOf(noQuery, request);
         const given = readUiRequest(request);
         const key = chatKey(context, request, given.id, 'id');
-        const messageId = 'answer' in given ? given.messageId : runIdFor(request, { key, ...given.message });
+        const messageId = 'message' in given ? runIdFor(request, { key, ...given.message }) : given.messageId;
         const place = { key, frames: uiChunks(key, messageId) };
-        return streamRun(context, request, reply, place, (signal, take) =>
-          'answer' in given
-            ? streamDecision(context, request, { key, signal, ...given.answer }, take)
-            : streamMessage(context, request, { key, signal, ...given.message }, take),
-        );
+        return streamRun(context, request, reply, place, (signal, take) => {
+          if ('answer' in given) return streamDecision(context, request, { key, signal, ...given.answer }, take);
+          if ('message' in given) return streamMessage(context, request, { key, signal, ...given.message }, take);
+          const { results, client } = given;
+          return streamResults(context, request, { key, signal, results, client }, take);
+        });
       },
     },
   },

@@ -14,6 +14,9 @@ export type RefusalCode =
   | 'fork_invalid'
   | 'precondition_failed'
   | 'not_damaged'
+  | 'results_unexpected'
+  | 'results_incomplete'
+  | 'results_forbidden'
   | 'approval_unknown'
   | 'approval_resolved'
   | 'approval_expired'
@@ -32,7 +35,7 @@ export const sessionMoved = 'the session has changed since the expected sequence
 /** A session as the rules see it: narrow on `status` first. */
 export type SessionView = { readonly context: SessionContext; readonly position: Position } & (
   | { readonly status: 'idle' | 'inactive'; readonly turn: null }
-  | { readonly status: 'running' | 'awaiting_approval'; readonly turn: ActiveTurn }
+  | { readonly status: 'running' | 'awaiting_approval' | 'awaiting_results'; readonly turn: ActiveTurn }
 );
 
 /** A session whose turn is running or waiting for an approval. */

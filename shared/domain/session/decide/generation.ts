@@ -24,6 +24,10 @@ const aborting = (turn: ActiveTurn, reason: string): SessionEvent => ({
   ...awaiting(turn),
 });
 
+/** The running turn ends and the next one starts. */
+export const abandonEvents = (view: SessionView, reason: string): SessionEvent[] =>
+  view.turn === null ? [] : [aborting(view.turn, reason), ...nextTurn(view)];
+
 /** What one person asked for ends; what others asked for goes on (D7). */
 export const stopOwnEvents = (
   view: SessionView,

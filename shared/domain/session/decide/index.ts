@@ -4,6 +4,7 @@ import type { CommandEnvelope } from '../envelope.ts';
 import type { SessionState } from '../fold/evolve.ts';
 import { expireApproval, requestApproval, resolveApproval } from './approval.ts';
 import { changeMemory, recordIntrospection, requestCheckpoint } from './checkpoint.ts';
+import { awaitResults, expireResults, giveResults } from './client-results.ts';
 import { compact, recordCompaction } from './compaction.ts';
 import { type Decision, type Given, nothing, refuse, type SessionView, sessionMoved } from './decision.ts';
 import { repeatDelivery, reportDelivery } from './delivery.ts';
@@ -49,6 +50,9 @@ export const handlers: Handlers = {
   request_approval: requestApproval,
   resolve_approval: resolveApproval,
   expire_approval: expireApproval,
+  await_results: awaitResults,
+  give_results: giveResults,
+  expire_results: expireResults,
   report_delivery: reportDelivery,
   repeat_delivery: repeatDelivery,
   repair_history: repairHistory,
@@ -73,6 +77,7 @@ const view = ({ machine: { value: status, context }, position }: SessionState): 
       return { status, context, position, turn: null };
     case 'running':
     case 'awaiting_approval':
+    case 'awaiting_results':
       assert(context.turn, `a session that is ${status} has a turn`);
       return { status, context, position, turn: context.turn };
   }

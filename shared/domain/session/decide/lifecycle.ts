@@ -96,6 +96,7 @@ export const deactivate = ({ data }: Given<'deactivate_session'>, view: SessionV
       return accept({ type: 'session_deactivated', v: 1, reason: data.reason });
     case 'running':
     case 'awaiting_approval':
+    case 'awaiting_results':
       return refuse('session_busy', 'a turn is running; stop it first or wait for it to end');
   }
 };

@@ -1,4 +1,5 @@
 import { limits } from '../../../kit/limits.ts';
+import { hasRoom, isStranger } from '../../values/queue-share.ts';
 import type { Message } from '../../values/types.ts';
 import { messageOf } from '../commands.ts';
 import type { ActiveTurn, SessionContext } from '../context.ts';
@@ -8,7 +9,6 @@ import type { QueuedTurn } from '../queued-turn.ts';
 import { accept, awaiting, type BusyView, type Decision, type Given, refOf, type SessionView } from './decision.ts';
 import { isSamePlace, renewal } from './generation.ts';
 import { isNew, originEvents, participantEvents, readinessEvents } from './opening.ts';
-import { hasRoom, isStranger } from './queue-share.ts';
 
 /** Opening and messages (A5/64–70, A13/138, B6, B28). */
 
@@ -85,6 +85,7 @@ const asking = (posted: Given<'post_message'>, view: SessionView): Decision => {
       return accept(...readinessEvents(view, data, at), ...storeAndStartTurn(turnId, data.message, view, quietUntil(given)));
     case 'running':
     case 'awaiting_approval':
+    case 'awaiting_results':
       return whileBusy(given, view);
   }
 };
@@ -103,14 +104,20 @@ const whileBusy = (given: Given<'post_message'>, view: BusyView): Decision => {
   const mode = rule.chosen ? rule.mode : (view.context.settings.queueMode ?? rule.mode);
   const ready = readinessEvents(view, data, at);
   const turn = { ...turnOf(turnId, message, view), ...renewal(view, data, at) };
-  if ((mode === 'steer' || isQuiet(given, view.turn)) && mayJoin(turn, view)) return accept(...ready, ...joining(given, view));
+  const { client, answers } = message;
+  if (view.status === 'awaiting_results' && answers === undefined && mayInterrupt(message, view.turn)) {
+    return accept(...interrupting(given, view, 'a newer message came instead of the results of the tools'));
+  }
+  const joins = mode === 'steer' || isQuiet(given, view.turn);
+  if (joins && client === undefined && mayJoin(turn, view)) return accept(...ready, ...joining(given, view));
   if (mode === 'reject') return refusing(given, 'session_busy');
-  if (mode === 'interrupt' && mayInterrupt(message, view.turn)) return accept(...interrupting(given, view));
+  if (mode === 'interrupt' && mayInterrupt(message, view.turn))
+    return accept(...interrupting(given, view, 'a newer message interrupts'));
 
   const { queue } = view.context;
   const position = queue.length + 1;
   if (!hasRoom(message, rule, queue)) return refusing(given, 'queue_full');
-  const collect = mode === 'collect' && { collect: true as const };
+  const collect = mode === 'collect' && client === undefined && { collect: true as const };
   const queued = { ...turn, ...collect, ...(isStranger(message.sender) && { byStranger: true as const }) };
   const waits: SessionEvent = { type: 'turn_queued', v: 1, turn: queued, position };
   return accept(...ready, { type: 'user_message', v: 1, message, turnId }, waits);
@@ -123,22 +130,21 @@ const mayJoin = (asked: QueuedTurn, { turn }: BusyView): boolean => {
 };
 
 /** The message joins the running turn; its next step sees it. */
-const joining = (given: Given<'post_message'>, { turn, context }: BusyView): SessionEvent[] => {
-  const { message } = given.data;
-  const until = isQuiet(given, turn) ? quietUntil(given) : undefined;
-  return [
-    { type: 'user_message', v: 1, message, turnId: given.id },
-    {
-      type: 'turn_joined',
-      v: 1,
-      turn: refOf(turn),
-      messageId: message.messageId,
-      runId: given.id,
-      ...(until !== undefined && { quietUntil: until }),
-      ...askedBy(message, context),
-    },
-  ];
-};
+const joining = (given: Given<'post_message'>, view: BusyView): SessionEvent[] =>
+  joinEvents(given.id, given.data.message, view, isQuiet(given, view.turn) ? quietUntil(given) : undefined);
+
+export const joinEvents = (runId: string, message: Message, { turn, context }: BusyView, until?: number): SessionEvent[] => [
+  { type: 'user_message', v: 1, message, turnId: runId },
+  {
+    type: 'turn_joined',
+    v: 1,
+    turn: refOf(turn),
+    messageId: message.messageId,
+    runId,
+    ...(until !== undefined && { quietUntil: until }),
+    ...askedBy(message, context),
+  },
+];
 
 /**
  * True for a turn that answers messages, not a requested task. A stranger's message, and that of a program that acts for one, ends
@@ -148,10 +154,10 @@ const mayInterrupt = ({ sender }: Message, { task, askedBy }: ActiveTurn): boole
   task === undefined && (!isStranger(sender) || (askedBy !== undefined && askedBy === sender.principal));
 
 /** The newest message wins. The queue stays, in the next generation if the session is stale. */
-const interrupting = (given: Given<'post_message'>, { context, position, turn }: BusyView): SessionEvent[] => {
+const interrupting = (given: Given<'post_message'>, { context, position, turn }: BusyView, reason: string): SessionEvent[] => {
   const idle: SessionView = { status: 'idle', turn: null, context: { ...context, turn: null, approval: null }, position };
   return [
-    { type: 'turn_aborted', v: 1, turn: refOf(turn), reason: 'a newer message interrupts', ...awaiting(turn) },
+    { type: 'turn_aborted', v: 1, turn: refOf(turn), reason, ...awaiting(turn) },
     ...readinessEvents(idle, given.data, given.at),
     ...storeAndStartTurn(given.id, given.data.message, idle, quietUntil(given)),
   ];

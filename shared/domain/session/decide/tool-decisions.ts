@@ -1,6 +1,7 @@
 import type { ApprovalRequest, Ruling, ToolCall } from '../../values/types.ts';
-import type { CallState } from '../context.ts';
+import { type CallState, pendingCall } from '../context.ts';
 import type { SessionEvent } from '../events.ts';
+import { handingOver } from './client-results.ts';
 import { type BusyView, refOf, sending } from './decision.ts';
 import { type CallQuestion, deferring, displacing } from './deferral.ts';
 import { ended, starting } from './tools.ts';
@@ -26,18 +27,26 @@ export const toolDecisionEvents = (
   const events: SessionEvent[] = [];
   let question: (() => SessionEvent[]) | null = null;
   let hasDeferred = false;
-  for (const [index, { callId, tool }] of calls.entries()) {
+  const handed: CallState[] = [];
+  let resultsUntil = 0;
+  for (const [index, made] of calls.entries()) {
     const decision = toolPolicyDecisions[index];
-    const call: CallState = { callId, tool, status: 'pending', attempt: turn.attempt, tries: 0 };
+    const call = pendingCall(made, turn);
     if (decision?.kind === 'run') events.push(starting(turn, call, { spawn: decision.spawn }));
     if (decision?.kind === 'deny') events.push(...ended(turn, call, decision.invalid ? 'error' : 'denied', decision.reason));
+    if (decision?.kind === 'client') {
+      handed.push(call);
+      resultsUntil = decision.expiresAt;
+    }
     if (decision?.kind === 'ask' && decision.request.deferred) {
       events.push(...deferring(view, call, hasDeferred ? withoutQuestion(decision) : decision));
       hasDeferred = true;
-    } else if (decision?.kind === 'ask') question ??= () => waitingFor(view, { ...decision.request, callId, tool });
+    } else if (decision?.kind === 'ask')
+      question ??= () => waitingFor(view, { ...decision.request, callId: made.callId, tool: made.tool });
   }
-  const runs = events.some(({ type }) => type === 'tool_call_started');
-  return question === null || runs ? events : [...events, ...question()];
+  if (events.some(({ type }) => type === 'tool_call_started')) return events;
+  if (question !== null) return [...events, ...question()];
+  return handed.length === 0 ? events : [...events, ...handingOver(turn, handed, resultsUntil)];
 };
 
 /** Another call of the step is already asked about. */

@@ -1,6 +1,6 @@
 import { limits } from '../../../kit/limits.ts';
 import type { SkillRef } from '../../values/memory-edit.ts';
-import type { PromptPart, ToolCall } from '../../values/types.ts';
+import type { PromptPart, Ruling, ToolCall } from '../../values/types.ts';
 import type { CommandOf } from '../commands.ts';
 import type { ActiveTurn, SessionContext } from '../context.ts';
 import type { EventOf, SessionEvent } from '../events.ts';
@@ -54,7 +54,7 @@ const stepEvents = (data: CommandOf<'record_step'>, view: BusyView): SessionEven
   if (outcome.kind === 'failed') return failing(view, outcome.code, outcome.message);
 
   const { turn } = view;
-  const calls = outcome.kind === 'continue' ? named(turn, step, outcome.calls ?? []) : [];
+  const calls = outcome.kind === 'continue' ? named(turn, step, outcome.calls ?? [], data.rulings ?? []) : [];
   const answers = outcome.kind === 'reply' && !flush && turn.task === undefined;
   // A message that joined too late for this step has not been seen yet, so the turn continues (B6).
   const ends = answers && heard >= turn.joined;
@@ -84,8 +84,16 @@ const afterAnswer = (view: BusyView): BusyView => ({
   context: { ...view.context, messages: view.context.messages + 1 },
 });
 
-const named = (turn: ActiveTurn, step: number, calls: readonly Omit<ToolCall, 'callId'>[]): ToolCall[] =>
-  calls.map(({ tool, arguments: given }, index) => ({ callId: callIdOf(turn.id, step, index), tool, arguments: given }));
+const named = (
+  turn: ActiveTurn,
+  step: number,
+  calls: readonly Omit<ToolCall, 'callId'>[],
+  rulings: readonly Ruling[],
+): ToolCall[] =>
+  calls.map(({ tool, arguments: given }, index) => ({
+    ...{ callId: callIdOf(turn.id, step, index), tool, arguments: given },
+    ...(rulings[index]?.kind === 'client' && { client: true as const }),
+  }));
 
 const prompting = ({ prompt }: SessionContext, parts: readonly PromptPart[] | undefined): SessionEvent[] =>
   parts === undefined || JSON.stringify(parts) === JSON.stringify(prompt)

@@ -1,16 +1,13 @@
 import { detachedString } from '../../../kit/detached-string.ts';
-import { answered, requestOf } from '../answered.ts';
+import { answered, messageAdded, requestOf, resultsAwaited, resultsReceived, runEnded, runsStopped } from '../answered.ts';
 import {
   type ContextChange,
   callEnded,
   callStarted,
   compactionRecorded,
   freshGeneration,
-  messageAdded,
   neverOpened,
   queueCleared,
-  runEnded,
-  runsStopped,
   type SessionContext,
   settingsAfter,
   stepRecorded,
@@ -78,6 +75,8 @@ const changes: Changes = {
   tool_result: callEnded,
   tool_output: none,
   context_compacted: compactionRecorded,
+  client_results_awaited: resultsAwaited,
+  client_results_received: resultsReceived,
   approval_requested: (_, event) => ({ approval: requestOf(event) }),
   approval_resolved: answered,
   checkpoint_requested: checkpointRequested,

@@ -100,6 +100,7 @@ export const sessionMachine = setup({
         turn_failed: { target: 'idle', actions: 'record' },
         turn_aborted: { target: 'idle', actions: 'record' },
         queue_cleared: { actions: 'record' },
+        client_results_awaited: { target: 'awaiting_results', actions: 'record' },
         approval_requested: [
           {
             guard: ({ event }) => event.deferred !== undefined,
@@ -118,8 +119,17 @@ export const sessionMachine = setup({
         approval_resolved: { target: 'running', actions: 'record' },
       },
     },
+    awaiting_results: {
+      on: {
+        turn_queued: { actions: 'record' },
+        turn_joined: { actions: 'record' },
+        turn_aborted: { target: 'idle', actions: 'record' },
+        queue_cleared: { actions: 'record' },
+        client_results_received: { target: 'running', actions: 'record' },
+      },
+    },
   },
 });
 
 export type MachineSnapshot = SnapshotFrom<typeof sessionMachine>;
-export type SessionStatus = 'idle' | 'running' | 'awaiting_approval' | 'inactive';
+export type SessionStatus = 'idle' | 'running' | 'awaiting_approval' | 'awaiting_results' | 'inactive';

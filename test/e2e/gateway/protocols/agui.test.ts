@@ -146,7 +146,7 @@ describe('what is refused', () => {
     ['an assistant last', { messages: [said, { ...said, role: 'assistant' }] }, 'messages.1.role', 'invalid'],
     ['no text', { messages: [{ ...said, content: ' ' }] }, 'messages.0.content', 'invalid'],
     ['only a picture', { messages: [{ ...said, content: [{ type: 'image' }] }] }, 'messages.0.content', 'invalid'],
-    ['tools of the application', { tools: [{ name: 'f', description: '' }] }, 'tools', 'unsupported'],
+    ['a tool without a name', { tools: [{ description: '' }] }, 'tools.0.name', 'invalid'],
     ['a context that is none', { context: [{ description: 'x' }] }, 'context.0.value', 'invalid'],
     ['an answer without a word', { resume: [{ ...answered, payload: {} }] }, 'resume.0.payload.approved', 'invalid'],
     ['an answer of no kind', { resume: [{ ...answered, status: 'later' }] }, 'resume.0.status', 'invalid'],

@@ -1,3 +1,4 @@
+import type OpenAI from 'openai';
 import { describe, expect, test } from 'vitest';
 import type { RecordedCommit } from '../../../../shared/domain/session/envelope.ts';
 import { heldFeed } from '../../../support/streams/held-feed.ts';
@@ -51,7 +52,7 @@ describe('whole answers', () => {
     expect(again.response.headers.get('x-natter-session')).not.toBe(encodeURIComponent(key));
   });
 
-  test('what the request tells before its last message is remembered before it, as one message', async () => {
+  test('what the request tells before its last message is remembered before it: the instructions, and the rest as one message', async () => {
     const { whole, openai } = await start();
     const { response } = await openai.chat.completions
       .create({
@@ -71,12 +72,38 @@ describe('whole answers', () => {
       })
       .withResponse();
     expect(await textsIn(whole, keyIn(response))).toEqual([
-      '[Instructions of the program that asks]\nBe brief.\n\n' +
-        '[What was said before, as that program tells it: one message a line]\n' +
+      '[Instructions of the program that asks]\nBe brief.',
+      '[What was said before, as that program tells it: one message a line]\n' +
         '{"role":"user","content":"I am Ann."}\n{"role":"assistant","content":"Hello \\"Ann\\""}',
       'who am I?',
       'You said: who am I?',
     ]);
+  });
+
+  test('a conversation that names no session stays in one, found by its history; another history is another session', async () => {
+    const { whole, openai } = await start();
+    const messages: OpenAI.ChatCompletionMessageParam[] = [{ role: 'system', content: 'Be brief.' }, user('hello')];
+    const ask = async (more: OpenAI.ChatCompletionMessageParam[] = []) => {
+      const { data, response } = await openai.chat.completions
+        .create({ model: 'natter', messages: [...messages, ...more] })
+        .withResponse();
+      const answer = data.choices[0]?.message;
+      if (answer && more.length === 0) messages.push(answer);
+      return keyIn(response);
+    };
+    const key = await ask();
+    for (const text of ['two', 'three']) {
+      messages.push(user(text));
+      expect(await ask()).toBe(key);
+    }
+    expect(await textsIn(whole, key)).toEqual([
+      '[Instructions of the program that asks]\nBe brief.',
+      ...['hello', 'You said: hello', 'two', 'You said: two', 'three', 'You said: three'],
+    ]);
+    // Two programs that begin alike are told apart by where they stand, and an earlier point is a session of its own.
+    messages.splice(3);
+    expect(await ask([user('four')])).not.toBe(key);
+    expect(await ask([{ role: 'assistant', content: 'I never said so' }, user('four')])).not.toBe(key);
   });
 
   test('a user is a session: only the last message goes there, instructions once; another user and another token have others', async () => {

@@ -37,7 +37,8 @@ describe('what is not valid', () => {
   test.each<[string, object, string, string]>([
     ['no messages', { messages: [] }, 'messages', 'invalid'],
     ['no list of messages', { messages: 'x' }, 'messages', 'invalid'],
-    ['a role that is none', { messages: [user('x'), { role: 'tool', content: 'x' }] }, 'messages[1].role', 'invalid'],
+    ['a role that is none', { messages: [user('x'), { role: 'function', content: 'x' }] }, 'messages[1].role', 'invalid'],
+    ['a result of no call', { messages: [{ role: 'tool', content: 'x' }] }, 'messages[0].tool_call_id', 'invalid'],
     [
       'an image',
       { messages: [{ role: 'user', content: [{ type: 'text', text: 'x' }, image] }] },
@@ -45,21 +46,23 @@ describe('what is not valid', () => {
       'invalid',
     ],
     [
-      'calls of tools',
+      'a call without an id',
       { messages: [{ role: 'assistant', content: '', tool_calls: [tool] }] },
-      'messages[0].tool_calls',
+      'messages[0].tool_calls[0].id',
       'invalid',
     ],
     ['an answer last', { messages: [user('x'), { role: 'assistant', content: 'y' }] }, 'messages', 'invalid'],
     ['an empty message', { messages: [user(' ')] }, 'messages', 'invalid'],
     ['an empty user', { user: '' }, 'user', 'invalid'],
     ['two answers', { n: 2 }, 'n', 'unsupported_parameter'],
-    ['tools of the caller', { tools: [tool] }, 'tools', 'unsupported_parameter'],
-    ['a tool that must be called', { tool_choice: 'required' }, 'tool_choice', 'unsupported_parameter'],
+    ['functions of old', { functions: [tool.function] }, 'functions', 'unsupported_parameter'],
+    ['a tool that must be called, without any', { tool_choice: 'required' }, 'tool_choice', 'invalid'],
     ['probabilities', { logprobs: true }, 'logprobs', 'unsupported_parameter'],
     ['sound', { modalities: ['text', 'audio'] }, 'modalities', 'unsupported_parameter'],
-    ['a format', { response_format: { type: 'json_object' } }, 'response_format', 'unsupported_parameter'],
-    ['stop words', { stop: ['\n'] }, 'stop', 'unsupported_parameter'],
+    ['a format that is none', { response_format: { type: 'xml' } }, 'response_format.type', 'invalid'],
+    ['a format without a schema', { response_format: { type: 'json_schema' } }, 'response_format.json_schema.schema', 'invalid'],
+    ['too many stop words', { stop: ['1', '2', '3', '4', '5'] }, 'stop', 'invalid'],
+    ['a temperature too high', { temperature: 3 }, 'temperature', 'invalid'],
   ])('400: %s', async (_, change, param, code) => {
     const { openai } = await start();
     const body = { model: 'natter', messages: [user('x')], ...change };
@@ -68,7 +71,7 @@ describe('what is not valid', () => {
     expect(refused).toMatchObject({ param, code, type: 'invalid_request_error' });
   });
 
-  test('what only tunes a model, and what is not known at all, is ignored', async () => {
+  test('settings of the model, and what is not known at all, do no harm', async () => {
     const { openai } = await start();
     const harmless = { temperature: 0.3, top_p: 1, max_tokens: 5, seed: 1, n: 1, tools: [], logprobs: false, stop: null };
     const body = { model: 'natter', messages: [user('x')], ...harmless, later: 1, response_format: { type: 'text' as const } };
@@ -81,13 +84,19 @@ describe('what is not valid', () => {
     ['a header that is not encoded well', {}, { 'x-natter-session': '%E4' }, 'x-natter-session'],
     ['a session of another agent', { conversation: 'agent:other:main' }, {}, 'model'],
     ['an idempotency key with a space', {}, { 'Idempotency-Key': 'a b' }, 'idempotency-key'],
-    ['a format of the text', { text: { format: { type: 'json_object' } } }, {}, 'text'],
+    ['a format of the text', { text: { format: { type: 'xml' } } }, {}, 'text.format.type'],
     ['in the background', { background: true }, {}, 'background'],
     ['an item that is no message', { input: [{ type: 'item_reference', id: 'x' }] }, {}, 'input[0].type'],
   ])('400 of responses: %s', async (_, change, headers, param) => {
     const { openai } = await start();
     const call = openai.responses.create({ model: 'natter', input: 'x', ...change } as never, { headers: headers as never });
     expect(await failureOf(call)).toMatchObject({ status: 400, param, type: 'invalid_request_error' });
+  });
+
+  test('an address that OpenAI has and Natter does not is refused in the same shape', async () => {
+    const { openai } = await start();
+    expect(await failureOf(openai.files.list())).toMatchObject({ status: 404, code: 'unknown_url' });
+    expect(await failureOf(openai.images.generate({ prompt: 'x' }))).toMatchObject({ status: 404, code: 'unknown_url' });
   });
 
   test('malformed JSON, another type and an unknown parameter are refused in the same shape', async () => {
@@ -163,11 +172,14 @@ describe('runs that do not end with an answer', () => {
     const whole = await startWhole({ more: { agent: { workspace }, tools } });
     const openai = clientFor(whole.gateways[0]?.url ?? '');
     const input = '[[tool write_file {"path":"note.md","content":"x"}]] done?';
-    const call = () =>
-      openai.responses.create({ model: 'natter', input, user: 'ann' }, { headers: { Prefer: 'wait=1', 'Idempotency-Key': 'k' } });
+    const call = () => openai.responses.create({ model: 'natter', input, user: 'ann' }, { headers: { 'Idempotency-Key': 'k' } });
     const waits = await failureOf(call());
     expect(waits).toMatchObject({ status: 409, code: 'approval_required' });
     const [, approvalId = ''] = /approval (\S+);/.exec(waits.message) ?? [];
+    // Nobody who waits here could answer: they learn it at once, and where, and so does the message behind it.
+    const behind = await failureOf(openai.responses.create({ model: 'natter', input: 'and this?', user: 'ann' }));
+    expect(behind).toMatchObject({ status: 409, code: 'approval_required' });
+    expect(behind.message).toContain(`POST /v1/approvals/${approvalId}`);
     expect((await whole.as.owner('POST', `/v1/approvals/${approvalId}`, { body: { verdict: 'allow-once' } })).status).toBe(200);
     await whole.until(async () => expect((await call()).output_text).toMatch(/You said: done\?\nwrite_file → wrote/));
   });

@@ -91,6 +91,31 @@ const table = `
   inactive | origin x        | origin_changed x
   deleted  | origin x        | session_opened s1#2 g2, origin_changed x
 
+  unknown  | await-results m1/1 | -
+  unknown  | give owner m1.1.0:ok | refused: results_unexpected
+  unknown  | expire-results m1 | -
+  idle     | await-results m1/1 | -
+  idle     | give owner m1.1.0:ok | refused: results_unexpected
+  idle     | expire-results m1 | -
+  running  | await-results m1/1 | -
+  running  | give owner m1.1.0:ok | refused: results_unexpected
+  running  | expire-results m1 | -
+  queued   | await-results m1/1 | -
+  queued   | give owner m1.1.0:ok | refused: results_unexpected
+  queued   | expire-results m1 | -
+  calling  | await-results m1/1 | -
+  calling  | give owner m1.1.0:ok | refused: results_unexpected
+  calling  | expire-results m1 | -
+  awaiting | await-results m1/1 | -
+  awaiting | give owner m1.1.0:ok | refused: results_unexpected
+  awaiting | expire-results m1 | -
+  inactive | await-results m1/1 | -
+  inactive | give owner m1.1.0:ok | refused: results_unexpected
+  inactive | expire-results m1 | -
+  deleted  | await-results m1/1 | -
+  deleted  | give owner m1.1.0:ok | refused: results_unexpected
+  deleted  | expire-results m1 | -
+
   unknown  | undelivered 2.1 | -
   idle     | undelivered 2.1 | delivery_reported 2.1 unknown
   running  | undelivered 2.1 | delivery_reported 2.1 unknown

@@ -235,7 +235,7 @@ describe('A5/62: an approval that is asked for a stranger (ADR 22)', () => {
     const over = new AbortController();
     const sweep = recoverLostTurns({
       ...{ clock: made.clock, view, log: pino({ level: 'silent' }), everyMs: 60_000, signal: over.signal },
-      ...{ owns: () => true, recover: async () => {} },
+      ...{ owns: () => true, recover: async () => {}, expireResults: async () => {} },
       expire: async (_, approvalId) => void expired.push(`${approvalId} at ${(made.clock.now() - 1_790_000_000_000) / 60_000}`),
     });
     await made.clock.pass(16 * 60_000);

@@ -3,7 +3,7 @@ import { configSchema } from '../../../../../shared/domain/config/schema.ts';
 import type { IndexRow } from '../../../../../shared/domain/projections/index-row.ts';
 import { summarize } from '../../../../../shared/domain/projections/summary.ts';
 import { queueRuleOf } from '../../../../../shared/domain/routing/queue-rule.ts';
-import { strangersShare } from '../../../../../shared/domain/session/decide/queue-share.ts';
+import { strangersShare } from '../../../../../shared/domain/values/queue-share.ts';
 import { given, tell } from '../../../../support/domain/given.ts';
 
 /** So many messages of a person that wait in a session with a queue of 8. */

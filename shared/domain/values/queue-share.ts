@@ -1,7 +1,12 @@
-import { limits } from '../../../kit/limits.ts';
-import type { QueueRule } from '../../values/queue-rule.ts';
-import type { Message, Sender } from '../../values/types.ts';
-import type { QueuedTurn } from '../queued-turn.ts';
+import { limits } from '../../kit/limits.ts';
+import type { QueueRule } from './queue-rule.ts';
+import type { Message, Sender } from './types.ts';
+
+/** What counts here of a turn that waits. */
+interface Waiting {
+  readonly byStranger?: true | undefined;
+  readonly askedBy?: string | undefined;
+}
 
 /** A sender who is not the owner, and a program that acts for one. */
 export const isStranger = ({ role, onBehalfOf }: Sender): boolean => role === 'participant' || onBehalfOf !== undefined;
@@ -19,7 +24,7 @@ export const strangersShare = (limit: number): { readonly each: number; readonly
 export const hasRoom = (
   { sender, answers }: Message,
   { limit = limits.queuedTurns, shared }: Partial<QueueRule>,
-  queue: readonly QueuedTurn[],
+  queue: readonly Waiting[],
 ): boolean => {
   const strangers = queue.filter(({ byStranger }) => byStranger);
   if (!isStranger(sender)) return queue.length - strangers.length < limit;

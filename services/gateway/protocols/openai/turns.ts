@@ -1,0 +1,106 @@
+import { z } from 'zod';
+import { limits } from '../../../../shared/kit/limits.ts';
+
+/** What a request says, in OpenAI's two forms, as one kind of turns. */
+
+/** A call of a tool that the program runs. */
+export interface ClientCall {
+  readonly id: string;
+  readonly name: string;
+  readonly arguments: string;
+}
+
+/** One message of the request. A `tool` turn is the result of a call. */
+export type Turn =
+  | { readonly role: 'system' | 'developer' | 'user'; readonly text: string }
+  | { readonly role: 'assistant'; readonly text: string; readonly calls?: readonly ClientCall[] }
+  | { readonly role: 'tool'; readonly text: string; readonly callId: string };
+
+const partOf = z.union([
+  z.object({ type: z.enum(['text', 'input_text', 'output_text']), text: z.string() }).transform(({ text }) => text),
+  z.object({ type: z.literal('refusal'), refusal: z.string() }).transform(({ refusal }) => refusal),
+]);
+
+/** A text, or its parts. */
+const textOf = z.unknown().transform((content, context): string => {
+  if (typeof content === 'string') return content;
+  const wrong = (message: string, path: (string | number)[] = []): never => {
+    context.addIssue({ code: 'custom', message, path });
+    return z.NEVER;
+  };
+  if (!Array.isArray(content)) return wrong('use a text, or a list of parts with "type" and "text"');
+  const parts = content.map((part) => partOf.safeParse(part));
+  const bad = parts.findIndex(({ success }) => !success);
+  if (bad >= 0) return wrong('only texts are taken: no images, sounds or files', [bad]);
+  return parts.map(({ data = '' }) => data).join('');
+});
+const optionalText = z.preprocess((content) => content ?? '', textOf);
+
+const asText = (missing: string) => z.string(missing);
+const callId = z.string('name the call that this is the result of').min(1).max(512);
+const given = {
+  name: asText('name the tool').min(1, 'name the tool').max(limits.toolNameCharacters),
+  arguments: asText('use a text of JSON').max(limits.toolArgumentsCharacters),
+};
+
+/** `messages` of a chat completion. */
+export const chatTurn = z.discriminatedUnion(
+  'role',
+  [
+    z.object({ role: z.enum(['system', 'developer', 'user']), content: textOf }).transform(({ role, content }): Turn => {
+      return { role, text: content };
+    }),
+    z
+      .object({
+        role: z.literal('assistant'),
+        content: optionalText.optional(),
+        tool_calls: z
+          .array(
+            z.object({
+              id: callId,
+              type: z.literal('function', 'only calls of functions are taken').optional(),
+              function: z.object(given, 'use the name and the arguments'),
+            }),
+            'use a list of calls',
+          )
+          .nullish(),
+      })
+      .transform(({ content = '', tool_calls: calls }): Turn => {
+        const made = calls?.map(({ id, function: { name, arguments: written } }) => ({ id, name, arguments: written }));
+        return { role: 'assistant', text: content, ...(made && { calls: made }) };
+      }),
+    z
+      .object({ role: z.literal('tool'), content: textOf, tool_call_id: callId })
+      .transform(({ content, tool_call_id: id }): Turn => {
+        return { role: 'tool', text: content, callId: id };
+      }),
+  ],
+  { error: 'use "system", "developer", "user", "assistant" or "tool"' },
+);
+
+/** An item of `input` of a response; reasoning is nobody's to send back, so it is left out. */
+export const inputItem = z.preprocess(
+  (item) => (typeof item === 'object' && item !== null && !('type' in item) ? { type: 'message', ...item } : item),
+  z.discriminatedUnion(
+    'type',
+    [
+      z
+        .object({
+          type: z.literal('message'),
+          role: z.enum(['system', 'developer', 'user', 'assistant'], 'use "system", "developer", "user" or "assistant"'),
+          content: textOf,
+        })
+        .transform(({ role, content }): Turn | null => ({ role, text: content })),
+      z
+        .object({ type: z.literal('function_call'), call_id: callId, ...given })
+        .transform(({ call_id: id, name, arguments: written }): Turn | null => {
+          return { role: 'assistant', text: '', calls: [{ id, name, arguments: written }] };
+        }),
+      z
+        .object({ type: z.literal('function_call_output'), call_id: callId, output: textOf })
+        .transform(({ call_id: id, output }): Turn | null => ({ role: 'tool', text: output, callId: id })),
+      z.object({ type: z.literal('reasoning') }).transform((): Turn | null => null),
+    ],
+    { error: 'use messages, calls of functions and their outputs' },
+  ),
+);

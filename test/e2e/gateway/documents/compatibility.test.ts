@@ -1,0 +1,285 @@
+import { readFileSync } from 'node:fs';
+import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
+import { HumanMessage } from '@langchain/core/messages';
+import { tool as langchainTool } from '@langchain/core/tools';
+import { ChatOpenAI } from '@langchain/openai';
+import { Agent, tool as agentTool, OpenAIProvider, Runner, setTracingDisabled } from '@openai/agents';
+import { generateText, jsonSchema, Output, stepCountIs, streamText, tool } from 'ai';
+import { zodResponseFormat } from 'openai/helpers/zod';
+import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { createModels } from '../../../../shared/adapters/model/create.ts';
+import { configSchema } from '../../../../shared/domain/config/schema.ts';
+import { systemClock } from '../../../../shared/kit/clock.ts';
+import { onceForFile } from '../../../support/afterwards.ts';
+import { startProvider, stream, openai as wire } from '../../../support/provider-server.ts';
+import { startWhole } from '../../system/whole.ts';
+import { secretOf } from '../access/access-rig.ts';
+import { agentAt, endOf } from '../protocols/agui-rig.ts';
+import { clientFor, readChunks, user } from '../protocols/openai-rig.ts';
+import { chatAt } from '../protocols/ui-rig.ts';
+import { afterwards } from '../setup.ts';
+
+/** What each official client is made to do here, unmodified. `docs/integrate/compatibility.md` is the table of what passed. */
+
+setTracingDisabled(true);
+
+const system = onceForFile(async () => {
+  const { gateways } = await startWhole();
+  const url = gateways[0]?.url ?? '';
+  return { url, openai: clientFor(url) };
+});
+/** The same with a model of a provider, which answers with JSON and notes what it was asked. */
+const provided = onceForFile(async () => {
+  const provider = await startProvider(stream(wire.begin(), wire.text('{"city":', '"Paris"}'), wire.end('stop')));
+  afterwards(() => provider.close());
+  const model = { providers: { fake: { kind: 'openai-compatible', baseUrl: provider.url } } };
+  const config = configSchema.parse({ agent: { model: 'fake/tiny' }, model });
+  const { gateways } = await startWhole({ model: createModels(config, {}, systemClock)() });
+  const url = gateways[0]?.url ?? '';
+  return { url, openai: clientFor(url), lastRequest: () => provider.requests.at(-1)?.body };
+});
+
+const asking = (city: string) => `[[tool get_weather {"city":"${city}"}]] warm?`;
+const answered = (city: string) => `You said: warm?\nget_weather → 20 °C in ${city}`;
+const about = { name: 'get_weather', description: 'The weather of a city.' };
+const parameters = { type: 'object', properties: { city: { type: 'string' } }, required: ['city'], additionalProperties: false };
+const place = z.object({ city: z.string() });
+const weatherIn = ({ city }: { city: string }) => `20 °C in ${city}`;
+const runnable = { type: 'function', function: { ...about, parameters, parse: JSON.parse, function: weatherIn } };
+const langchain = (url: string, useResponsesApi: boolean) =>
+  new ChatOpenAI({
+    ...{ model: 'natter', apiKey: secretOf('owner'), configuration: { baseURL: `${url}/v1` }, useResponsesApi, maxRetries: 0 },
+  });
+const aiSdk = (url: string) =>
+  createOpenAICompatible({
+    ...{ name: 'natter', baseURL: `${url}/v1`, apiKey: secretOf('owner'), supportsStructuredOutputs: true },
+  })('natter');
+
+type Job = readonly [client: string, what: string, run: () => Promise<void>];
+const agentsSdk = (useResponses: boolean, isStreamed: boolean) => async () => {
+  const modelProvider = new OpenAIProvider({ openAIClient: system().openai as never, useResponses });
+  const execute = async (given: { city: string }) => weatherIn(given);
+  const agent = new Agent({
+    name: 'a',
+    instructions: 'Be brief.',
+    model: 'natter',
+    tools: [agentTool({ ...about, parameters: place, execute })],
+  });
+  const runner = new Runner({ modelProvider });
+  if (!isStreamed) return expect((await runner.run(agent, asking('Paris'))).finalOutput).toBe(answered('Paris'));
+  const result = await runner.run(agent, asking('Rome'), { stream: true });
+  await result.completed;
+  expect(result.finalOutput).toBe(answered('Rome'));
+};
+const bound = (useResponsesApi: boolean) => async () => {
+  const weather = langchainTool(weatherIn, { ...about, schema: place });
+  const model = langchain(system().url, useResponsesApi).bindTools([weather]);
+  const asked = [new HumanMessage(asking('Paris'))];
+  const called = await model.invoke(asked);
+  const results = await Promise.all((called.tool_calls ?? []).map((call) => weather.invoke({ ...call, type: 'tool_call' })));
+  expect((await model.invoke([...asked, called, ...results])).text).toContain(answered('Paris').split('\n')[1]);
+};
+const runTools = (isStreamed: boolean) => async () => {
+  const messages = [user(asking('Paris'))];
+  const runner = system().openai.chat.completions.runTools({
+    model: 'natter',
+    messages,
+    stream: isStreamed,
+    tools: [runnable],
+  } as never);
+  expect(await runner.finalContent()).toBe(answered('Paris'));
+};
+
+const jobs: readonly Job[] = [
+  [
+    'openai',
+    'models: list, retrieve',
+    async () => {
+      const { openai } = system();
+      expect((await openai.models.list()).data[0]).toEqual(await openai.models.retrieve('natter'));
+    },
+  ],
+  [
+    'openai',
+    'chat completions: whole, streamed',
+    async () => {
+      const body = { model: 'natter', messages: [user('hi')] };
+      const { choices } = await system().openai.chat.completions.create(body);
+      const { text } = await readChunks(await system().openai.chat.completions.create({ ...body, stream: true }));
+      expect([choices[0]?.message.content, text]).toEqual(['You said: hi', 'You said: hi']);
+    },
+  ],
+  ['openai', 'chat completions: `runTools`', runTools(false)],
+  ['openai', 'chat completions: `runTools`, streamed', runTools(true)],
+  [
+    'openai',
+    'chat completions: `response_format`, `parse`',
+    async () => {
+      const { openai, lastRequest } = provided();
+      const response_format = zodResponseFormat(place, 'place');
+      const { choices } = await openai.chat.completions.parse({ model: 'natter', messages: [user('where?')], response_format });
+      expect(choices[0]?.message.parsed).toEqual({ city: 'Paris' });
+      expect(lastRequest().response_format).toMatchObject({ type: 'json_schema', json_schema: { name: 'place', strict: true } });
+    },
+  ],
+  [
+    'openai',
+    'chat completions: settings of the model',
+    async () => {
+      const { openai, lastRequest } = provided();
+      const settings = {
+        temperature: 0.5,
+        top_p: 0.9,
+        presence_penalty: 0.1,
+        frequency_penalty: 0.2,
+        seed: 7,
+        max_tokens: 50,
+        stop: ['.'],
+      };
+      const tools = [{ type: 'function' as const, function: { ...about, parameters } }];
+      const choice = { tool_choice: 'required' as const, parallel_tool_calls: false };
+      await openai.chat.completions.create({ model: 'natter', messages: [user('x')], tools, ...settings, ...choice });
+      expect(lastRequest()).toMatchObject({ ...settings, ...choice, tools: [{ function: about }] });
+      expect(lastRequest().tools).toHaveLength(1);
+    },
+  ],
+  [
+    'openai',
+    'responses: whole, streamed, `retrieve`',
+    async () => {
+      const { openai } = system();
+      const body = { model: 'natter', input: 'hi' };
+      const whole = await openai.responses.create(body);
+      expect((await openai.responses.retrieve(whole.id)).output).toEqual(whole.output);
+      expect((await openai.responses.stream(body).finalResponse()).output_text).toBe('You said: hi');
+    },
+  ],
+  [
+    'openai',
+    'responses: `previous_response_id`, `conversation`',
+    async () => {
+      const { openai } = system();
+      const first = await openai.responses.create({ model: 'natter', input: 'one' });
+      const next = await openai.responses.create({ model: 'natter', input: 'two', previous_response_id: first.id });
+      const last = await openai.responses.create({ model: 'natter', input: 'three', conversation: first.conversation?.id ?? '' });
+      expect(new Set([first, next, last].map(({ conversation }) => conversation?.id)).size).toBe(1);
+    },
+  ],
+  [
+    'openai',
+    'responses: `text.format`',
+    async () => {
+      const { openai, lastRequest } = provided();
+      const format = { type: 'json_schema', name: 'place', schema: parameters, strict: true } as const;
+      expect((await openai.responses.create({ model: 'natter', input: 'where?', text: { format } })).output_text).toBe(
+        '{"city":"Paris"}',
+      );
+      expect(lastRequest().response_format.json_schema.schema).toEqual(parameters);
+    },
+  ],
+  ['@openai/agents', 'an agent with tools, by responses', agentsSdk(true, false)],
+  ['@openai/agents', 'an agent with tools, by responses, streamed', agentsSdk(true, true)],
+  ['@openai/agents', 'an agent with tools, by chat completions', agentsSdk(false, false)],
+  ['@openai/agents', 'an agent with tools, by chat completions, streamed', agentsSdk(false, true)],
+  ['@langchain/openai', '`bindTools`, by chat completions', bound(false)],
+  ['@langchain/openai', '`bindTools`, by responses', bound(true)],
+  [
+    '@langchain/openai',
+    '`withStructuredOutput`',
+    async () => {
+      expect(
+        await langchain(provided().url, false).withStructuredOutput(place, { method: 'jsonSchema' }).invoke('where?'),
+      ).toEqual({ city: 'Paris' });
+    },
+  ],
+  [
+    'ai with @ai-sdk/openai-compatible',
+    '`generateText` with tools',
+    async () => {
+      const weather = tool({
+        description: about.description,
+        inputSchema: jsonSchema<{ city: string }>(parameters as never),
+        execute: async (given) => weatherIn(given),
+      });
+      const { text } = await generateText({
+        model: aiSdk(system().url),
+        prompt: asking('Paris'),
+        tools: { get_weather: weather },
+        stopWhen: stepCountIs(3),
+      });
+      expect(text).toBe(answered('Paris'));
+    },
+  ],
+  [
+    'ai with @ai-sdk/openai-compatible',
+    '`streamText`',
+    async () => {
+      expect(await streamText({ model: aiSdk(system().url), prompt: 'hi' }).text).toBe('You said: hi');
+    },
+  ],
+  [
+    'ai with @ai-sdk/openai-compatible',
+    '`Output.object`',
+    async () => {
+      const { output } = await generateText({
+        model: aiSdk(provided().url),
+        prompt: 'where?',
+        output: Output.object({ schema: place }),
+      });
+      expect(output).toEqual({ city: 'Paris' });
+    },
+  ],
+  [
+    'ai, its chat',
+    'a message and its stream',
+    async () => {
+      const { chat } = chatAt(system().url, 'owner', 'compatible');
+      await chat.sendMessage({ text: 'hi' });
+      expect(chat.lastMessage?.parts.findLast((part) => part.type === 'text')?.text).toBe('You said: hi');
+    },
+  ],
+  [
+    '@ag-ui/client',
+    'a run and its events',
+    async () => {
+      const { agent, say } = agentAt(system().url, 'owner', 'compatible-agui');
+      endOf(await say('hi'));
+      expect(agent.messages.at(-1)?.content).toBe('You said: hi');
+    },
+  ],
+];
+
+const passed = new Set<Job>();
+describe('official clients', () => {
+  test.each(jobs.map((job) => [`${job[0]}: ${job[1]}`, job] as const))('%s', async (_, job) => {
+    await job[2]();
+    passed.add(job);
+  });
+
+  test('docs/integrate/compatibility.md is what was done here', async () => {
+    expect(jobs.filter((job) => !passed.has(job)).map(([client, what]) => `${client}: ${what}`)).toEqual([]);
+    const rows = jobs.map(([client, what]) => `| ${client} | ${versionOf(client)} | ${what} |`);
+    const page = [
+      '<!-- Generated from the code by `npx vitest run test/e2e/gateway/documents/compatibility.test.ts -u`. Do not edit. -->',
+      '',
+      '# Compatibility',
+      '',
+      'Official clients, as they are, and what a test makes each of them do with Natter on every run of the gate. What they do',
+      'besides, and what they are refused, is in [the interface of OpenAI](openai-api.md) and [streams for user interfaces](ui-streams.md).',
+      '',
+      '| Client | Version | Does |',
+      '|---|---|---|',
+      ...rows,
+      '',
+    ].join('\n');
+    await expect(page).toMatchFileSnapshot('../../../../docs/integrate/compatibility.md');
+  });
+});
+
+/** The major and minor version of the package that a row begins with. */
+const versionOf = (client: string): string => {
+  const [name = ''] = client.split(/[ ,]/);
+  const manifest = JSON.parse(readFileSync(`node_modules/${name}/package.json`, 'utf8')) as { version: string };
+  return manifest.version.split('.').slice(0, 2).join('.');
+};
