@@ -51,6 +51,12 @@ export type Delivered = 'final' | 'left' | Waiting;
 /** Milliseconds to wait in place before the next step; `collided`: another process has written to the conversation. */
 type Pause = number | 'collided' | Waiting;
 
+/** In place if it is short. */
+const pauseUntil = (waiting: Waiting, now: number): Pause => {
+  const ms = waiting.until - now;
+  return ms > deliveryLimits.holdMs ? waiting : Math.max(1, ms);
+};
+
 /**
  * Delivers an outbound: records a state, calls the outlet for one part after another, records the outcome, until the state is final (I6).
  * Resolves with `left` when the service is stopping or has lost its lease, and with what it waits for when that takes longer than
@@ -75,7 +81,7 @@ export const createDeliveryWorker = (options: DeliveryWorkerOptions) => {
   /** One attempt at a part: intent, send and outcome. */
   const attempt = async (outbound: Outbound, sending: DeliveryState, channel: Channel): Promise<Pause> => {
     const wait = accounts.waitOf(outbound.target);
-    if (wait !== null) return pauseUntil(wait.until, wait.scope);
+    if (wait !== null) return pauseUntil(wait, clock.now());
     let result: SendResult | null = null;
     const at = clock.now();
     try {
@@ -108,13 +114,8 @@ export const createDeliveryWorker = (options: DeliveryWorkerOptions) => {
     return retryMs(Math.log2(1 + Math.max(0, now - around) / 1_000), random());
   };
 
-  const pauseUntil = (until: number, scope: string): Pause => {
-    const ms = until - clock.now();
-    return ms > deliveryLimits.holdMs ? { until, scope } : Math.max(1, ms);
-  };
-
   const take = async (step: Step, outbound: Outbound, channel: Channel | undefined): Promise<Pause> => {
-    if (step.kind === 'wait') return pauseUntil(step.until, conversationOf(outbound.target));
+    if (step.kind === 'wait') return pauseUntil({ until: step.until, scope: conversationOf(outbound.target) }, clock.now());
     if (step.kind === 'send' && channel) return attempt(outbound, step.state, channel);
     if (step.kind === 'ask' && channel) return ask(outbound, step, channel);
     return 'state' in step && (await record(outbound, step.state)) ? 0 : 'collided';

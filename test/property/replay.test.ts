@@ -163,7 +163,7 @@ describe('live = replay = snapshot + tail (I4)', () => {
         for (const event of commits.slice(cut).flatMap(({ events }) => events)) {
           actor.send(event);
           if (event.type === 'turn_started') begun.push(`${event.turn.id}/${event.attempt}`);
-          if (event.type === 'turn_resumed' || event.type === 'approval_resolved')
+          if (event.type === 'turn_resumed' || event.type === 'approval_resolved' || event.type === 'client_results_received')
             begun.push(`${event.turn.id}/${event.turn.attempt}`);
           if (actor.getSnapshot().value !== 'running') expect([...running]).toEqual([]);
           expect(running.size).toBeLessThanOrEqual(1);

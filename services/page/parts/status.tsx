@@ -6,6 +6,7 @@ export const statusWords: Readonly<Record<Status, string>> = {
   idle: 'Idle',
   running: 'Answering',
   awaiting_approval: 'Needs approval',
+  awaiting_results: 'Waits for a program',
   inactive: 'Inactive',
 };
 

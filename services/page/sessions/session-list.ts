@@ -13,7 +13,7 @@ const pageRows = 200;
 /** How long changes are collected before the list is read again, ms. */
 const settleMs = 250;
 
-export const filters = ['all', 'running', 'awaiting_approval', 'idle', 'inactive'] as const;
+export const filters = ['all', 'running', 'awaiting_approval', 'awaiting_results', 'idle', 'inactive'] as const;
 export type Filter = (typeof filters)[number];
 
 export const filter = computed<Filter>(() => filters.find((each) => each === route.value.query.status) ?? 'all');

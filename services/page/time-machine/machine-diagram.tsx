@@ -1,11 +1,12 @@
 import type { Status } from '../parts/status.tsx';
 
-/** The four states of a session, and the ways between them (docs/architecture.md, `sessionMachine`). */
+/** The five states of a session, and the ways between them (docs/architecture.md, `sessionMachine`). */
 const boxes: Readonly<Record<Status, { readonly x: number; readonly y: number; readonly name: string }>> = {
   idle: { x: 10, y: 14, name: 'idle' },
   running: { x: 200, y: 14, name: 'running' },
   inactive: { x: 10, y: 116, name: 'inactive' },
   awaiting_approval: { x: 200, y: 116, name: 'awaiting approval' },
+  awaiting_results: { x: 390, y: 14, name: 'awaiting results' },
 };
 const [width, height] = [150, 46];
 
@@ -22,13 +23,16 @@ const ways: readonly Way[] = [
   { from: 'running', to: 'awaiting_approval', path: 'M262 60V112' },
   { from: 'awaiting_approval', to: 'running', path: 'M292 116V64' },
   { from: 'awaiting_approval', to: 'idle', path: 'M200 122L148 64' },
+  { from: 'running', to: 'awaiting_results', path: 'M350 30H386' },
+  { from: 'awaiting_results', to: 'running', path: 'M390 46H354' },
+  { from: 'awaiting_results', to: 'idle', path: 'M400 60Q290 104 160 62' },
 ];
 
 /** The machine with its current state lit, and the way that the commit at this place took. */
 export const MachineDiagram = ({ before, status }: { readonly before: Status; readonly status: Status }) => (
   <svg
     class="machine"
-    viewBox="0 0 360 176"
+    viewBox="0 0 550 176"
     role="img"
     aria-label={`State machine: ${boxes[before].name} to ${boxes[status].name}`}
   >

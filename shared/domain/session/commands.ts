@@ -50,6 +50,7 @@ const unaddressed = z.literal(true).optional();
 /** How a call ended. */
 const callResult = z.object({ callId: toolCall.shape.callId, outcome: toolOutcome, text: z.string() });
 export type CallResult = z.infer<typeof callResult>;
+const programResult = callResult.extend({ outcome: z.enum(['ok', 'error']) });
 
 export const sessionCommand = z.discriminatedUnion('type', [
   /** Creates the session, or makes an inactive one visible again (A5/64–66). `by` is who opens it, with the current identity. */
@@ -231,10 +232,7 @@ export const sessionCommand = z.discriminatedUnion('type', [
   /** The results of all calls that the turn waits for, and what the program says besides. `client` counts from here on. */
   z.object({
     type: z.literal('give_results'),
-    results: z
-      .array(callResult.extend({ outcome: z.enum(['ok', 'error']) }))
-      .min(1)
-      .max(limits.stepCalls),
+    results: z.array(programResult).min(1).max(limits.stepCalls),
     by: sender,
     said: message.optional(),
     client: clientRequest.optional(),

@@ -15,7 +15,7 @@ export const clientTool = z.object({
 export type ClientTool = z.infer<typeof clientTool>;
 
 /** The form of the answer; `schema` is the text of a JSON schema. */
-export const answerFormat = z.object({
+const answerFormat = z.object({
   kind: z.literal('json'),
   name: z.string().max(64).optional(),
   description: z.string().max(limits.clientToolDescriptionCharacters).optional(),

@@ -42,7 +42,9 @@ beforeAll(async () => {
   expect(made.stdout).toBe('');
   writeFileSync(join(packed, 'package.json'), JSON.stringify(manifest));
   await install(packed, `${manifest.name}-${manifest.version}.tgz`, installed);
-  expect(spawnSync(process.execPath, [join(root, 'services/cli/packing/client-package.mjs'), join(packed, 'dist')]).status).toBe(0);
+  expect(spawnSync(process.execPath, [join(root, 'services/cli/packing/client-package.mjs'), join(packed, 'dist')]).status).toBe(
+    0,
+  );
   await install(
     join(packed, 'dist/client'),
     `natter-client-${manifest.version}.tgz`,
