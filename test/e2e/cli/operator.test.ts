@@ -201,7 +201,7 @@ describe('natter doctor', () => {
     const { disk: _, ...others } = found;
     expect(Object.values(others).filter(({ level }) => level !== 'ok')).toEqual([]);
     expect(Object.keys(found)).toEqual([
-      ...['node', 'config', 'values', 'privacy', 'owner', 'address', 'models', 'snapshots', 'disk', 'secrets'],
+      ...['node', 'config', 'values', 'privacy', 'owner', 'address', 'snapshots', 'model', 'disk', 'secrets'],
       ...['broker', 'jetstream', 'clock'],
       ...['streams', 'store', 'log', 'queues', 'cursors', 'processes', 'checkpoints', 'dead letters'],
       ...['deliveries', 'tokens', 'gateway'],

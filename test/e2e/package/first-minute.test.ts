@@ -65,7 +65,7 @@ test('a server with models on this machine is offered, tried, written and answer
   terminal.write('\r');
   await sees(/works +ollama\/huge answered/);
   await sees(/natter is up +http:[\s\S]*model +ollama\/huge at http/);
-  await sees(/you> $/);
+  await sees(/you>\s*$/);
   terminal.write('hello\r');
   await sees('Good morning.');
   const files = filesIn(join(home, '.natter'));
@@ -78,7 +78,7 @@ test('where nothing is found, nothing is asked, and the first answer says how to
   const terminal = start({ OLLAMA_HOST: '127.0.0.1:1' });
   await sees(/natter is up[\s\S]*model +offline/);
   expect(seen).not.toContain('Which model provider?');
-  await sees(/you> $/);
+  await sees(/you>\s*$/);
   terminal.write('hello\r');
   await sees(/You said: hello\s+I am the offline model: .*natter init/);
 }, 120_000);

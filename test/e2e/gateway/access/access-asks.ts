@@ -216,7 +216,7 @@ export const asks: Readonly<Record<string, (title: string) => Asking>> = {
   'POST /v1/sessions/:key/messages, if unchanged': body({ text: 'hi' }, ifUnchanged),
   'POST /v1/sessions/:key/messages, /new': said('/new hi'),
   'POST /v1/sessions/:key/messages, /compact': said('/compact'),
-  'POST /v1/sessions/:key/messages, /name default': said('/name default'),
+  'POST /v1/sessions/:key/messages, /name x': said('/name x'),
   'POST /v1/sessions/:key/messages, /export x': said('/export x'),
   'POST /v1/sessions/:key/messages, /stop': said('/stop'),
   'POST /v1/sessions/:key/messages, /usage': said('/usage'),
@@ -288,7 +288,7 @@ export const asks: Readonly<Record<string, (title: string) => Asking>> = {
   'POST /v1/agui, under a word': route({ given: () => ({ threadId: 'word', ...agui }) }, plain),
   'POST /v1/tickets': route({ given: () => ({ path: '/v1/events' }) }, plain),
   'POST /v1/page/codes': route({ given: () => ({}) }, plain),
-  'POST /v1/page/logout': route({}, plain),
+  'POST /v1/page/logout': route({}, { ...plain, codes: { 400: 'invalid' } }),
   'GET /v1/me': route({}, plain),
   'GET /v1/ws': exactly(bySocket('status'), plain),
   'ws unsubscribe, of none': exactly(

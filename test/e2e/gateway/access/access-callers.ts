@@ -46,7 +46,7 @@ export const byHttp =
     const asked = typeof query === 'string' ? query : query(place);
     const answer = await callerOf(url, bearer)(method, path + asked, { ...body, headers: { ...headers(place) } });
     const heard = bodyIn(answer);
-    return { status: answer.status, body: heard, code: codeIn(heard), bytes: bytesOf(answer) };
+    return { status: answer.status, body: heard, code: answer.status < 400 ? undefined : codeIn(heard), bytes: bytesOf(answer) };
   };
 export interface Http {
   readonly given?: Given;
