@@ -67,7 +67,10 @@ describe('calls of tools, for any commands in any order', () => {
       const made = new Set<string>();
       const ended = new Set<string>();
       const begun = new Map<string, Start>();
+      // What a program was asked to do ends with the results that resume the turn as its next attempt (ADR 26).
+      const awaited = new Set<string>();
       for (const { event } of eventsOf(wishes, under)) {
+        if (event.type === 'client_results_awaited') for (const callId of event.calls) awaited.add(callId);
         if (event.type === 'model_step') {
           for (const { callId } of event.calls ?? []) {
             expect(made.has(callId)).toBe(false);
@@ -80,7 +83,9 @@ describe('calls of tools, for any commands in any order', () => {
         expect(made.has(callId)).toBe(true);
         expect(ended.has(callId)).toBe(false);
         ended.add(callId);
-        if (outcome === 'ok') expect(begun.get(callId)?.turn).toEqual(turn);
+        const start = begun.get(callId)?.turn;
+        if (outcome === 'ok' && awaited.has(callId)) expect(start).toMatchObject({ id: turn.id, attempt: turn.attempt - 1 });
+        else if (outcome === 'ok') expect(start).toEqual(turn);
         if (outcome === 'denied' || outcome === 'expired') expect(begun.has(callId)).toBe(false);
       }
     };
