@@ -48,7 +48,11 @@ const lived = async (): Promise<Whole> => {
   await whole.say('telegram:7', '[[fail busy]] oh');
   await whole.delivered();
   await whole.say('telegram:7', '[[tool ask]] may I?');
-  await whole.until(async () => expect(await pageOfGateway(whole)).toContain('natter_approvals_pending 1'));
+  await whole.until(async () => {
+    const page = await pageOfGateway(whole);
+    expect(page).toContain('natter_approvals_pending 1');
+    expect(page).toContain('natter_deliveries_total{channel="telegram",state="delivered"} 3');
+  });
   return whole;
 };
 /** Told only where hosts are processes of their own, a mirror is kept, or sessions are introspected. */
