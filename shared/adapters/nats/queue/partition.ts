@@ -1,31 +1,9 @@
 import { backoffMs } from '../../../kit/backoff.ts';
 import { errorMessage } from '../../../kit/errors.ts';
-import type { ConsumeOptions } from '../../../ports/work-queue.ts';
 import { isGivenUp } from '../../../wire/subjects.ts';
-import type { QueueGuard } from '../../kv/guards/queue-guard.ts';
-import { handleStored, handlingRetries, type StoredAckOutcome, type StoredHandling } from '../../streams/handle-stored.ts';
-import type { PullEvents, Pulled, PullStream } from '../pull-stream.ts';
-import type { DoneMessages } from './done-messages.ts';
-
-/** What all partitions of one consumer share. */
-export interface PartitionHost<T> extends StoredHandling<T> {
-  readonly options: ConsumeOptions<T>;
-  /** While the stream cannot be trusted, its messages wait. */
-  readonly guard?: QueueGuard | undefined;
-  /** Null when acknowledging a message removes it. */
-  readonly done: DoneMessages | null;
-  readonly ackWaitMs: number;
-  readonly pinMs: number;
-  openPull(partition: number, events: PullEvents): PullStream;
-  /**
-   * Gives up the pin, so that the next member gets it at once. Resolves with false when the broker did not answer. Never rejects.
-   */
-  unpin(partition: number): Promise<boolean>;
-  /** False when another member may own the partitions of this one. */
-  isIn(): boolean;
-  /** The consumer or its leader is gone: cached facts about the stream may be wrong. */
-  gone(): void;
-}
+import { handleStored, handlingRetries, type StoredAckOutcome } from '../../streams/handle-stored.ts';
+import type { Pulled, PullStream } from '../pull-stream.ts';
+import type { PartitionHost } from './partition-host.ts';
 
 interface InHand {
   readonly pulled: Pulled;
@@ -159,10 +137,19 @@ export class Partition<T> {
     drained.abort();
     const wasOurs = this.#held || pull.pinned;
     this.lose();
-    if (!wasOurs || (await this.#host.unpin(this.number))) for (const answer of this.#afterUnpin) answer();
+    if (!wasOurs || (await this.#giveUpPin())) for (const answer of this.#afterUnpin) answer();
     this.#afterUnpin = [];
     this.#pull = null;
     this.#lastPull = pull.end((pulled) => void this.#giveBack(pulled));
+  }
+
+  /** Again if a message came meanwhile: it may have renewed our pin, and the next owner would wait until that ends. */
+  async #giveUpPin(): Promise<boolean> {
+    for (;;) {
+      const unanswered = this.#afterUnpin.length;
+      if (!(await this.#host.unpin(this.number))) return false;
+      if (this.#afterUnpin.length === unanswered) return true;
+    }
   }
 
   /**
