@@ -38,20 +38,35 @@ const follow = (live: Live, key: SessionKey, signal = new AbortController().sign
   return { texts, reading };
 };
 
+/** The servers of a cluster need a moment to know of each other's readers. Resolves with all that was said. */
+const sayUntilHeard = async (say: (text: string) => void, readers: readonly Record<string, string>[]): Promise<string> => {
+  let told = '';
+  await vi.waitFor(() => {
+    say('- ');
+    told += '- ';
+    for (const texts of readers) expect(texts).not.toEqual({});
+  });
+  return told;
+};
+
 export const liveContract = (broker: () => CacheBroker): void => {
-  const two = async () => [await broker().host(), await broker().host()] as const;
+  /** One that speaks and one that listens, whose servers know that the first hears who asks. */
+  const two = async () => {
+    const [speaker, listener] = [await broker().host(), await broker().host()];
+    const [key, abort] = [freshKey(), new AbortController()];
+    await sayUntilHeard(speak(speaker.live, key), [follow(listener.live, key, abort.signal).texts]);
+    abort.abort();
+    return [speaker, listener] as const;
+  };
 
   test('pieces of a key reach its readers on any host, in order and without a gap', async () => {
     const [[speaker, listener], key] = [await two(), freshKey()];
     const readers = [speaker, listener, listener].map(({ live }) => follow(live, key));
     const say = speak(speaker.live, key);
-    // The servers of a cluster need a moment to know of each other's readers.
-    let told = '';
-    await vi.waitFor(() => {
-      say('- ');
-      told += '- ';
-      for (const { texts } of readers) expect(texts).not.toEqual({});
-    });
+    const told = await sayUntilHeard(
+      say,
+      readers.map(({ texts }) => texts),
+    );
     const pieces = Array.from({ length: 200 }, (_, at) => `${at} `);
     say(...pieces);
     for (const { texts } of readers) await vi.waitFor(() => expect(texts).toEqual({ 'turn-1/1/1': told + pieces.join('') }));
@@ -102,13 +117,12 @@ export const liveContract = (broker: () => CacheBroker): void => {
     const speaker = createLive({ ...broker().ephemera, publish }, subjects, '_INBOX.speaker');
     const { texts } = follow(listener.live, key);
     const say = speak(speaker, key);
-    say('one ');
-    await vi.waitFor(() => expect(texts).toEqual({ 'turn-1/1/1': 'one ' }));
+    const told = await sayUntilHeard(say, [texts]);
     lost = true;
     say('two ');
     lost = false;
     say('three');
-    await vi.waitFor(() => expect(texts).toEqual({ 'turn-1/1/1': 'one two three' }));
+    await vi.waitFor(() => expect(texts).toEqual({ 'turn-1/1/1': `${told}two three` }));
   });
 
   test('what has ended is not told to who comes later: it is in the log', async () => {

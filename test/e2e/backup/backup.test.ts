@@ -30,9 +30,10 @@ test('a backup under load: what was acknowledged before it is answered exactly o
   const server = await broker();
   const { log } = await restoreFrom(dir, server.url);
   expect(log).toEqual(manifest.log);
-  const after = await running(server);
-  const toTargets = people.map((person) => after.ports.custody.last({ channel: 'hook', to: person }));
+  const { ports: restored } = await running(server, []);
+  const toTargets = people.map((person) => restored.custody.last({ channel: 'hook', to: person }));
   const sentBefore = (await Promise.all(toTargets)).map((last) => last?.record?.outboundSeq ?? 0);
+  const after = await running(server);
   await until(async () => {
     expect([await after.ports.inbound.lag(), await after.ports.commands.lag()]).toEqual([0, 0]);
     const answers = await answersIn(after, people);
