@@ -89,6 +89,8 @@ export class PartitionedConsumer<T> implements Consumption {
   static async start<T>(settings: ConsumerSettings<T>, options: ConsumeOptions<T>): Promise<PartitionedConsumer<T>> {
     const consumer = new PartitionedConsumer(settings, options);
     await consumer.#membership.join();
+    // The first message would wait for it.
+    void consumer.#streamCreatedAt().catch(() => {});
     consumer.#place();
     void consumer.#watchConnection();
     void consumer.#keepTicking();
