@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Ports } from '../../../../shared/ports/index.ts';
 import type { Model } from '../../../../shared/ports/model.ts';
-import { homeKey, keyOf, type Rig, type RigOptions } from '../rig.ts';
+import { homeKey, keyOf, post, type Rig, type RigOptions, rig } from '../rig.ts';
 import { script } from '../script.ts';
 import { type Served, serve } from '../served.ts';
 
@@ -78,6 +78,22 @@ describe('A7/83: the idle timer', () => {
     await served.clock.pass(2 * idleMs);
     expect(served.events().slice(0, before)).toContainEqual(expect.objectContaining({ type: 'turn_completed' }));
     expect(reasons(served)).toEqual(['idle']);
+  });
+
+  test('A7/83: neither the answer nor the turn waits until it is set; the acknowledgement does', async () => {
+    const made = rig({ portsOf: withSchedule(() => never) });
+    const answer = made.ports.answers.wait('a', minute);
+    let acknowledged = false;
+    const message = { ...post('[[think 20]] hello', 'a'), answerTo: made.ports.answers.address };
+    void made.take(message).then(() => {
+      acknowledged = true;
+    });
+    await made.clock.pass(100);
+    expect(await answer).toMatchObject({ outcome: 'accepted' });
+    expect(made.events().at(-1)?.type).toBe('turn_completed');
+    expect(acknowledged).toBe(false);
+    await made.clock.pass(lateMs);
+    expect(acknowledged).toBe(true);
   });
 
   test('A7/83: waits for a turn that takes longer, and counts from its answer', async () => {
