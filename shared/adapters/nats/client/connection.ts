@@ -121,6 +121,9 @@ export const connectionProblems = (connection: NatsConnection): readonly HealthP
   return [new HealthProblem('broker_unusable', 'the broker runs without JetStream', fix)];
 };
 
+/** Writes what is to be sent over this connection at once. Each call may be a system call. */
+export const sendNow = (connection: NatsConnection): void => protocolOf(connection)?.sendNow();
+
 /** A new subject for answers to this connection, under its prefix. */
 export const inboxOf = (connection: NatsConnection): string =>
   createInbox(connection instanceof NatsConnectionImpl ? connection.options.inboxPrefix : undefined);
