@@ -224,10 +224,7 @@ export class PartitionedConsumer<T> implements Consumption {
     );
   }
 
-  /**
-   * Requested once per life of the stream: whenever it may have been recreated, `#forgetStream` was called before its first
-   * message came.
-   */
+  /** Requested once per life of the stream: `#forgetStream` is called before the first message of one that may be another. */
   #streamCreatedAt(): Promise<number> {
     this.#incarnation ??= this.#settings.manager.streams.info(this.#settings.binding.stream).then(
       ({ created }) => this.#meet(Date.parse(created)),
