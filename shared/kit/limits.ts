@@ -17,6 +17,12 @@ export const limits = {
   commitBytes: 896 * 1024,
   /** UTF-8 bytes of the output of one model step. */
   modelOutputBytes: 256 * 1024,
+  /** Pairs that programs keep with a session. */
+  metadataPairs: 16,
+  /** How long a session may last that was not to be stored, where its client never took the answer. */
+  unstoredSessionMs: 86_400_000,
+  /** Texts of one call for embeddings: as many as OpenAI takes. */
+  embeddedTexts: 2_048,
   /** Bytes that a provider may send for one step, including its framing, and bytes of one line. */
   modelStreamBytes: 32 * 1024 * 1024,
   modelLineBytes: 1024 * 1024,

@@ -26,6 +26,7 @@ export const patchBody = z.strictObject({
   queueMode: nullable(levelOf(queueModes)),
   activation: nullable(levelOf(activations)),
   description: nullable(settings.shape.description.unwrap()),
+  metadata: nullable(settings.shape.metadata.unwrap()),
 });
 
 export interface SettingsPatch {

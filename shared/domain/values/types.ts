@@ -92,6 +92,11 @@ export const settings = z.object({
   activation: z.enum(activations).optional(),
   /** A person's description of the session; it takes precedence over the introspection's (A2/17, A7/82). */
   description: z.string().min(1).max(limits.descriptionCharacters).optional(),
+  /** What programs keep with the session, as OpenAI's conversations have it. */
+  metadata: z
+    .record(z.string().min(1).max(64), z.string().max(512))
+    .refine((pairs) => Object.keys(pairs).length <= limits.metadataPairs, `use at most ${limits.metadataPairs} pairs`)
+    .optional(),
 });
 export type Settings = z.infer<typeof settings>;
 /** A change of settings; `null` unsets one. */
@@ -104,6 +109,7 @@ export const settingsChange = z.object({
   queueMode: settings.shape.queueMode.unwrap().nullish(),
   activation: settings.shape.activation.unwrap().nullish(),
   description: settings.shape.description.nullable(),
+  metadata: settings.shape.metadata.unwrap().nullish(),
 });
 export type SettingsChange = z.infer<typeof settingsChange>;
 

@@ -6,6 +6,8 @@ import { assertNever } from '../../../../shared/kit/assert.ts';
 import { sseFrame } from '../../http/sse.ts';
 import type { Answer } from '../../runs/answer.ts';
 import type { OpenAiError } from './failure.ts';
+import { callItem } from './items.ts';
+import { isUnstored } from './session-names.ts';
 
 /** Responses as OpenAI's clients know them (`object: response`), whole and as events. An answer is one message with one text, and calls after it. */
 
@@ -52,11 +54,6 @@ const messageOf = (head: ResponseHead, text: string | null) => ({
   content: text === null ? [] : [partOf(text)],
 });
 
-const callItem = ({ callId, tool: name, arguments: written }: ToolCall, isDone = true) => ({
-  ...{ type: 'function_call', id: `fc_${callId}`, call_id: callId, name },
-  ...{ arguments: isDone ? written : '', status: isDone ? 'completed' : 'in_progress' },
-});
-
 const outputOf = (head: ResponseHead, { text, calls }: Answer): object[] => [
   ...(calls.length > 0 && text === '' ? [] : [messageOf(head, text)]),
   ...calls.map((call) => callItem(call)),
@@ -101,7 +98,7 @@ export const responseObject = (head: ResponseHead, answer: Answer | null) => {
     created_at: head.createdAt,
     status,
     background: false,
-    conversation: { id: head.key },
+    conversation: isUnstored(head.key) ? null : { id: head.key },
     previous_response_id: head.previousResponseId,
     model: head.model,
     output: isDone ? outputOf(head, answer) : [],
@@ -109,7 +106,7 @@ export const responseObject = (head: ResponseHead, answer: Answer | null) => {
     incomplete_details: null,
     instructions: null,
     metadata: run?.status === 'awaiting_approval' ? { approval_id: run.approvalId } : {},
-    store: true,
+    store: !isUnstored(head.key),
     truncation: 'disabled',
     ...requestedOf(head),
     usage: isDone ? usageOf(answer) : null,
