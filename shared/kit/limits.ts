@@ -23,6 +23,8 @@ export const limits = {
   unstoredSessionMs: 86_400_000,
   /** Texts of one call for embeddings: as many as OpenAI takes. */
   embeddedTexts: 2_048,
+  /** UTF-8 bytes that are kept of what a model thinks in one step, signatures included. */
+  reasoningBytes: 128 * 1024,
   /** Bytes that a provider may send for one step, including its framing, and bytes of one line. */
   modelStreamBytes: 32 * 1024 * 1024,
   modelLineBytes: 1024 * 1024,

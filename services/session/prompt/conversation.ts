@@ -18,6 +18,7 @@ import {
   type RunningTurn,
   reviseTurn,
   runningTurn,
+  signedReasoning,
   userMessage,
   viewOfTurn,
   WaitingMessages,
@@ -188,7 +189,8 @@ export class Conversation {
   }
 
   /** The final step becomes the answer. A flush step is visible only to the flush. */
-  #step({ text, calls = [], finish, heard = 0, flush, usage }: EventOf<'model_step'>): void {
+  #step(event: EventOf<'model_step'>): void {
+    const { text, calls = [], finish, heard = 0, flush, usage } = event;
     const turn = this.#turn;
     if (turn === null) return;
     if (!flush) this.#hearJoined(turn, heard);
@@ -203,7 +205,7 @@ export class Conversation {
       this.#counted = estimated ? null : { tokens: inputTokens + outputTokens, messages };
       if (made.length === 0 && finish === 'continue') this.#answer(text);
     }
-    if (made.length > 0) turn.block = openBlock(detachedString(text), made);
+    if (made.length > 0) turn.block = openBlock(detachedString(text), made, signedReasoning(event));
   }
 
   #hearJoined(turn: RunningTurn, heard: number): void {

@@ -16,6 +16,7 @@ import {
   settings,
   settingsChange,
   spawnedRun,
+  stepDetails,
   timestamp,
   toolCall,
   toolOutcome,
@@ -97,6 +98,7 @@ export const sessionEvent = z.discriminatedUnion('type', [
     heard: z.int().min(0).optional(),
     /** The step belongs to a memory flush and answers nobody (A7/85). */
     flush: z.literal(true).optional(),
+    ...stepDetails,
   }),
   /**
    * The intent, recorded before the tool runs (I6). `callAttempt` counts the starts of this call; `approvalId` is the approval

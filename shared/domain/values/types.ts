@@ -236,9 +236,18 @@ export const turnTask = z.object({
 });
 export type TurnTask = z.infer<typeof turnTask>;
 
+/**
+ * A piece of what a model thought before it answered. With `signature` or `redacted` its provider wants it back unchanged with the calls that
+ * followed it; `redacted` is all there is of a piece that nobody may read.
+ */
+export const reasoningPart = z.object({ text: z.string(), signature: z.string().optional(), redacted: z.string().optional() });
+export type ReasoningPart = z.infer<typeof reasoningPart>;
+/** What a step may have besides. `truncated`: it ended at the limit of its output tokens. */
+export const stepDetails = { reasoning: z.array(reasoningPart).optional(), truncated: z.literal(true).optional() };
+
 /** The outcome of one model step. */
 export const stepOutcome = z.discriminatedUnion('kind', [
-  z.object({ kind: z.literal('reply'), text: z.string(), model: z.string(), usage }),
+  z.object({ kind: z.literal('reply'), text: z.string(), model: z.string(), usage, ...stepDetails }),
   /** More steps follow: after these calls, or at once. */
   z.object({
     kind: z.literal('continue'),
@@ -246,6 +255,7 @@ export const stepOutcome = z.discriminatedUnion('kind', [
     model: z.string(),
     usage,
     calls: z.array(requestedCall).max(limits.stepCalls).optional(),
+    ...stepDetails,
   }),
   z.object({ kind: z.literal('failed'), code: z.string().max(64), message: z.string().max(2_000) }),
 ]);

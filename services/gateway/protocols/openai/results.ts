@@ -35,7 +35,7 @@ export const response = z
     conversation: z.object({ id: z.string().describe('the session key') }).nullable(),
     previous_response_id: z.string().nullable(),
     model: z.string(),
-    output: z.array(z.looseObject({ type: z.enum(['message', 'function_call']) })),
+    output: z.array(z.looseObject({ type: z.enum(['message', 'function_call', 'reasoning']) })),
     error: z.looseObject({ code: z.string(), message: z.string() }).nullable(),
     usage: z.looseObject({ input_tokens: count, output_tokens: count, total_tokens: count }).nullable(),
   })
