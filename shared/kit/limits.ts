@@ -1,5 +1,6 @@
 import { arrivalLimits } from './limits/arrival-limits.ts';
 import { outgoingLimits } from './limits/outgoing-limits.ts';
+import { programLimits } from './limits/program-limits.ts';
 
 /** All bounds of the product, in one place, with the unit last (I11). */
 export const limits = {
@@ -17,14 +18,6 @@ export const limits = {
   commitBytes: 896 * 1024,
   /** UTF-8 bytes of the output of one model step. */
   modelOutputBytes: 256 * 1024,
-  /** Pairs that programs keep with a session. */
-  metadataPairs: 16,
-  /** How long a session may last that was not to be stored, where its client never took the answer. */
-  unstoredSessionMs: 86_400_000,
-  /** Texts of one call for embeddings: as many as OpenAI takes. */
-  embeddedTexts: 2_048,
-  /** UTF-8 bytes that are kept of what a model thinks in one step, signatures included. */
-  reasoningBytes: 128 * 1024,
   /** Bytes that a provider may send for one step, including its framing, and bytes of one line. */
   modelStreamBytes: 32 * 1024 * 1024,
   modelLineBytes: 1024 * 1024,
@@ -208,6 +201,7 @@ export const limits = {
   feedCommits: 1_000,
   feedCharacters: 8 * 1024 * 1024,
   ...outgoingLimits,
+  ...programLimits,
   /** Index rows that the projection caches, and changed rows not yet written before it stops reading. */
   indexCachedRows: 10_000,
   indexDirtyRows: 2_000,

@@ -1,8 +1,8 @@
 import type { Config } from '../../../shared/domain/config/schema.ts';
 import type { HealthProblem } from '../../../shared/kit/health-problem.ts';
 import type { Logger } from '../../../shared/kit/log.ts';
-import type { Embeddings } from '../../../shared/ports/embeddings.ts';
 import type { Ports } from '../../../shared/ports/index.ts';
+import type { Embeddings } from '../../../shared/ports/models/embeddings.ts';
 import type { PairingDecisions } from '../../../shared/runtime/pairing-decisions.ts';
 import type { ConcurrencyQuota } from '../http/concurrency-quota.ts';
 import type { Access } from './access.ts';

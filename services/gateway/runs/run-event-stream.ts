@@ -49,7 +49,6 @@ export interface RunEnd {
   readonly earlier: Tokens;
   readonly isTruncated: boolean;
 }
-
 const none: Tokens = { input: 0, output: 0, total: 0 };
 
 type Called = ToolCall & { readonly messageId: string; readonly step: number };

@@ -10,7 +10,8 @@ import type { ModelMessage, SignedReasoning } from '../../../shared/domain/promp
 import type { CallResult } from '../../../shared/domain/session/commands.ts';
 import type { EventOf } from '../../../shared/domain/session/events.ts';
 import type { ClientRequest } from '../../../shared/domain/values/client-request.ts';
-import type { Message, ReasoningPart, Sender, ToolCall } from '../../../shared/domain/values/types.ts';
+import type { ReasoningPart } from '../../../shared/domain/values/reasoning.ts';
+import type { Message, Sender, ToolCall } from '../../../shared/domain/values/types.ts';
 import { detachedString } from '../../../shared/kit/detached-string.ts';
 
 /** A message whose turn has not read it yet, and the sequence of its commit. */
@@ -137,7 +138,10 @@ export const detachedCalls = (calls: readonly ToolCall[]): ToolCall[] =>
   }));
 
 /** What the model's provider wants back with the calls of a step, copied alike. */
-export const signedReasoning = ({ model, reasoning = [] }: EventOf<'model_step'>): SignedReasoning | undefined => {
+export const signedReasoning = ({
+  model,
+  reasoning = [],
+}: Pick<EventOf<'model_step'>, 'model' | 'reasoning'>): SignedReasoning | undefined => {
   const signed = reasoning.filter(({ signature, redacted }) => signature !== undefined || redacted !== undefined);
   if (signed.length === 0) return undefined;
   const parts = signed.map(

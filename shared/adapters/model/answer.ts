@@ -1,4 +1,5 @@
-import type { ReasoningPart, RequestedCall } from '../../domain/values/types.ts';
+import type { ReasoningPart } from '../../domain/values/reasoning.ts';
+import type { RequestedCall } from '../../domain/values/types.ts';
 import { limits } from '../../kit/limits.ts';
 import type { ProviderModel } from './prompt.ts';
 import { ModelTrouble } from './trouble.ts';

@@ -2,7 +2,7 @@ import type { Config } from '../../domain/config/schema.ts';
 import type { Clock } from '../../kit/clock.ts';
 import { NatterError } from '../../kit/errors.ts';
 import { scrubber } from '../../kit/scrub.ts';
-import type { EmbeddedTexts, EmbeddingRequest, Embeddings } from '../../ports/embeddings.ts';
+import type { EmbeddedTexts, EmbeddingRequest, Embeddings } from '../../ports/models/embeddings.ts';
 import { type Environment, keyOf, openAiCompatible, type Provider } from './create.ts';
 import { guardedFetch } from './guarded-fetch.ts';
 import { ModelTrouble, troubleOf } from './trouble.ts';

@@ -1,6 +1,7 @@
 import type { SessionKey } from '../keys/session-key.ts';
 import type { ModelSettings } from '../values/client-request.ts';
-import type { ReasoningPart, ToolCall, ToolOutcome, TurnRef } from '../values/types.ts';
+import type { ReasoningPart } from '../values/reasoning.ts';
+import type { ToolCall, ToolOutcome, TurnRef } from '../values/types.ts';
 
 /** The conversation as a model sees it. A `tool` message follows the assistant message that contains its call. */
 export type ModelMessage =

@@ -4,6 +4,7 @@ import { deliveryEvents } from '../values/delivery-events.ts';
 import { resetCause } from '../values/expiry.ts';
 import { forkBase } from '../values/fork-base.ts';
 import { skillRef } from '../values/memory-edit.ts';
+import { stepDetails } from '../values/reasoning.ts';
 import {
   approvalRequest,
   deliveryTarget,
@@ -16,7 +17,6 @@ import {
   settings,
   settingsChange,
   spawnedRun,
-  stepDetails,
   timestamp,
   toolCall,
   toolOutcome,

@@ -2,7 +2,9 @@ import { z } from 'zod';
 import { limits } from '../../kit/limits.ts';
 import { attachment } from './attachment.ts';
 import { programFields } from './client-request.ts';
+import { metadata } from './metadata.ts';
 import { queueModes } from './queue-rule.ts';
+import { stepDetails } from './reasoning.ts';
 
 /** Values shared by commands, events and state. Plain data: they survive MessagePack and JSON unchanged. */
 
@@ -90,16 +92,12 @@ export const settings = z.object({
   queueMode: z.enum(queueModes).optional(),
   /** In a group, instead of the configured rule. */
   activation: z.enum(activations).optional(),
-  /** A person's description of the session; it takes precedence over the introspection's (A2/17, A7/82). */
+  /** A person's; it takes precedence over the introspection's (A2/17, A7/82). */
   description: z.string().min(1).max(limits.descriptionCharacters).optional(),
-  /** What programs keep with the session, as OpenAI's conversations have it. */
-  metadata: z
-    .record(z.string().min(1).max(64), z.string().max(512))
-    .refine((pairs) => Object.keys(pairs).length <= limits.metadataPairs, `use at most ${limits.metadataPairs} pairs`)
-    .optional(),
+  metadata: metadata.optional(),
 });
 export type Settings = z.infer<typeof settings>;
-/** A change of settings; `null` unsets one. */
+/** `null` unsets a setting. */
 export const settingsChange = z.object({
   sendPolicy: settings.shape.sendPolicy.nullable(),
   model: settings.shape.model.nullable(),
@@ -109,7 +107,7 @@ export const settingsChange = z.object({
   queueMode: settings.shape.queueMode.unwrap().nullish(),
   activation: settings.shape.activation.unwrap().nullish(),
   description: settings.shape.description.nullable(),
-  metadata: settings.shape.metadata.unwrap().nullish(),
+  metadata: metadata.nullish(),
 });
 export type SettingsChange = z.infer<typeof settingsChange>;
 
@@ -133,7 +131,6 @@ export const usage = z.object({
   costUsd: z.number().min(0).optional(),
 });
 export type Usage = z.infer<typeof usage>;
-
 /** One message from a person or program to the session. */
 export const message = z.object({
   messageId: z.string().min(1).max(256),
@@ -235,15 +232,6 @@ export const turnTask = z.object({
   notice: notice.omit({ text: true }).optional(),
 });
 export type TurnTask = z.infer<typeof turnTask>;
-
-/**
- * A piece of what a model thought before it answered. With `signature` or `redacted` its provider wants it back unchanged with the calls that
- * followed it; `redacted` is all there is of a piece that nobody may read.
- */
-export const reasoningPart = z.object({ text: z.string(), signature: z.string().optional(), redacted: z.string().optional() });
-export type ReasoningPart = z.infer<typeof reasoningPart>;
-/** What a step may have besides. `truncated`: it ended at the limit of its output tokens. */
-export const stepDetails = { reasoning: z.array(reasoningPart).optional(), truncated: z.literal(true).optional() };
 
 /** The outcome of one model step. */
 export const stepOutcome = z.discriminatedUnion('kind', [

@@ -11,11 +11,11 @@ import { waiting } from '../../operation/waiting.ts';
 import type { Answer } from '../../runs/answer.ts';
 import { answerTo, type Question, questionOf, withFirstRun, withResults } from './answer-question.ts';
 import { conversationIn, resultsAsText } from './conversation.ts';
-import { approvalRequired } from './failure.ts';
+import { approvalRequired } from './format/failure.ts';
+import { agentNamed, modelNameOf } from './format/models.ts';
+import { protocols } from './format/session-names.ts';
 import type { CompletionRequest } from './input.ts';
-import { agentNamed, modelNameOf } from './models.ts';
 import { freshSession, type NamedSession, sessionInThread, sessionNamedBy, sessionOfCalls } from './session.ts';
-import { protocols } from './session-names.ts';
 import { type Frames, streamAnswer } from './stream.ts';
 import { deleteWhenSent, limitLife } from './unstored.ts';
 

@@ -1,5 +1,5 @@
 import { type Answer, between } from '../../runs/answer.ts';
-import type { OpenAiError } from './failure.ts';
+import type { OpenAiError } from './format/failure.ts';
 
 /** Chat completions as OpenAI's clients know them (`object: chat.completion`), whole and in chunks. */
 

@@ -14,9 +14,9 @@ import {
   updateBody,
   updateConversation,
 } from './conversations.ts';
-import { errors } from './failure.ts';
-import { itemQuery, listQuery } from './items.ts';
-import * as results from './results.ts';
+import { errors } from './format/failure.ts';
+import { itemListQuery, itemQuery } from './format/items.ts';
+import * as results from './format/results.ts';
 
 /** OpenAI's conversations; see `docs/integrate/openai-api.md`. */
 
@@ -24,7 +24,7 @@ const path = '/v1/conversations';
 const reading = ['not_found', 'quarantined', 'damaged'] as const;
 const writing = ['forbidden', ...reading] as const;
 const example = { id: samples.key, object: 'conversation', created_at: 1_767_603_600, metadata: { topic: 'builds' } };
-const item = { role: 'user', content: 'The build is red.' };
+const item = { type: 'message', role: 'user', content: 'The build is red.' };
 const shared = { tag: 'openai' } as const;
 
 export const conversationOperations: readonly Operation[] = [
@@ -76,7 +76,7 @@ export const conversationOperations: readonly Operation[] = [
     ...{ ...shared, id: 'listConversationItems', changes: 'nothing' },
     summary: 'Lists what was said in a conversation, newest first',
     http: route({
-      ...{ method: 'get', path: `${path}/:id/items`, query: listQuery, errors },
+      ...{ method: 'get', path: `${path}/:id/items`, query: itemListQuery, errors },
       answers: { 200: results.itemList },
       problems: reading,
       input: ({ path: { id = '' }, query }) => ({ id, query }),

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { runIdOf } from '../../../../shared/domain/keys/run-id.ts';
 import type { SessionKey } from '../../../../shared/domain/keys/session-key.ts';
 import type { IndexRow } from '../../../../shared/domain/projections/index-row.ts';
-import { settings } from '../../../../shared/domain/values/types.ts';
+import { metadata } from '../../../../shared/domain/values/metadata.ts';
 import { hasCode } from '../../../../shared/kit/errors.ts';
 import { readThrough } from '../../../../shared/runtime/read-through.ts';
 import { keyFrom } from '../../../../shared/runtime/session-tools/named-session.ts';
@@ -16,14 +16,13 @@ import { deleteSession, openSession } from '../../sessions/control.ts';
 import { patchSession } from '../../sessions/patch.ts';
 import { secondsOf } from './answer-completion.ts';
 import { linesOf } from './conversation.ts';
-import { Failure } from './failure.ts';
-import { type Item, ItemReader, itemsOf, type listQuery, pageOfItems } from './items.ts';
+import { Failure } from './format/failure.ts';
+import { type Item, ItemReader, type itemListQuery, itemsOf, pageOfItems } from './format/items.ts';
 import { freshSession } from './session.ts';
 import { inputItem, type Turn } from './turns.ts';
 
 /** OpenAI's conversations: sessions by their keys. What was said in one can be added to and read, and goes only with all of it. */
 
-const metadata = settings.shape.metadata.unwrap();
 const items = z.array(inputItem, 'use a list of items').max(20, 'use at most 20 items');
 export const createBody = z.object({ items: items.nullish(), metadata: metadata.nullish() });
 export const updateBody = z.object({ metadata: metadata.nullable() });
@@ -88,7 +87,7 @@ const allItems = async (call: Call, named: Named): Promise<Item[]> => {
   return itemsOf(call.context, call.caller.actor, row.key, after);
 };
 
-export const listItems = async (call: Call, { id, query }: Named & { readonly query: z.infer<typeof listQuery> }) =>
+export const listItems = async (call: Call, { id, query }: Named & { readonly query: z.infer<typeof itemListQuery> }) =>
   pageOfItems(await allItems(call, { id }), query);
 
 export interface NamedItem extends Named {

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { limits } from '../../../../shared/kit/limits.ts';
 import { ownersOnly } from '../../context/access.ts';
 import type { Call } from '../../operation/operation.ts';
-import { Failure } from './failure.ts';
+import { Failure } from './format/failure.ts';
 
 /** `/v1/embeddings`: texts as vectors, by a provider in the configuration. Nothing is recorded. */
 

@@ -4,9 +4,9 @@ import { hasCode } from '../../../../shared/kit/errors.ts';
 import { findRun } from '../../../../shared/runtime/session-tools/find-run.ts';
 import type { GatewayContext } from '../../context/gateway-context.ts';
 import { Answer } from '../../runs/answer.ts';
-import { Failure } from './failure.ts';
-import { runOfResponse } from './ids.ts';
-import { isUnstored } from './session-names.ts';
+import { Failure } from './format/failure.ts';
+import { runOfResponse } from './format/ids.ts';
+import { isUnstored } from './format/session-names.ts';
 
 /** The answer of a run, from the log; `null` if the run is not known after the sequence `after`. */
 export const answerOf = async (

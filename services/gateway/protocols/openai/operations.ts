@@ -7,13 +7,13 @@ import { answerCompletion } from './answer-completion.ts';
 import { chatCompletion, chatFrames } from './chat-completion.ts';
 import { conversationOperations } from './conversation-operations.ts';
 import { embeddingsBody, embedTexts } from './embeddings.ts';
-import { errors } from './failure.ts';
-import { responseIdOf } from './ids.ts';
+import { errors } from './format/failure.ts';
+import { responseIdOf } from './format/ids.ts';
+import { itemListQuery } from './format/items.ts';
+import { agentNamed, modelObject } from './format/models.ts';
+import * as results from './format/results.ts';
 import { chatBody, readChatRequest, readResponseRequest, responsesBody } from './input.ts';
-import { listQuery } from './items.ts';
-import { agentNamed, modelObject } from './models.ts';
 import { responseFrames, responseObject } from './response.ts';
-import * as results from './results.ts';
 import { cancelResponse, deleteResponse, inputItemsOf, readResponse } from './stored-response.ts';
 
 /** OpenAI's interface: models, chat completions, responses, embeddings and conversations; see `docs/integrate/openai-api.md`. */
@@ -129,7 +129,7 @@ export const openAiOperations: readonly Operation[] = [
     ...{ id: 'listResponseInputItems', tag: 'openai', changes: 'nothing' },
     summary: 'Lists what a response answers',
     http: route({
-      ...{ method: 'get', path: '/v1/responses/:id/input_items', query: listQuery, errors },
+      ...{ method: 'get', path: '/v1/responses/:id/input_items', query: itemListQuery, errors },
       answers: { 200: results.itemList },
       problems: ['not_found'],
       input: ({ path, query }) => ({ id: path.id ?? '', query }),

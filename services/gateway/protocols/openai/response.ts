@@ -5,9 +5,9 @@ import type { ToolCall } from '../../../../shared/domain/values/types.ts';
 import { assertNever } from '../../../../shared/kit/assert.ts';
 import { sseFrame } from '../../http/sse.ts';
 import type { Answer, StepThoughts } from '../../runs/answer.ts';
-import type { OpenAiError } from './failure.ts';
-import { callItem } from './items.ts';
-import { isUnstored } from './session-names.ts';
+import type { OpenAiError } from './format/failure.ts';
+import { callItem } from './format/items.ts';
+import { isUnstored } from './format/session-names.ts';
 
 /** Responses as OpenAI's clients know them (`object: response`), whole and as events. An answer is one message with one text, and calls after it. */
 

@@ -15,8 +15,8 @@ import type { GatewayContext } from '../../context/gateway-context.ts';
 import { sessionHeader } from '../../http/session-header.ts';
 import type { Conversation } from './conversation.ts';
 import { findResponse } from './find-response.ts';
+import { protocols } from './format/session-names.ts';
 import type { CompletionRequest } from './input.ts';
-import { protocols } from './session-names.ts';
 
 /** The session of a call, and the key under which the call is made once. */
 export interface NamedSession {

@@ -7,12 +7,12 @@ import { Refusal } from '../../http/problem.ts';
 import type { Call } from '../../operation/operation.ts';
 import { deleteSession, stopSession } from '../../sessions/control.ts';
 import { secondsOf } from './answer-completion.ts';
-import { Failure } from './failure.ts';
 import { findResponse } from './find-response.ts';
-import { type Item, ItemReader, type listQuery, pageOfItems } from './items.ts';
-import { modelNameOf } from './models.ts';
+import { Failure } from './format/failure.ts';
+import { type Item, ItemReader, type itemListQuery, pageOfItems } from './format/items.ts';
+import { modelNameOf } from './format/models.ts';
+import { isOfOneCall } from './format/session-names.ts';
 import { responseObject } from './response.ts';
-import { isOfOneCall } from './session-names.ts';
 
 /** A response after its answer: read, stopped, deleted, by its id alone. */
 
@@ -66,7 +66,7 @@ export const deleteResponse = async (call: Call, id: string) => {
 };
 
 /** What the response answers: the message, or the results that its run began with. Context that came along is in the conversation. */
-export const inputItemsOf = async (call: Call, { id, query }: { id: string; query: z.infer<typeof listQuery> }) => {
+export const inputItemsOf = async (call: Call, { id, query }: { id: string; query: z.infer<typeof itemListQuery> }) => {
   const { context, caller } = call;
   const { key, runId } = await found(call, id);
   const { after } = await context.access.read(caller.principal, key);

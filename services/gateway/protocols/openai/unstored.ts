@@ -6,7 +6,7 @@ import { commandIdOf, envelopeOf } from '../../commands/envelope.ts';
 import { sendCommand } from '../../commands/send-command.ts';
 import type { GatewayContext } from '../../context/gateway-context.ts';
 import type { Answer } from '../../runs/answer.ts';
-import { isUnstored } from './session-names.ts';
+import { isUnstored } from './format/session-names.ts';
 
 /** `store: false`: the session of such a call is deleted once its client has the answer. */
 

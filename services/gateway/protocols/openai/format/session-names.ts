@@ -1,4 +1,4 @@
-import type { SessionKey } from '../../../../shared/domain/keys/session-key.ts';
+import type { SessionKey } from '../../../../../shared/domain/keys/session-key.ts';
 
 /** Sessions that this interface names itself, by what it derives their names from. */
 export const protocols = { call: 'openai', user: 'openai-user', unstored: 'openai-unstored' } as const;

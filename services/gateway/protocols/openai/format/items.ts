@@ -1,12 +1,12 @@
 import { z } from 'zod';
-import type { SessionKey } from '../../../../shared/domain/keys/session-key.ts';
-import type { RecordedCommit } from '../../../../shared/domain/session/envelope.ts';
-import type { SessionEvent } from '../../../../shared/domain/session/events.ts';
-import { withoutSilence } from '../../../../shared/domain/values/silence.ts';
-import type { ToolCall } from '../../../../shared/domain/values/types.ts';
-import { orQuarantined } from '../../../../shared/kit/or-quarantined.ts';
-import type { GatewayContext } from '../../context/gateway-context.ts';
-import { Failure } from './failure.ts';
+import type { SessionKey } from '../../../../../shared/domain/keys/session-key.ts';
+import type { RecordedCommit } from '../../../../../shared/domain/session/envelope.ts';
+import type { SessionEvent } from '../../../../../shared/domain/session/events.ts';
+import { withoutSilence } from '../../../../../shared/domain/values/silence.ts';
+import type { ToolCall } from '../../../../../shared/domain/values/types.ts';
+import { NatterError } from '../../../../../shared/kit/errors.ts';
+import { orQuarantined } from '../../../../../shared/kit/or-quarantined.ts';
+import type { GatewayContext } from '../../../context/gateway-context.ts';
 
 /** What was said in a session, as items of OpenAI's conversations. */
 
@@ -104,7 +104,7 @@ const isToldOf = ({ events }: RecordedCommit): boolean => events.some(({ type })
 
 const include = z.union([z.string(), z.array(z.string())]).optional();
 /** As OpenAI's clients page through lists. `include` asks for what no item here has. */
-export const listQuery = z.object({
+export const itemListQuery = z.object({
   limit: z
     .string('give it once')
     .regex(/^\d{1,3}$/, 'use 1 to 100')
@@ -119,12 +119,12 @@ export const listQuery = z.object({
 });
 export const itemQuery = z.object({ include, 'include[]': include });
 
-/** A page of items. Throws `Failure` for an `after` that is none of them. */
-export const pageOfItems = (all: readonly Item[], { limit, order, after }: z.infer<typeof listQuery>) => {
+/** A page of items. Throws `NatterError('invalid')` for an `after` that is none of them. */
+export const pageOfItems = (all: readonly Item[], { limit, order, after }: z.infer<typeof itemListQuery>) => {
   const ordered = order === 'asc' ? all : all.toReversed();
   const place = after === undefined ? -1 : ordered.findIndex(({ id }) => id === after);
   if (after !== undefined && place === -1)
-    throw new Failure(400, 'invalid', 'after: there is no such item in this list', 'after');
+    throw new NatterError('invalid', 'after: there is no such item in this list', { field: 'after' });
   const data = ordered.slice(place + 1, place + 1 + limit);
   return {
     object: 'list' as const,

@@ -1,8 +1,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Run } from '../../../../shared/domain/projections/run.ts';
-import type { Logger } from '../../../../shared/kit/log.ts';
-import { type Problem, problemFrom } from '../../http/problem.ts';
-import type { ErrorFormat } from '../../operation/route.ts';
+import type { Run } from '../../../../../shared/domain/projections/run.ts';
+import type { Logger } from '../../../../../shared/kit/log.ts';
+import { type Problem, problemFrom } from '../../../http/problem.ts';
+import type { ErrorFormat } from '../../../operation/route.ts';
 import { openAiError } from './results.ts';
 
 /** Errors in OpenAI's shape, so that its clients raise their own error classes. `docs/integrate/openai-api.md` lists the codes. */

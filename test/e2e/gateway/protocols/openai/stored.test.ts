@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { ProviderEmbeddings } from '../../../../shared/adapters/model/embeddings.ts';
-import { configSchema } from '../../../../shared/domain/config/schema.ts';
-import { systemClock } from '../../../../shared/kit/clock.ts';
-import { onceForFile } from '../../../support/afterwards.ts';
-import { startProvider, status } from '../../../support/provider-server.ts';
-import { startWhole } from '../../system/whole.ts';
-import { afterwards, pathOf } from '../setup.ts';
-import { clientFor, failureOf, user } from './openai-rig.ts';
+import { ProviderEmbeddings } from '../../../../../shared/adapters/model/embeddings.ts';
+import { configSchema } from '../../../../../shared/domain/config/schema.ts';
+import { systemClock } from '../../../../../shared/kit/clock.ts';
+import { onceForFile } from '../../../../support/afterwards.ts';
+import { startProvider, status } from '../../../../support/provider-server.ts';
+import { startWhole } from '../../../system/whole.ts';
+import { afterwards, pathOf } from '../../setup.ts';
+import { clientFor, failureOf, user } from '../openai-rig.ts';
 
 /** What the official client does with responses and conversations after the answer, and with embeddings. Each test has sessions of its own. */
 

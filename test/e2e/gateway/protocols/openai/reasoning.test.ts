@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { createModels } from '../../../../shared/adapters/model/create.ts';
-import { configSchema } from '../../../../shared/domain/config/schema.ts';
-import { systemClock } from '../../../../shared/kit/clock.ts';
+import { createModels } from '../../../../../shared/adapters/model/create.ts';
+import { configSchema } from '../../../../../shared/domain/config/schema.ts';
+import { systemClock } from '../../../../../shared/kit/clock.ts';
 import {
   type Answer,
   anthropic,
@@ -9,10 +9,10 @@ import {
   type Dialect,
   startProvider,
   stream,
-} from '../../../support/provider-server.ts';
-import { startWhole } from '../../system/whole.ts';
-import { afterwards } from '../setup.ts';
-import { clientFor, readChunks, user } from './openai-rig.ts';
+} from '../../../../support/provider-server.ts';
+import { startWhole } from '../../../system/whole.ts';
+import { afterwards } from '../../setup.ts';
+import { clientFor, readChunks, user } from '../openai-rig.ts';
 
 /** What a model thinks, where it ends, and how strict its tools are: over the wire formats of both kinds of providers. */
 
