@@ -1,5 +1,6 @@
 import { type DestinationStream, destination as fileDestination, type Logger, pino } from 'pino';
 import { NatterError } from './errors.ts';
+import type { RecentLog } from './recent-log.ts';
 import { scrubber } from './scrub.ts';
 import { traceIdNow } from './trace.ts';
 
@@ -69,8 +70,15 @@ export const createLog = (options: {
   name: string;
   secrets?: readonly string[];
   destination?: DestinationStream;
+  /** Keeps the finished lines. */
+  recent?: RecentLog;
 }): Logger => {
   const scrub = scrubber(options.secrets ?? []);
+  const finish = (line: string): string => {
+    const clean = scrub(line);
+    options.recent?.add(clean);
+    return clean;
+  };
   const fields = allowedFields(shortener(scrub));
   return pino(
     {
@@ -89,7 +97,7 @@ export const createLog = (options: {
         const traceId = traceIdNow();
         return traceId === undefined ? {} : { traceId };
       },
-      hooks: { streamWrite: scrub },
+      hooks: { streamWrite: finish },
     },
     options.destination ?? fileDestination({ dest: 2, sync: true }),
   );

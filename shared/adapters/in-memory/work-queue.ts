@@ -76,6 +76,10 @@ export class InMemoryWorkQueue<T> implements WorkQueue<T> {
     return notDone(this.#partitions);
   }
 
+  async lagByPartition(): Promise<readonly number[]> {
+    return this.#partitions.map((partition) => notDone([partition]));
+  }
+
   async consume(options: ConsumeOptions<T>): Promise<Consumption> {
     const { clock, binding, deadLetters } = this.#settings;
     const member = new QueueMember<T>(options, {
