@@ -1,6 +1,5 @@
 import { type DestinationStream, destination as fileDestination, type Logger, pino } from 'pino';
 import { NatterError } from './errors.ts';
-import type { RecentLog } from './recent-log.ts';
 import { scrubber } from './scrub.ts';
 import { traceIdNow } from './trace.ts';
 
@@ -71,7 +70,7 @@ export const createLog = (options: {
   secrets?: readonly string[];
   destination?: DestinationStream;
   /** Keeps the finished lines. */
-  recent?: RecentLog;
+  recent?: { add(line: string): void };
 }): Logger => {
   const scrub = scrubber(options.secrets ?? []);
   const finish = (line: string): string => {

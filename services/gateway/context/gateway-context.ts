@@ -1,10 +1,10 @@
 import type { Config } from '../../../shared/domain/config/schema.ts';
 import type { HealthProblem } from '../../../shared/kit/health-problem.ts';
 import type { Logger } from '../../../shared/kit/log.ts';
-import type { RecentLog } from '../../../shared/kit/recent-log.ts';
 import type { Ports } from '../../../shared/ports/index.ts';
 import type { ConfigSource } from '../../../shared/runtime/config/load.ts';
 import type { PairingDecisions } from '../../../shared/runtime/pairing-decisions.ts';
+import type { RecentLog } from '../../../shared/runtime/recent-log.ts';
 import type { SkillLibrary } from '../../../shared/runtime/skills/library.ts';
 import type { ConcurrencyQuota } from '../http/concurrency-quota.ts';
 import type { Access } from './access.ts';

@@ -71,7 +71,7 @@ const Rows = ({ list, chosenId }: { readonly list: EventList; readonly chosenId:
       ref={scroller}
       // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard
       tabIndex={0}
-      aria-label="Events"
+      aria-label="Newest first"
       onKeyDown={(pressed) => {
         if (pressed.key !== 'ArrowDown' && pressed.key !== 'ArrowUp') return;
         pressed.preventDefault();

@@ -61,7 +61,8 @@ const SystemView = () => {
           Open an exported file
         </a>
       </nav>
-      <div class="system-place">
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard */}
+      <div class="system-place" tabIndex={0}>
         {place ? (
           <>
             <a class="button button-quiet to-places" href={linkTo(['system'])}>

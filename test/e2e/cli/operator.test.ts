@@ -127,7 +127,14 @@ describe('natter status', () => {
       },
       metrics: () => ({ turns_running: 3, nonsense: Number.NaN }),
     };
-    const told = { process: 'session-7', version: '1', presence: ports.presence, clock: systemClock, log, config: fixed(configIn(env())) };
+    const told = {
+      process: 'session-7',
+      version: '1',
+      presence: ports.presence,
+      clock: systemClock,
+      log,
+      config: fixed(configIn(env())),
+    };
     const telling = reportHealth(() => [service], { ...told, signal: stopping.signal });
     const warning = 'warning  session of session-7: mcp server "x" is away';
     await vi.waitFor(async () => expect(await natter('status')).toContain(warning));

@@ -7,10 +7,10 @@ import { createClient, type NatterClient } from '../../../../shared/client/main.
 import { configSchema } from '../../../../shared/domain/config/schema.ts';
 import { systemClock } from '../../../../shared/kit/clock.ts';
 import { createLog } from '../../../../shared/kit/log.ts';
-import { RecentLog } from '../../../../shared/kit/recent-log.ts';
 import type { Ports } from '../../../../shared/ports/index.ts';
 import { loadConfig } from '../../../../shared/runtime/config/load.ts';
 import { fixed } from '../../../../shared/runtime/config/reload.ts';
+import { RecentLog } from '../../../../shared/runtime/recent-log.ts';
 import { callerOf, ready } from '../setup.ts';
 
 /** The whole product in this process, on a broker in memory, with a gateway that can be stopped and started at the same address. */
@@ -48,6 +48,7 @@ export const startPageRig = async (home: string, settings: object): Promise<Page
       config: fixed({ ...config, gateway: { ...config.gateway, port } }),
       ports: broker.portsFor(`gateway-${count++}`),
       ...{ log, token, version: '0', insight: { configSource: { env: {}, home }, recentLog } },
+      services: () => workers,
     });
   let gateway = await start(0);
   const { url } = gateway;
