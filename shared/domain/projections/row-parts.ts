@@ -55,12 +55,12 @@ export const asking = (
   questions: readonly PendingApproval[],
 ): Pick<IndexRow, 'approval' | 'questions'> => ({ approval, questions: questions.length === 0 ? undefined : questions });
 
-export const asked = (row: IndexRow, request: PendingApproval): Partial<IndexRow> =>
+export const withQuestion = (row: IndexRow, request: PendingApproval): Partial<IndexRow> =>
   request.deferred
     ? asking(row.approval?.deferred ? null : row.approval, [...questionsIn(row), request])
     : { ...asking(request, questionsIn(row)), status: 'awaiting_approval' };
 
-export const answered = (row: IndexRow, approvalId: string): Partial<IndexRow> => {
+export const withoutQuestion = (row: IndexRow, approvalId: string): Partial<IndexRow> => {
   const questions = questionsIn(row).filter((open) => open.approvalId !== approvalId);
   const { approval } = row;
   if (approval === null || approval.deferred) return asking(null, questions);

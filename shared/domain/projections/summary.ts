@@ -6,8 +6,6 @@ import { isInteraction, type SessionEvent } from '../session/events.ts';
 import { withoutSilence } from '../values/silence.ts';
 import { emptyRow, type IndexRow, questionsIn } from './index-row.ts';
 import {
-  answered,
-  asked,
   asking,
   described,
   hasWaited,
@@ -15,8 +13,10 @@ import {
   previewOf,
   revised,
   withoutArguments,
+  withoutQuestion,
   withoutQueued,
   withParticipant,
+  withQuestion,
 } from './row-parts.ts';
 
 const ended = { activeTurnId: null, status: 'idle' } as const;
@@ -117,9 +117,9 @@ const change = (row: IndexRow, event: SessionEvent, { at, seq, events }: Recorde
     case 'queue_cleared':
       return { queuedTurns: Math.max(0, row.queuedTurns - event.turnIds.length), ...withoutQueued(row, event.turnIds) };
     case 'approval_requested':
-      return asked(row, { ...withoutArguments(requestOf(event)), requestedAt: at });
+      return withQuestion(row, { ...withoutArguments(requestOf(event)), requestedAt: at });
     case 'approval_resolved':
-      return answered(row, event.approvalId);
+      return withoutQuestion(row, event.approvalId);
     case 'client_results_awaited':
       return { status: 'awaiting_results', resultsUntil: event.expiresAt };
     case 'client_results_received':
