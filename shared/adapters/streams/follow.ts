@@ -8,6 +8,9 @@ import type { FollowOptions } from '../../ports/event-log.ts';
 import type { Subjects } from '../../wire/subjects.ts';
 import type { MessageBatch, StoredMessage } from './stored-message.ts';
 
+/** Ends the rest of a follower. `isHint`: because a commit was announced, which it may know of already. */
+export type Wake = (isHint?: boolean) => void;
+
 /** Hints that something was stored. A lost hint costs a second, where nothing has come for long five; never a commit. */
 export interface WakeUps {
   /** The greatest announced sequence, 0 if none. */
@@ -27,7 +30,7 @@ export interface FollowedLog {
   batch(after: number): Promise<MessageBatch>;
   /** See `EventLog.view`. */
   view(seq: number): Promise<LogView>;
-  wakeUps(wake: () => void): WakeUps;
+  wakeUps(wake: Wake): WakeUps;
   /** False: the message is not selected. */
   wants(message: StoredMessage): boolean;
   /** `null` if it is not a commit, which is then reported. */

@@ -5,6 +5,9 @@ import { errorMessage } from '../../../../shared/kit/errors.ts';
 import { readinessOf } from '../../../../shared/kit/health-problem.ts';
 import type { Logger } from '../../../../shared/kit/log.ts';
 import type { HealthReport, Presence } from '../../../../shared/ports/presence.ts';
+import type { Config } from '../../../../shared/runtime/config/load.ts';
+import { sectionDigests } from '../../../../shared/runtime/config/origins.ts';
+import type { Current } from '../../../../shared/runtime/config/reload.ts';
 import type { Service } from '../../../../shared/runtime/service.ts';
 
 type Watched = Pick<Service, 'name' | 'problems' | 'warnings'>;
@@ -53,7 +56,7 @@ export const untilReady = async (
   }
 };
 
-type Reporting = Pick<Service, 'name' | 'problems' | 'warnings' | 'metrics' | 'waiting'>;
+type Reporting = Pick<Service, 'name' | 'problems' | 'warnings' | 'metrics' | 'waiting' | 'held'>;
 /** Milliseconds between two checks for changes, and for leaving. */
 const changeMs = 500;
 const leaveMs = 500;
@@ -66,12 +69,13 @@ const troubleOf = ({ problems, warnings = () => [] }: Reporting): Pick<Report, '
   warnings: shortened(warnings()),
 });
 const reportOf = (service: Reporting, trouble: Pick<Report, 'problems' | 'warnings'>): Report => {
-  const { name, metrics, waiting = () => [] } = service;
+  const { name, metrics, waiting = () => [], held } = service;
   const waits = waiting().slice(0, reportedWaitingPlaces);
   return {
     ...{ name, ...trouble },
     metrics: Object.fromEntries(Object.entries(metrics()).filter(([, value]) => Number.isFinite(value))),
     ...(waits.length > 0 && { waiting: waits }),
+    ...(held && { held: held() }),
   };
 };
 type Report = HealthReport['services'][number];
@@ -82,9 +86,15 @@ type Report = HealthReport['services'][number];
  */
 export const reportHealth = async (
   services: () => readonly Reporting[],
-  options: { process: string; version: string; presence: Presence; clock: Clock; log: Logger; signal: AbortSignal },
+  options: Pick<HealthReport, 'process' | 'version'> & {
+    presence: Presence;
+    clock: Clock;
+    log: Logger;
+    signal: AbortSignal;
+    config: Current<Config>;
+  },
 ): Promise<void> => {
-  const { process, version, presence, clock, log, signal } = options;
+  const { process, version, presence, clock, log, signal, config } = options;
   const failed = (error: unknown): void => log.debug({ problem: errorMessage(error) }, 'health report not sent');
   const startedAt = clock.now();
   let [reportedAt, before] = [Number.NEGATIVE_INFINITY, ''];
@@ -93,8 +103,11 @@ export const reportHealth = async (
     const wrong = JSON.stringify(all.map(([, trouble]) => trouble));
     if (wrong !== before || clock.monotonic() - reportedAt >= healthTimes.tellMs) {
       [reportedAt, before] = [clock.monotonic(), wrong];
-      const now = all.map(([service, trouble]) => reportOf(service, trouble));
-      const report = { v: 1, process, version, startedAt, at: clock.now(), services: now } as const;
+      const own = {
+        services: all.map(([service, trouble]) => reportOf(service, trouble)),
+        config: sectionDigests(config.current()),
+      };
+      const report = { v: 1, process, version, startedAt, at: clock.now(), ...own } as const;
       // Not awaited: a broker that does not answer must not delay the end.
       void presence.tell(report).catch(failed);
     }

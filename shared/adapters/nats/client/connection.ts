@@ -135,6 +135,9 @@ const unusable = ({ version = '', jetstream }: ServerFacts): readonly HealthProb
   return [new HealthProblem('broker_unusable', 'the broker runs without JetStream', fix)];
 };
 
+/** Writes what is to be sent over this connection at once. Each call may be a system call. */
+export const sendNow = (connection: NatsConnection): void => protocolOf(connection)?.sendNow();
+
 /** A new subject for answers to this connection, under its prefix. */
 export const inboxOf = (connection: NatsConnection): string =>
   createInbox(connection instanceof NatsConnectionImpl ? connection.options.inboxPrefix : undefined);

@@ -1,7 +1,7 @@
 import { JetStreamApiError } from '@nats-io/jetstream';
 import { errors, type Msg, type MsgHdrs, MsgHdrsImpl, type NatsConnection } from '@nats-io/transport-node';
 import { NatterError } from '../../../kit/errors.ts';
-import { inboxOf } from './connection.ts';
+import { inboxOf, sendNow } from './connection.ts';
 
 export interface RequestOptions {
   readonly timeoutMs: number;
@@ -91,6 +91,11 @@ export class ReplyInbox {
     } catch {
       // Closed, or too large for the client: the request after it says so.
     }
+  }
+
+  /** Sends what was published at once, and not when all that runs now has run. */
+  flush(): void {
+    sendNow(this.#connection);
   }
 
   /** One request with one JSON reply. Also rejects with the `JetStreamApiError` in the reply. */
