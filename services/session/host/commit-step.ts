@@ -56,8 +56,9 @@ export const commitStep = async (
   const { seq, recordedAt, digest } = result;
   const recorded: RecordedCommit = { seq, recordedAt, digest, ...commit };
 
-  services.note(recorded, checked.machine.value === 'running');
-  session.apply(recorded);
+  const isRunning = checked.machine.value === 'running';
+  services.note(recorded, isRunning);
+  session.apply(recorded, isRunning);
   session.recordedAfter = Math.max(session.recordedAfter, origin?.storedAt ?? 0);
 
   follow(session, recorded, services);
