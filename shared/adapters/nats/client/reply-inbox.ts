@@ -118,4 +118,5 @@ const headersOf = (values: Readonly<Record<string, string>>): MsgHdrs => {
   return MsgHdrsImpl.fromRecord(record);
 };
 
-const isNoResponders = ({ data, headers }: Msg): boolean => data.length === 0 && headers?.code === 503;
+/** Of an answer with data the headers are not looked at: to do so makes the client parse them, which is most of the work of an answer. */
+const isNoResponders = (reply: Msg): boolean => reply.data.length === 0 && reply.headers?.code === 503;
