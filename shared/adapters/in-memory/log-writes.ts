@@ -71,7 +71,7 @@ export class LogWrites {
   /** One call, as its fate will have it. */
   async #attempt<R>({ fault, delayMs, lateMs }: CallOutcome, write: () => Promise<R>): Promise<R | AppendResult> {
     const { clock, pass, timeoutMs } = this.#options;
-    if (!(await pass(delayMs))) return unknown('unknown: the connection broke');
+    if (!(await pass(delayMs))) return lost;
     if (arrives.has(fault)) return write();
     if (fault === 'unavailable') return unknown('unavailable: no leader');
     if (fault === 'answer_lost') void write();
@@ -98,7 +98,7 @@ export class LogWrites {
     if (kept.fencedSeqOf(key) !== expectedSeq) return unknown('conflict: 10071 wrong last sequence');
     if (repeat) return unknown(`the log has this id already, as ${repeat.seq}`);
     if (this.#inFlight.has(key)) return unknown('conflict: 10164 wrong last sequence');
-    if (replicated) await this.#agree([write]);
+    if (replicated && !(await this.#agree([write]))) return lost;
     return this.#store(write);
   }
 
@@ -107,15 +107,16 @@ export class LogWrites {
     const { kept, groupFences, replicated } = this.#options;
     const isFenced = ({ key, expectedSeq }: Write): boolean => kept.fencedSeqOf(key) !== expectedSeq || this.#inFlight.has(key);
     if (writes.some(({ id }) => this.#repeatOf(id)) || (groupFences && writes.some(isFenced))) return 'refused';
-    if (replicated) await this.#agree(writes);
+    if (replicated && !(await this.#agree(writes))) return writes.map(() => lost);
     return writes.map((write) => this.#store(write));
   }
 
-  /** Replicas agree on what is written before it is stored. */
-  async #agree(writes: readonly Write[]): Promise<void> {
+  /** Replicas agree on what is written before it is stored; false: the broker stopped before they had. */
+  async #agree(writes: readonly Write[]): Promise<boolean> {
     for (const { key, id } of writes) this.#inFlight.set(key, id);
-    await this.#options.pass(0);
+    const isThere = await this.#options.pass(0);
     for (const { key } of writes) this.#inFlight.delete(key);
+    return isThere;
   }
 
   #store({ id, key, headline, data }: Write): AppendResult {
@@ -131,3 +132,4 @@ export class LogWrites {
 }
 
 const unknown = (cause: string): AppendResult => ({ kind: 'unknown', cause });
+const lost = unknown('unknown: the connection broke');

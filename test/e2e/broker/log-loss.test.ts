@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { acceptLoss, findLoss, type LogLoss, unseenMargin, withLog } from '../../../services/cli/runtime/log-loss.ts';
+import { acceptLoss, findLoss, type LogLoss, unseenMargin } from '../../../services/cli/runtime/log-loss.ts';
+import { withLog } from '../../../services/cli/runtime/with-log.ts';
 import { loadState } from '../../../services/session/host/load.ts';
 import { createWritersWitness } from '../../../shared/adapters/kv/guards/writers-witness.ts';
 import { giveUpPlaces } from '../../../shared/adapters/nats/give-up.ts';
