@@ -25,6 +25,7 @@ test.each([
   ['comparison', /^I13 .* read \d+ after /],
   ['witness', /^I13 .* was written at /],
   ['acceptance', /^I10 /],
+  ['guardedCaches', /^I1 .* told .*damaged|^I4 .* index row/],
   ['givenUpPlaces', /^I13 .* has the sequence /],
 ])('without the %s the checkers find it broken', { timeout: 120_000 }, async (name, finding) => {
   for (let seed = 1; seed <= bound; seed++) {

@@ -28,6 +28,7 @@ export const mechanisms: Readonly<Record<string, Partial<SimOptions>>> = {
   comparison: { store: 'rolled back', compares: false },
   witness: { store: 'lost', guards: false },
   acceptance: { store: 'lost', accepts: false },
+  guardedCaches: { store: 'lost', guardsCaches: false },
   givenUpPlaces: { store: 'lost', givesUp: false },
 };
 

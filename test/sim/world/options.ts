@@ -38,6 +38,8 @@ export interface SimOptions {
    * back to an older copy for a while; with `lost` it does so once and for good, and a person accepts that.
    */
   readonly store: 'sound' | 'damaged' | 'rolled back' | 'lost';
+  /** Off: a process writes what it derives from the log whatever it holds of it. */
+  readonly guardsCaches: boolean;
   /** Off: nobody accepts that the end of the log is lost. */
   readonly accepts: boolean;
   /** Off: who accepts a loss gives no sequences up. */
@@ -156,6 +158,7 @@ export const optionsOf = (seed: number, change: Partial<SimOptions> = {}): SimOp
     safetyToggles: allOn,
     store,
     accepts: true,
+    guardsCaches: true,
     givesUp: true,
     guards: true,
     compares: true,

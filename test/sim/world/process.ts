@@ -10,7 +10,6 @@ import { createLeases } from '../../../shared/adapters/kv/leases.ts';
 import { createMemoryStore } from '../../../shared/adapters/kv/memory/memory-store.ts';
 import { createSessionIndex } from '../../../shared/adapters/kv/session-index.ts';
 import { createSnapshots } from '../../../shared/adapters/kv/snapshots.ts';
-import type { Grouping } from '../../../shared/adapters/streams/group-commit.ts';
 import { LogTail } from '../../../shared/adapters/streams/log-tail.ts';
 import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
 import type { CommandEnvelope, Commit, RecordedCommit } from '../../../shared/domain/session/envelope.ts';
@@ -24,6 +23,7 @@ import type { Ports } from '../../../shared/ports/index.ts';
 import type { SessionIndex } from '../../../shared/ports/session-index.ts';
 import type { Snapshots } from '../../../shared/ports/snapshots.ts';
 import type { WorkQueue } from '../../../shared/ports/work-queue.ts';
+import type { SimOptions } from './options.ts';
 
 /**
  * One process of the system, as the kernel sees it. Everything it does goes through its ports, and each call waits at a gate on its way out
@@ -96,13 +96,18 @@ export interface Spy {
 /** How long a turn of a host's loop takes: commits of one turn may go together. */
 const turnMs = 20;
 
-/** The ports of one process, each behind its gate. One that only reads the index is spared the cost of writing it. */
+/** What of the world a process gets; one that only reads the index is spared the cost of writing it. */
+interface PortsOptions extends Pick<SimOptions, 'guards' | 'guardsCaches' | 'grouping'> {
+  readonly writesIndex: boolean;
+}
+
+/** The ports of one process, each behind its gate. */
 export const portsOf = (
   process: Process,
   { system, outside }: { readonly system: InMemorySystem; readonly outside: Ports },
   clock: Clock,
   spy: Spy,
-  { writesIndex, guards, grouping }: { readonly writesIndex: boolean; readonly guards: boolean; readonly grouping: Grouping },
+  { writesIndex, guards, guardsCaches, grouping }: PortsOptions,
 ): Ports => {
   const own: Clock = {
     now: () => clock.now(),
@@ -114,7 +119,7 @@ export const portsOf = (
   const guard = guards ? guardOf(process, log, { system, clock: own, cursors: createCursors(index), spy }) : null;
   const cache = (bucket: InMemoryKeyValue): KeyValue => {
     const gated = gatedBucket(process, bucket);
-    return guard?.guardedCache(gated) ?? gated;
+    return guardsCaches && guard !== null ? guard.guardedCache(gated) : gated;
   };
   return {
     clock: own,
@@ -202,7 +207,7 @@ const reaching =
 const gatedLog = (
   process: Process,
   log: InMemoryEventLog,
-  { spy, grouping }: { readonly spy: Spy; readonly grouping: Grouping },
+  { spy, grouping }: { readonly spy: Spy; readonly grouping: SimOptions['grouping'] },
 ): EventLog => {
   const append = log.writer(grouping, turnMs);
   const tail = new LogTail();

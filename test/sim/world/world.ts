@@ -337,10 +337,26 @@ export class World {
   }
 
   async #launch(kind: Kind, process: Process): Promise<Service> {
-    const { residents, safetyToggles, commitPatienceMs, windowTokens, keepTokens, forgetsLost, guards, grouping, chain, store } =
-      this.#options;
+    const {
+      residents,
+      safetyToggles,
+      commitPatienceMs,
+      windowTokens,
+      keepTokens,
+      forgetsLost,
+      guards,
+      guardsCaches,
+      grouping,
+      chain,
+      store,
+    } = this.#options;
     const own = portsOf(process, this, this.#clock, this.recorder.spyOn(process), {
-      ...{ writesIndex: kind === 'checkpoint', guards: guards && (store === 'rolled back' || store === 'lost'), grouping },
+      ...{
+        writesIndex: kind === 'checkpoint',
+        guards: guards && (store === 'rolled back' || store === 'lost'),
+        guardsCaches,
+        grouping,
+      },
     });
     await process.looked;
     const ports = {
