@@ -153,7 +153,6 @@ const change = (row: IndexRow, event: SessionEvent, { at, seq, events }: Recorde
       };
     case 'session_deactivated':
       return { status: 'inactive' };
-    // Nothing else is kept.
     case 'session_deleted':
       return { createdAt: row.createdAt, sessionId: event.sessionId, generation: event.generation, deleted: true };
   }
@@ -164,15 +163,18 @@ export const summarize = (before: IndexRow | null, commit: RecordedCommit): Inde
   if (before !== null && commit.seq <= before.seq) return before;
   // An erasure removes everything before it, even the time of creation.
   const row = before === null || isErasure(commit) ? { ...emptyRow(commit.key), createdAt: commit.at } : before;
-  let changed = row;
+  // One copy for all events: a row has forty fields, and every process that follows the log folds every commit.
+  let changed = { ...row };
   for (const event of commit.events) {
-    const kept = event.type === 'session_deleted' ? emptyRow(row.key) : changed;
-    changed = { ...kept, ...change(changed, event, commit) };
+    const parts = change(changed, event, commit);
+    // Nothing else is kept.
+    if (event.type === 'session_deleted') changed = emptyRow(row.key);
+    Object.assign(changed, parts);
   }
   const interactedAt = commit.events.some(isInteraction) ? Math.max(changed.interactedAt, commit.at) : changed.interactedAt;
   const deletedSeq = commit.events.some(({ type }) => type === 'session_deleted') ? commit.seq : row.deletedSeq;
   const logBytes = isErasure(commit) ? 0 : sum(row.logBytes, commit.sizeBytes);
-  return { ...changed, updatedAt: commit.at, interactedAt, seq: commit.seq, rev: commit.rev, deletedSeq, logBytes };
+  return Object.assign(changed, { updatedAt: commit.at, interactedAt, seq: commit.seq, rev: commit.rev, deletedSeq, logBytes });
 };
 
 const sum = (before: number | undefined, more: number | undefined): number | undefined =>
