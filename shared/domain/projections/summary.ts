@@ -153,6 +153,7 @@ const change = (row: IndexRow, event: SessionEvent, { at, seq, events }: Recorde
       };
     case 'session_deactivated':
       return { status: 'inactive' };
+    // Nothing else is kept.
     case 'session_deleted':
       return { createdAt: row.createdAt, sessionId: event.sessionId, generation: event.generation, deleted: true };
   }
@@ -166,10 +167,9 @@ export const summarize = (before: IndexRow | null, commit: RecordedCommit): Inde
   // One copy for all events: a row has forty fields, and every process that follows the log folds every commit.
   let changed = { ...row };
   for (const event of commit.events) {
-    const parts = change(changed, event, commit);
-    // Nothing else is kept.
-    if (event.type === 'session_deleted') changed = emptyRow(row.key);
-    Object.assign(changed, parts);
+    const changes = change(changed, event, commit);
+    if (event.type === 'session_deleted') changed = { ...emptyRow(row.key), ...changes };
+    else Object.assign(changed, changes);
   }
   const interactedAt = commit.events.some(isInteraction) ? Math.max(changed.interactedAt, commit.at) : changed.interactedAt;
   const deletedSeq = commit.events.some(({ type }) => type === 'session_deleted') ? commit.seq : row.deletedSeq;
