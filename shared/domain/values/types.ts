@@ -40,10 +40,7 @@ export const deliveryTarget = z.object({
   threadId: z.string().max(128).optional(),
 });
 export type DeliveryTarget = z.infer<typeof deliveryTarget>;
-/**
- * The channel between sessions: `to` is a session's key, `threadId` a spawned run, `accountId` the generation that spawned it
- * (A11/125).
- */
+/** The channel between sessions: `to` is a session's key, `threadId` a spawned run, `accountId` the generation that spawned it. */
 export const sessionChannel = 'session';
 
 /** Where a session comes from (A3/42). Set once, and kept when it is reopened (A5/65). */
