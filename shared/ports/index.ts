@@ -6,6 +6,7 @@ import type { NewCalls } from './access/new-calls.ts';
 import type { Pairings } from './access/pairings.ts';
 import type { Tokens } from './access/tokens.ts';
 import type { Answers } from './answers.ts';
+import type { Attachments } from './attachments.ts';
 import type { AuditLog } from './audit-log.ts';
 import type { Cursors } from './cursors.ts';
 import type { CustodyLog } from './custody-log.ts';
@@ -37,6 +38,7 @@ export interface Ports {
   readonly inbound: WorkQueue<InboundEnvelope>;
   readonly checkpoints: WorkQueue<CheckpointRequest>;
   readonly answers: Answers;
+  readonly attachments: Attachments;
   readonly snapshots: Snapshots;
   readonly index: SessionIndex;
   readonly memory: MemoryStore;

@@ -60,6 +60,8 @@ export const effects: Readonly<Record<string, string>> = {
   'model.providers.<name>.keyFile': 'A file with its key, which only its owner can read (`chmod 600`).',
   'model.providers.<name>.keyCommand':
     'A program and its arguments that print its key, such as `["pass", "show", "openai"]`; run when a process starts that asks models.',
+  'model.providers.<name>.inputs':
+    'What its models are given besides text: a list of `image`, `audio` and `pdf` by model. Default: what the protocol has; a provider that refuses is asked again without.',
   'model.providers.<name>.windows': 'Context windows of its models, in tokens. Default: `context.windowTokens`.',
   'model.providers.<name>.models': 'Its models by name, so that `/new <model>` can find them.',
   'model.connectMs': 'Milliseconds until the provider must have started its response.',

@@ -112,6 +112,7 @@ export const portsOf = (
     inbound: gatedQueue(process, system.inbound),
     checkpoints: gatedQueue(process, system.checkpoints),
     answers: { ...outside.answers, tell: (to, answer) => process.state !== 'dead' && spy.tell(to, answer) },
+    attachments: outside.attachments,
     snapshots: watchedSnapshots(createSnapshots(gatedBucket(process, system.buckets.snapshots)), spy),
     index: writesIndex ? createSessionIndex(index, own) : readOnly(index, own),
     memory: createMemoryStore(gatedBucket(process, system.buckets.memory), own),
