@@ -202,5 +202,8 @@ export const effects: Readonly<Record<string, string>> = {
     'The longest text of one post; a longer one is sent in parts ([what is sent once](../operate/sent-once.md)). Without it, never.',
   'outlets.webhooks.<name>.unit': 'What `maxCharacters` counts: UTF-16 code units, bytes, or characters.',
   'outlets.webhooks.<name>.idempotent': 'The receiver recognises a repeated id, so a post with an unknown outcome is repeated.',
+  'attachments.maxMegabytes': 'Megabytes that the files of one message may have together ([attachments](attachments.md)).',
+  'attachments.perMessage': 'Files of one message.',
+  'attachments.types': 'Media types of files that are taken; `image/*` stands for all images.',
   'log.level': 'Lowest level that is logged.',
 };

@@ -16,6 +16,9 @@ export const arrivalLimits = {
   requestFiles: 20,
   requestFileBytes: 20 * 1024 * 1024,
   textFileBytes: 128 * 1024,
+  /** Bytes of bodies with files that one gateway has in memory, and those of one caller. */
+  uploadBytes: 512 * 1024 * 1024,
+  uploadBytesEach: 256 * 1024 * 1024,
   /** Bytes of attachments that a session host keeps at hand, and how long. */
   cachedFileBytes: 64 * 1024 * 1024,
   cachedFileMs: 600_000,
