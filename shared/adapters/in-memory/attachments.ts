@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { SessionKey } from '../../domain/keys/session-key.ts';
 import type { Clock } from '../../kit/clock.ts';
-import { type Attachments, attachmentRefreshMs, type StoredAttachment } from '../../ports/attachments.ts';
+import { type Attachments, attachmentRefreshMs, type StoredAttachment } from '../../ports/objects/attachments.ts';
 
 interface Kept extends StoredAttachment {
   readonly content: Uint8Array;

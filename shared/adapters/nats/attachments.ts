@@ -5,7 +5,7 @@ import type { SessionKey } from '../../domain/keys/session-key.ts';
 import type { Clock } from '../../kit/clock.ts';
 import { NatterError } from '../../kit/errors.ts';
 import { waitForReplica } from '../../kit/wait-for-replica.ts';
-import { type Attachments, attachmentRefreshMs, type StoredAttachment } from '../../ports/attachments.ts';
+import { type Attachments, attachmentRefreshMs, type StoredAttachment } from '../../ports/objects/attachments.ts';
 import {
   chunkBytes,
   decodeObjectRecord,

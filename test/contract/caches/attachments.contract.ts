@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { expect, test } from 'vitest';
-import type { StoredAttachment } from '../../../shared/ports/attachments.ts';
+import type { StoredAttachment } from '../../../shared/ports/objects/attachments.ts';
 import type { CacheBroker, CacheHost } from '../../support/caches.ts';
 import { freshKey } from '../../support/domain/commits.ts';
 

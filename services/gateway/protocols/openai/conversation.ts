@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { ClientRequest } from '../../../../shared/domain/values/client-request.ts';
 import { NatterError } from '../../../../shared/kit/errors.ts';
+import { limits } from '../../../../shared/kit/limits.ts';
 import type { IncomingFile } from '../../attachments/incoming-file.ts';
 import type { CompletionRequest } from './input.ts';
 import type { Turn } from './turns.ts';
@@ -36,6 +37,7 @@ const filesOf = (turn: Turn): readonly IncomingFile[] => (turn.role === 'user' ?
 const isInstruction = ({ role }: Turn): boolean => role === 'system' || role === 'developer';
 
 export const conversationIn = ({ turns, field, client }: CompletionRequest): Conversation => {
+  checkLength(turns, field);
   const said = turns.filter((one) => !isInstruction(one));
   const last = said.at(-1);
   const text = last?.role === 'user' ? last.text : '';
@@ -64,6 +66,14 @@ export const conversationIn = ({ turns, field, client }: CompletionRequest): Con
     threadBefore: lastUser === -1 ? null : threadOf(before.slice(0, lastUser + 1)),
     thread: threadOf(said),
   };
+};
+
+/** A body with files may be larger than its texts. Throws `NatterError('too_large')`. */
+const checkLength = (turns: readonly Turn[], field: string): void => {
+  const bytes = turns.reduce((sum, turn) => sum + Buffer.byteLength(JSON.stringify(lineOf(turn))), 0);
+  if (bytes <= limits.commandBytes) return;
+  const problem = `${field}: its texts have ${Math.ceil(bytes / 1_024)} kB; send at most ${limits.commandBytes / 1_024} kB`;
+  throw new NatterError('too_large', problem, { field });
 };
 
 /** The words of a conversation; what programs send back in more than one spelling is left out. */

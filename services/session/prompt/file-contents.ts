@@ -4,7 +4,7 @@ import { withFilesIf } from '../../../shared/domain/prompt/given-files.ts';
 import type { ModelFile, ModelMessage } from '../../../shared/domain/prompt/model-request.ts';
 import { hasCode } from '../../../shared/kit/errors.ts';
 import { limits } from '../../../shared/kit/limits.ts';
-import type { Attachments } from '../../../shared/ports/attachments.ts';
+import type { Attachments } from '../../../shared/ports/objects/attachments.ts';
 
 /** The contents of attachments that a host's turns show to models. The steps of a turn read each of them once. */
 export class FileContents {

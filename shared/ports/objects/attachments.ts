@@ -1,4 +1,4 @@
-import type { SessionKey } from '../domain/keys/session-key.ts';
+import type { SessionKey } from '../../domain/keys/session-key.ts';
 
 /** A stored attachment. `place` grows with each write of it, and fences its removal. */
 export interface StoredAttachment {

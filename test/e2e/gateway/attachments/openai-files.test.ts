@@ -5,7 +5,7 @@ import { dataUrl, digestOf, pdf, png, wav } from '../../../support/files.ts';
 import { anthropic, type Dialect, openai as openaiDialect, startProvider, stream } from '../../../support/provider-server.ts';
 import { modelsAt } from '../../../unit/adapters/model/rig.ts';
 import { startWhole, type Whole } from '../../system/whole.ts';
-import { clientFor, failureOf, user } from './openai-rig.ts';
+import { clientFor, failureOf, user } from '../protocols/openai-rig.ts';
 
 /** ADR 27: images, sounds and files in OpenAI's interface, with the official client, unmodified. */
 
