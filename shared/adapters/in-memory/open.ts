@@ -131,6 +131,7 @@ export const openInMemory = (options: InMemoryOptions): InMemorySystem => {
   const eraser = createInMemoryEraser({
     events,
     snapshots,
+    attachments,
     memory: buckets.memory,
     timers,
     commands,
