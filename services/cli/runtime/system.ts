@@ -1,3 +1,4 @@
+import { ProviderEmbeddings } from '../../../shared/adapters/model/embeddings.ts';
 import { offlineIntroduction } from '../../../shared/adapters/model/offline.ts';
 import { openNats } from '../../../shared/adapters/nats/open.ts';
 import { LogTail } from '../../../shared/adapters/streams/log-tail.ts';
@@ -167,7 +168,8 @@ const startOwnGateway = async (
   const skills = await openSkills(world, config.current(), log);
   running.skills = skills;
   const services = (): Service[] => [...running.workers];
-  const gateway = await startGateway({ config, ports, log, token, version: world.version, skills, services });
+  const embeddings = new ProviderEmbeddings(() => config.current(), options.keys ?? world.env, options.clock);
+  const gateway = await startGateway({ config, ports, log, token, version: world.version, skills, embeddings, services });
   running.gateway = gateway;
   return { gateway, ports };
 };

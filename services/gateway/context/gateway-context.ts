@@ -2,6 +2,7 @@ import type { Config } from '../../../shared/domain/config/schema.ts';
 import type { HealthProblem } from '../../../shared/kit/health-problem.ts';
 import type { Logger } from '../../../shared/kit/log.ts';
 import type { Ports } from '../../../shared/ports/index.ts';
+import type { Embeddings } from '../../../shared/ports/models/embeddings.ts';
 import type { PairingDecisions } from '../../../shared/runtime/pairing-decisions.ts';
 import type { ConcurrencyQuota } from '../http/concurrency-quota.ts';
 import type { Access } from './access.ts';
@@ -45,6 +46,7 @@ export interface GatewayContext {
   readonly metrics: GatewayMetrics;
   /** For MCP clients of the owner. */
   readonly skills?: OfferedSkills | undefined;
+  readonly embeddings?: Embeddings | undefined;
   /** For event streams, for calls that wait, and for WebSockets. */
   readonly streams: ConcurrencyQuota;
   readonly waits: ConcurrencyQuota;

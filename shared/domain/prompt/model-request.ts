@@ -1,5 +1,6 @@
 import type { SessionKey } from '../keys/session-key.ts';
 import type { ModelSettings } from '../values/client-request.ts';
+import type { ReasoningPart } from '../values/reasoning.ts';
 import type { ToolCall, ToolOutcome, TurnRef } from '../values/types.ts';
 
 /** A file that came with a message. `content` is there when the model is asked. */
@@ -21,7 +22,13 @@ export type ModelMessage =
       readonly name?: string;
       readonly files?: readonly ModelFile[];
     }
-  | { readonly role: 'assistant'; readonly text: string; readonly calls?: readonly ToolCall[] }
+  | {
+      readonly role: 'assistant';
+      readonly text: string;
+      readonly calls?: readonly ToolCall[];
+      /** What its provider wants back with the calls. */
+      readonly reasoning?: SignedReasoning | undefined;
+    }
   | {
       readonly role: 'tool';
       readonly callId: string;
@@ -30,11 +37,18 @@ export type ModelMessage =
       readonly text: string;
     };
 
+/** What a model thought before its calls; it means something to the provider of that model alone (`model`: `provider/model`). */
+export interface SignedReasoning {
+  readonly model: string;
+  readonly parts: readonly ReasoningPart[];
+}
+
 /** A tool as it is described to a model. `parameters` is a JSON schema of an object. */
 export interface ToolSpec {
   readonly name: string;
   readonly description: string;
   readonly parameters: Readonly<Record<string, unknown>>;
+  readonly strict?: boolean | undefined;
 }
 
 export interface ModelRequest {

@@ -22,6 +22,7 @@ const settings = {
   thinkingLevel: 'low',
   verboseLevel: 'on',
   displayName: 'D',
+  metadata: { topic: 'x' },
   queueMode: 'steer',
   activation: 'always',
   description: 'd',
@@ -96,6 +97,10 @@ const unmade: Readonly<Record<string, string>> = {
   metrics: 'text, for Prometheus',
   readAttachment: 'bytes, not JSON',
   ...{ listModels: ownClients, readModel: ownClients, createChatCompletion: ownClients, createResponse: ownClients },
+  ...{ createEmbeddings: ownClients, cancelResponse: ownClients, deleteResponse: ownClients, listResponseInputItems: ownClients },
+  ...{ createConversation: ownClients, readConversation: ownClients, updateConversation: ownClients },
+  ...{ deleteConversation: ownClients, listConversationItems: ownClients, createConversationItems: ownClients },
+  ...{ readConversationItem: ownClients, deleteConversationItem: ownClients },
   ...{ readResponse: ownClients, streamUiChat: ownClients, resumeUiChat: ownClients, streamAguiRun: ownClients },
 };
 
