@@ -18,8 +18,8 @@ import { pairByText } from '../pairing/pairing.ts';
 import { commandFromText } from './command-from-text.ts';
 import { refuseWhenFull, submitCommand } from './submit-message.ts';
 
-const postFields = z.strictObject({
-  text: z.string().max(limits.commandBytes),
+export const postBody = z.strictObject({
+  text: z.string().min(1, 'is empty; send some text').max(limits.commandBytes),
   messageId: message.shape.messageId.optional(),
   sender: sender.pick({ id: true, name: true }).strict().optional(),
   deliverTo: deliveryTarget.strict().optional(),
@@ -32,11 +32,6 @@ const postFields = z.strictObject({
   sendAt: timeField.optional(),
   attachments: incomingAttachments.optional(),
 });
-export const postBody = postFields.superRefine(({ text, attachments = [] }, context) => {
-  if (text === '' && attachments.length === 0)
-    context.addIssue({ code: 'custom', path: ['text'], message: 'is empty; send some text' });
-});
-
 export interface MessagePost {
   readonly key: SessionKey;
   readonly body: z.infer<typeof postBody>;
@@ -103,6 +98,8 @@ export const postMessage = async ({ context, caller, signal }: Call, post: Messa
   const { access, ports } = context;
   const { key, body, waitMs, condition } = post;
   checkFiles(context.config, body.attachments ?? [], 'attachments');
+  if (Buffer.byteLength(body.text) >= limits.commandBytes)
+    throw new NatterError('too_large', `text: has ${limits.commandBytes / 1_024} kB or more; send less`, { field: 'text' });
   const envelope = await commandOf(context, caller, post, ports.clock.now());
   const seen = await access.enter(caller.principal, key);
   if (body.queue === 'interrupt') await access.permitControl(caller.principal, key, 'interrupting a turn of');

@@ -29,12 +29,12 @@ describe('a message with files', () => {
     const { whole, url } = system();
     const key = 'agent:main:cli:posted';
     const html = Buffer.from('<script>alert(1)</script>');
-    const body = { text: '', attachments: [picture, { data: dataUrl('text/html', html) }] };
+    const body = { text: 'look', attachments: [picture, { data: dataUrl('text/html', html) }] };
     const answer = await whole.as.owner('POST', pathOf(key, '/messages?wait=10'), { body });
     const line = `[Attached: ä b.png, image/png, 68 bytes; a file, text/html, ${html.length} bytes]`;
-    expect(answer.body).toMatchObject({ status: 'ok', reply: `You said: ${line}` });
+    expect(answer.body).toMatchObject({ status: 'ok', reply: `You said: look\n${line}` });
     const { messages } = (await whole.as.owner('GET', pathOf(key, '/messages'))).body;
-    expect(messages[0]).toMatchObject({ text: '', attachments: [{ name: 'ä b.png', ...kept }, { type: 'text/html' }] });
+    expect(messages[0]).toMatchObject({ text: 'look', attachments: [{ name: 'ä b.png', ...kept }, { type: 'text/html' }] });
     const image = await fetchFile(url, key, kept.digest);
     expect(Buffer.from(await image.arrayBuffer())).toEqual(png);
     expect(Object.fromEntries(image.headers)).toMatchObject({
@@ -68,7 +68,6 @@ describe('a message with files', () => {
     expect((await post({ sendAt: '2999-01-01T00:00:00Z' })).body).toMatchObject({ code: 'invalid', field: 'attachments' });
     const wrong = { attachments: [{ data: '%%', type: 'image/png' }] };
     expect((await post(wrong)).body).toMatchObject({ code: 'invalid', field: 'attachments.0.data' });
-    expect((await post({ text: '', attachments: [] })).body).toMatchObject({ code: 'invalid', field: 'text' });
     expect(await whole.memory.portsFor('test').attachments.of(key as SessionKey)).toEqual([]);
   });
 
@@ -89,19 +88,30 @@ describe('a message with files', () => {
 describe('user interfaces', () => {
   test("the AI SDK's file parts and AG-UI's binary and media parts are kept alike", async () => {
     const { whole, url } = system();
-    const [ui, agui] = ['agent:main:cli:ui', 'agent:main:cli:agui'];
+    const [ui, agui, older] = ['agent:main:cli:ui', 'agent:main:cli:agui', 'agent:main:cli:older'];
     const parts = [{ type: 'file', mediaType: 'image/png', url: dataUrl('image/png', png), filename: 'a.png' }];
     const asked = await whole.as.owner('POST', '/v1/ui/chat', {
       body: { id: ui, messages: [{ id: 'u1', role: 'user', parts }], trigger: 'submit-message' },
     });
     expect(asked.status).toBe(200);
     const { agent, run } = agentAt(url, 'owner', agui);
-    const binary = { type: 'binary' as const, mimeType: 'image/png', data: picture.data, filename: 'a.png' };
     const source = { type: 'data' as const, value: picture.data, mimeType: 'image/png' };
-    agent.addMessage({ id: 'u', role: 'user', content: [binary, { type: 'image', source }] as never });
+    agent.addMessage({ id: 'u', role: 'user', content: [{ type: 'image', source }] });
     endOf(await run());
+    // As clients before 1.0 say it.
+    const content = [{ type: 'binary', mimeType: 'image/png', data: picture.data, filename: 'a.png' }];
+    const body = {
+      threadId: older,
+      runId: 'r',
+      messages: [{ id: 'u', role: 'user', content }],
+      tools: [],
+      context: [],
+      state: {},
+    };
+    expect((await whole.as.owner('POST', '/v1/agui', { body })).status).toBe(200);
     expect(await attachmentsIn(whole, ui)).toEqual([{ name: 'a.png', ...kept }]);
-    expect(await attachmentsIn(whole, agui)).toEqual([{ name: 'a.png', ...kept }, kept]);
+    expect(await attachmentsIn(whole, agui)).toEqual([kept]);
+    expect(await attachmentsIn(whole, older)).toEqual([{ name: 'a.png', ...kept }]);
   });
 
   test('the AI SDK is told what is not taken', async () => {
