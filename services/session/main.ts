@@ -10,6 +10,7 @@ import type { Logger } from '../../shared/kit/log.ts';
 import { secretHider } from '../../shared/kit/scrub.ts';
 import type { Ports } from '../../shared/ports/index.ts';
 import type { Model } from '../../shared/ports/model.ts';
+import type { HeldPartitions } from '../../shared/ports/presence.ts';
 import type { IndexView } from '../../shared/ports/session-index.ts';
 import type { Tools } from '../../shared/ports/tools.ts';
 import type { Consumption } from '../../shared/ports/work-queue.ts';
@@ -72,7 +73,7 @@ export const startSession = async (options: SessionServiceOptions): Promise<Serv
   const skills = await SkillLibrary.open({ config, log, env: options.env, reserved });
   const meters = new SessionMeters();
   const host = createHost(options, { meters, modelOf, tools, skills, memory });
-  const { consumption, acquired } = await takeCommands(options, host);
+  const { consumption, acquired, held } = await takeCommands(options, host);
   const stopping = new AbortController();
   const recovery = recover(options, { host, consumption, view, signal: stopping.signal });
 
@@ -88,6 +89,7 @@ export const startSession = async (options: SessionServiceOptions): Promise<Serv
       tool_problems: tools.problems().length,
     }),
     series: meters.series,
+    held,
     stop: async (deadlineMs) => {
       stopping.abort();
       await recovery;
@@ -161,9 +163,13 @@ const createRehearsal = (options: SessionServiceOptions): SessionHost => {
   return createHost(rehearsed, { meters: new SessionMeters(), tools, memory: undefined, modelOf: () => offline });
 };
 
-/** Consumes the commands of this host's partitions. `acquired`: how many partitions it has taken over so far. */
-const takeCommands = async ({ ports: { commands }, member }: SessionServiceOptions, host: SessionHost) => {
+/**
+ * Consumes the commands of this host's partitions. `acquired`: how many partitions it has taken over so far; `held`: those it has now,
+ * by the time when it took them.
+ */
+const takeCommands = async ({ ports: { clock, commands }, member }: SessionServiceOptions, host: SessionHost) => {
   let acquired = 0;
+  const since = new Map<number, number>();
   const forget = (partition: number): void => host.lose((key) => commands.partitionOf(key) === partition);
   const consumption = await commands.consume({
     member,
@@ -171,12 +177,23 @@ const takeCommands = async ({ ports: { commands }, member }: SessionServiceOptio
     // A late message may have loaded a session after its partition was lost; another host has continued it since.
     acquired: (partition) => {
       acquired += 1;
+      since.set(partition, wholeSecond(clock.now()));
       forget(partition);
     },
     lost: forget,
   });
-  return { consumption, acquired: () => acquired };
+  const held = (): HeldPartitions[] => {
+    const byTime = new Map<number, number[]>();
+    for (const partition of consumption.owned()) {
+      const at = since.get(partition) ?? 0;
+      byTime.set(at, [...(byTime.get(at) ?? []), partition]);
+    }
+    return [...byTime].map(([at, partitions]) => ({ since: at, partitions }));
+  };
+  return { consumption, acquired: () => acquired, held };
 };
+/** Partitions that are taken together share their time, so that a report stays small. */
+const wholeSecond = (at: number): number => Math.floor(at / 1_000) * 1_000;
 
 interface RecoverOptions {
   readonly host: SessionHost;

@@ -80,6 +80,8 @@ export const limits = {
   /** Permanent grants that one generation remembers, and resolved approvals it can still identify. */
   grants: 64,
   resolvedApprovals: 16,
+  /** Questions of a session that no turn waits for, each of another person (ADR 22). */
+  openQuestions: 4,
   /** Spawned runs of one session at a time, and how deep they may spawn others. */
   spawnedRuns: 8,
   spawnDepth: 3,
@@ -221,6 +223,8 @@ export const limits = {
   auditDetailCharacters: 1_000,
   /** Processes of one system that are listed. */
   processes: 1_000,
+  /** Partitions of the commands; a report of who holds which names each of them. */
+  partitions: 256,
   /** Minutes that the old secret of a rotated token may stay valid. */
   rotationOverlapMinutes: 10_080,
   /** Approvals whose session a gateway remembers. */

@@ -24,7 +24,7 @@ import {
 import { liveMachine, livingOf } from '../../shared/domain/session/fold/steps.ts';
 import { decodeCommit, encodeCommit } from '../../shared/wire/codec.ts';
 import { decodeSnapshot, encodeSnapshot } from '../../shared/wire/snapshot.ts';
-import { holds, type Intent, intents, play } from '../support/domain/arbitraries.ts';
+import { answersTurn, holds, type Intent, intents, play } from '../support/domain/arbitraries.ts';
 import { unrecorded } from '../support/domain/commits.ts';
 import { key } from '../support/domain/given.ts';
 
@@ -163,7 +163,7 @@ describe('live = replay = snapshot + tail (I4)', () => {
         for (const event of commits.slice(cut).flatMap(({ events }) => events)) {
           actor.send(event);
           if (event.type === 'turn_started') begun.push(`${event.turn.id}/${event.attempt}`);
-          if (event.type === 'turn_resumed' || event.type === 'approval_resolved' || event.type === 'client_results_received')
+          if (event.type === 'turn_resumed' || answersTurn(event) || event.type === 'client_results_received')
             begun.push(`${event.turn.id}/${event.turn.attempt}`);
           if (actor.getSnapshot().value !== 'running') expect([...running]).toEqual([]);
           expect(running.size).toBeLessThanOrEqual(1);
@@ -216,6 +216,9 @@ describe('the index row', () => {
           rev: commit.rev,
           updatedAt: commit.at,
         });
+        expect(row?.questions?.map(({ approvalId }) => approvalId) ?? []).toEqual(
+          context.questions.map(({ approvalId }) => approvalId),
+        );
         const again = commits.slice(0, index + 1).map((earlier) => summarizer(row, earlier));
         expect(again.every((same) => same === row)).toBe(true);
       }

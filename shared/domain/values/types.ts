@@ -144,6 +144,8 @@ export const message = z.object({
   replyTo: z.string().min(1).max(128).optional(),
   /** The owner said it to the group, not to the agent: the model is told so (A6/76, D3). */
   aside: z.literal('owner').optional(),
+  /** The channel that it came from. Absent: that of `deliverTo`, or none. */
+  channel: deliveryTarget.shape.channel.optional(),
   ...programFields,
 });
 export type Message = z.infer<typeof message>;
