@@ -26,6 +26,8 @@ export const patchBody = z.strictObject({
   queueMode: nullable(levelOf(queueModes)),
   activation: nullable(levelOf(activations)),
   description: nullable(settings.shape.description.unwrap()),
+  pinned: nullable(settings.shape.pinned.unwrap()),
+  labels: nullable(settings.shape.labels.unwrap()),
 });
 
 export interface SettingsPatch {

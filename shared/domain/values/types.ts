@@ -92,6 +92,10 @@ export const settings = z.object({
   activation: z.enum(activations).optional(),
   /** A person's description of the session; it takes precedence over the introspection's (A2/17, A7/82). */
   description: z.string().min(1).max(limits.descriptionCharacters).optional(),
+  /** Above the others in lists (B24). */
+  pinned: z.literal(true).optional(),
+  /** Words that people sort sessions by (B24). */
+  labels: z.array(z.string().min(1).max(64)).min(1).max(limits.sessionLabels).optional(),
 });
 export type Settings = z.infer<typeof settings>;
 /** A change of settings; `null` unsets one. */
@@ -104,6 +108,8 @@ export const settingsChange = z.object({
   queueMode: settings.shape.queueMode.unwrap().nullish(),
   activation: settings.shape.activation.unwrap().nullish(),
   description: settings.shape.description.nullable(),
+  pinned: settings.shape.pinned.unwrap().nullish(),
+  labels: settings.shape.labels.unwrap().nullish(),
 });
 export type SettingsChange = z.infer<typeof settingsChange>;
 

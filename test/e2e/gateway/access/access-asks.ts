@@ -87,6 +87,7 @@ const sessionKey =
 const lettersIn = (found: readonly { key?: string; sessionKey?: string }[]) =>
   found.map(({ key = '', sessionKey = key }) => letterOf(sessionKey));
 const ofSessions = { shows: ({ sessions }: any) => lettersIn(sessions) };
+const ofMessages = { shows: ({ messages }: any) => lettersIn(messages) };
 const ofEvents = { shows: ({ events }: any) => lettersIn(events) };
 const ofApprovals = { world: approvals, shows: ({ approvals }: any) => lettersIn(approvals) };
 const ofMemories = { world: memories, shows: ({ memories }: any) => memories.map(({ text }: any) => text.at(-1)) };
@@ -175,6 +176,8 @@ export const asks: Readonly<Record<string, (title: string) => Asking>> = {
   'GET /v1/approvals': route({}, ofApprovals),
   'GET /v1/memory': route({}, ofMemories),
   'GET /v1/memory, searched': route({ query: '?query=of' }, ofMemories),
+  'GET /v1/search': route({ query: '?q=hello&limit=1000' }, ofMessages),
+  'rpc messages.search': rpc(() => ({ query: 'hello', limit: 1_000 }), ofMessages),
   'rpc sessions.list': rpc(none, ofSessions),
   'rpc approvals.list': rpc(none, ofApprovals),
   'rpc memory.list': rpc(none, ofMemories),
@@ -224,6 +227,7 @@ export const asks: Readonly<Record<string, (title: string) => Asking>> = {
   'POST /v1/sessions/:key/messages, /pair X': said('/pair X'),
   'POST /v1/sessions/:key/open': route(),
   'POST /v1/sessions/:key/stop': route(),
+  'POST /v1/sessions/:key/deactivate': route(),
   'POST /v1/sessions/:key/reset': route({}, unknownYet),
   'POST /v1/sessions/:key/compact': route(),
   'POST /v1/sessions/:key/checkpoint': route(),
