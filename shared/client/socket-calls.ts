@@ -7,7 +7,16 @@ export const callsAtOnce = 32;
 export const frameBytes = 256 * 1024;
 /** Methods that may be repeated. So may any call with an `idempotencyKey`. */
 export const reading = [
-  ...['sessions.list', 'approvals.list', 'memory.list', 'memory.get', 'deadLetters.list', 'deadLetters.get', 'pairing.list'],
+  ...[
+    'sessions.list',
+    'approvals.list',
+    'memory.list',
+    'messages.search',
+    'memory.get',
+    'deadLetters.list',
+    'deadLetters.get',
+    'pairing.list',
+  ],
   ...['deliveries.list', 'deliveries.get'],
   ...['chat.history', 'agent.wait', 'status'],
 ];

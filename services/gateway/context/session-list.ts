@@ -106,7 +106,8 @@ const mentions = ({ key, settings, origin, description, lastMessagePreview }: In
 
 /** Whether a row is where people have put what is asked for (B24). */
 const isSorted = ({ settings }: IndexRow, { label, pinned }: ListOptions): boolean =>
-  (label === undefined || settings.labels?.includes(label) === true) && (pinned === undefined || pinned === (settings.pinned ?? false));
+  (label === undefined || settings.labels?.includes(label) === true) &&
+  (pinned === undefined || pinned === (settings.pinned ?? false));
 
 /** The session index in this gateway's memory (A1, A2/17). It is a projection: where an answer must be exact, the log is read. */
 export class SessionList {

@@ -6,7 +6,16 @@ import type { Access } from '../context/access.ts';
 import type { GatewayContext } from '../context/gateway-context.ts';
 import { type Page, pageOf } from '../context/history.ts';
 import { pageBack } from '../context/history-back.ts';
-import { beginning, type Cursor, type EventFilter, type EventView, eventsAfter, logPosition, wantsKey, wantsType } from '../http/cursor.ts';
+import {
+  beginning,
+  type Cursor,
+  type EventFilter,
+  type EventView,
+  eventsAfter,
+  logPosition,
+  wantsKey,
+  wantsType,
+} from '../http/cursor.ts';
 
 /** Which events a caller wants to see: of one session or of all. */
 export interface WantedEvents {

@@ -4,7 +4,15 @@ import { eventTypes } from '../../../shared/domain/session/events.ts';
 import { limits } from '../../../shared/kit/limits.ts';
 import { keyFrom } from '../../../shared/runtime/session-tools/named-session.ts';
 import { beginning } from '../http/cursor.ts';
-import { afterParameter, beforeParameter, flagParameter, limitParameter, oneDirection, prefixParameter, typesParameter } from '../http/input.ts';
+import {
+  afterParameter,
+  beforeParameter,
+  flagParameter,
+  limitParameter,
+  oneDirection,
+  prefixParameter,
+  typesParameter,
+} from '../http/input.ts';
 import { type Call, type Operation, operation, readOnly, tool } from '../operation/operation.ts';
 import * as results from '../operation/results.ts';
 import { route, sessionRoute } from '../operation/route.ts';
@@ -52,7 +60,8 @@ const readPage = async ({ context, caller: { principal } }: Call, request: Event
 export const eventOperations: readonly Operation[] = [
   operation(readPage, {
     ...{ id: 'readEvents', tag: 'events', changes: 'nothing' },
-    summary: 'Returns a page of events of all visible sessions (with `before`, newest first), or streams them with `Accept: text/event-stream`',
+    summary:
+      'Returns a page of events of all visible sessions (with `before`, newest first), or streams them with `Accept: text/event-stream`',
     http: route({
       ...{ method: 'get', path: '/v1/events', query: allQuery, headers: ['Last-Event-ID'], takesTicket: true },
       answers: { 200: [results.events, stream] },
@@ -65,7 +74,8 @@ export const eventOperations: readonly Operation[] = [
   }),
   operation(readPage, {
     ...{ id: 'readSessionEvents', tag: 'events', changes: 'nothing' },
-    summary: 'Returns a page of events of a session (with `before`, newest first), or streams them with `Accept: text/event-stream`',
+    summary:
+      'Returns a page of events of a session (with `before`, newest first), or streams them with `Accept: text/event-stream`',
     http: sessionRoute({
       ...{ method: 'get', path: '/events', query: sessionQuery, headers: ['Last-Event-ID'], takesTicket: true },
       answers: { 200: [results.events, stream] },

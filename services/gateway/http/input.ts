@@ -114,7 +114,8 @@ export const beforeParameter = z
   })
   .meta({
     pattern: '^(end|\\d{1,15}(\\.\\d{1,6})?)$',
-    description: 'newest first: what is in front of this commit or event, or of the end; `next` is then the `before` of the next page',
+    description:
+      'newest first: what is in front of this commit or event, or of the end; `next` is then the `before` of the next page',
   });
 /** Throws `NatterError('invalid')` if a page is asked for in both directions. */
 export const oneDirection = (after: Cursor | undefined, before: Cursor | 'end' | undefined): void => {

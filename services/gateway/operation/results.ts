@@ -13,7 +13,10 @@ import { verdicts } from './verdicts.ts';
 const id = z.string();
 const seq = z.int().min(0);
 const failure = z.object({ code: z.string(), message: z.string() });
-const page = { next: z.string().describe('the `after` of the next page; of a page read backwards, its `before`'), more: z.boolean() };
+const page = {
+  next: z.string().describe('the `after` of the next page; of a page read backwards, its `before`'),
+  more: z.boolean(),
+};
 const nextCursor = z.string().nullable().describe('the `cursor` of the next page; `null`: there is none');
 
 export const problem = z

@@ -25,7 +25,6 @@ const settings = {
   activation: 'always',
   description: 'd',
   pinned: true,
-  labels: ['home'],
 } as const;
 
 const all = async (items: AsyncIterable<unknown>): Promise<void> => {
@@ -45,7 +44,7 @@ const calls: Record<MethodName, (client: NatterClient) => readonly Promise<unkno
     ),
   ],
   'sessions.get': ({ sessions }) => [sessions.get(key)],
-  'sessions.patch': ({ sessions }) => [sessions.patch(key, settings, write)],
+  'sessions.patch': ({ sessions }) => [sessions.patch(key, { ...settings, labels: ['home'] }, write)],
   'sessions.messages': ({ sessions }) => [
     all(sessions.messages(key, { after: '17.2' })),
     all(sessions.messages(key, { before: 'end' })),

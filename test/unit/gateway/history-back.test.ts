@@ -2,10 +2,10 @@ import { describe, expect, test } from 'vitest';
 import { pageBack } from '../../../services/gateway/context/history-back.ts';
 import type { Cursor } from '../../../services/gateway/http/cursor.ts';
 import { parseCursor } from '../../../services/gateway/http/cursor.ts';
+import { seededRandom } from '../../../shared/adapters/in-memory/faults.ts';
 import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
 import type { RecordedCommit } from '../../../shared/domain/session/envelope.ts';
 import type { EventLog } from '../../../shared/ports/event-log.ts';
-import { seededRandom } from '../../../shared/adapters/in-memory/faults.ts';
 
 /** Paging backwards over a log that can only be read forwards (B18). */
 

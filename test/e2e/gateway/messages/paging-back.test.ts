@@ -26,7 +26,8 @@ test('messages, events and commits are paged backwards, and forwards as before',
     ['/v1/events', 'events'],
   ] as const) {
     const forwards = (await call('GET', `${path}?limit=1000`)).body[name];
-    for (const limit of [1, 4, 1_000]) expect(await back(path, name, limit), `${path} by ${limit}`).toEqual(forwards.toReversed());
+    for (const limit of [1, 4, 1_000])
+      expect(await back(path, name, limit), `${path} by ${limit}`).toEqual(forwards.toReversed());
   }
   const newest = await call('GET', `${pathOf(key, '/messages')}?before=end&limit=1`);
   expect(newest.body.messages).toMatchObject([{ role: 'assistant', text: 'you said: three' }]);
@@ -36,7 +37,10 @@ test('a page has one direction, and a stream goes forwards', async () => {
   const { call } = await startWorld();
   await call('POST', `${pathOf(key, '/messages')}?wait=30`, { body: { text: 'one' } });
   for (const query of ['before=end&after=0', 'before=now', 'before=1.'])
-    expect((await call('GET', `${pathOf(key, '/messages')}?${query}`)).body, query).toMatchObject({ code: 'invalid', field: 'before' });
+    expect((await call('GET', `${pathOf(key, '/messages')}?${query}`)).body, query).toMatchObject({
+      code: 'invalid',
+      field: 'before',
+    });
   const headers = { accept: 'text/event-stream' };
   const stream = await call('GET', `${pathOf(key, '/events')}?before=end`, { headers });
   expect(stream.body).toMatchObject({ code: 'invalid', field: 'before' });
