@@ -118,6 +118,24 @@ async function* paged<T>(
 /** The operations on one session whose only path parameter is its key. */
 type SessionOperation = OperationsOf<'key'>;
 
+/** What hands out many things. */
+const readers = (http: Http) => ({
+  /** All sessions, the most recently updated first. */
+  list: ({ search: q, keyPrefix, label, pinned, activeMinutes, status, ...options }: ListOptions = {}) =>
+    listed<SessionRow>(http, 'listSessions', 'sessions', { activeMinutes, status, q, key: keyPrefix, label, pinned }, options),
+  /** What was said in all sessions with all these words, the best match first. */
+  search: (words: string, { limit, ...options }: ReadOptions & { readonly limit?: number } = {}): Promise<FoundMessages> =>
+    http.call(...operationAt('searchMessages', {}), undefined, { ...options, query: { q: words, limit } }),
+  messages: (key: string, options: HistoryOptions = {}): AsyncGenerator<Message> =>
+    paged(http, 'readMessages', key, 'messages', options),
+  /** The session's log as stored, commit by commit: to archive, to fold, or to make transcripts. */
+  export: (key: string, options: HistoryOptions = {}): AsyncGenerator<LogEntry> =>
+    paged(http, 'readCommits', key, 'commits', options),
+  /** The same as stored bytes, so that the chain of digests can be checked (`docs/integrate/exports.md`). */
+  exportStored: (key: string, options: PageOptions = {}): AsyncGenerator<StoredLogEntry> =>
+    paged(http, 'readStoredCommits', key, 'commits', options),
+});
+
 /** `/v1/sessions`: reading and controlling sessions. */
 export const createSessions = (http: Http) => {
   const call = <T>(
@@ -134,24 +152,11 @@ export const createSessions = (http: Http) => {
   const bodyOf = (message: string | NewMessage): NewMessage => (typeof message === 'string' ? { text: message } : message);
 
   return {
-    /** All sessions, the most recently updated first. */
-    list: ({ search: q, keyPrefix, label, pinned, activeMinutes, status, ...options }: ListOptions = {}) =>
-      listed<SessionRow>(http, 'listSessions', 'sessions', { activeMinutes, status, q, key: keyPrefix, label, pinned }, options),
-    /** What was said in all sessions with all these words, the best match first. */
-    search: (words: string, { limit, ...options }: ReadOptions & { readonly limit?: number } = {}): Promise<FoundMessages> =>
-      http.call(...operationAt('searchMessages', {}), undefined, { ...options, query: { q: words, limit } }),
+    ...readers(http),
     get: (key: string, options: ReadOptions = {}) => call<Session>('readSession', key, options),
     /** Changes settings. `null` unsets one; those left out stay as they are. */
     patch: (key: string, changes: SettingsChange, options: WriteOptions = {}): Promise<Patched> =>
       call('patchSession', key, { ...writing(options), body: changes }),
-    messages: (key: string, options: HistoryOptions = {}): AsyncGenerator<Message> =>
-      paged(http, 'readMessages', key, 'messages', options),
-    /** The session's log as stored, commit by commit: to archive, to fold, or to make transcripts. */
-    export: (key: string, options: HistoryOptions = {}): AsyncGenerator<LogEntry> =>
-      paged(http, 'readCommits', key, 'commits', options),
-    /** The same as stored bytes, so that the chain of digests can be checked (`docs/integrate/exports.md`). */
-    exportStored: (key: string, options: PageOptions = {}): AsyncGenerator<StoredLogEntry> =>
-      paged(http, 'readStoredCommits', key, 'commits', options),
     /** Posts a message that wants an answer. Without `wait` it resolves as soon as the message is accepted. */
     post: (key: string, message: string | NewMessage, options: RunOptions = {}) => say(key, bodyOf(message), options),
     /** Appends a message without a turn. */
@@ -171,8 +176,10 @@ export const createSessions = (http: Http) => {
       key: string,
       { instructions, ...options }: RunOptions & { readonly instructions?: string | undefined } = {},
     ): Promise<BegunRun> => {
-      const body = instructions === undefined ? {} : { instructions };
-      return call('compactSession', key, { ...beginning(options), body });
+      return call('compactSession', key, {
+        ...beginning(options),
+        body: { ...(instructions !== undefined && { instructions }) },
+      });
     },
     /** Requests a checkpoint of what was said since the last one. */
     checkpoint: (key: string, options: WriteOptions = {}): Promise<CheckpointTaken> =>
