@@ -72,7 +72,7 @@ export const indexRow = z.object({
   abortedLastRun: z.boolean(),
   lastReset: resetCause
     .pick({ trigger: true, rule: true })
-    .extend({ at: z.number(), fromSeq: z.int().min(1).optional() })
+    .extend({ at: z.number(), seq: z.int().min(1), fromSeq: z.int().min(1).optional() })
     .optional(),
   description: z.string().default(''),
   descriptionSource: z.enum(['person', 'introspection']).nullable().default(null),

@@ -53,7 +53,11 @@ export interface IndexRow {
   readonly abortedLastRun: boolean;
   /** What began the present generation (A4/53–55), at what time, ms; `fromSeq`: a fork continues from that commit. */
   readonly lastReset?:
-    | (Pick<ResetCause, 'trigger' | 'rule'> & { readonly at: number; readonly fromSeq?: number | undefined })
+    | (Pick<ResetCause, 'trigger' | 'rule'> & {
+        readonly at: number;
+        readonly seq: number;
+        readonly fromSeq?: number | undefined;
+      })
     | undefined;
   /** What the session is about: a person's words if given, else the introspection's (A2/17, A7/82). Empty: unknown. */
   readonly description: string;

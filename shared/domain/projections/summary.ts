@@ -21,8 +21,8 @@ const ended = { activeTurnId: null, status: 'idle' } as const;
 const endedTurn = ({ approval }: IndexRow) => ({ ...ended, approval: approval?.deferred ? approval : null });
 
 /** Why the generation began, for lists. */
-const lastResetOf = ({ cause, forkedFrom }: EventOf<'session_reset'>, at: number): IndexRow['lastReset'] =>
-  cause && { at, trigger: cause.trigger, rule: cause.rule, ...(forkedFrom && { fromSeq: forkedFrom.seq }) };
+const lastResetOf = ({ cause, forkedFrom }: EventOf<'session_reset'>, at: number, seq: number): IndexRow['lastReset'] =>
+  cause && { at, seq, trigger: cause.trigger, rule: cause.rule, ...(forkedFrom && { fromSeq: forkedFrom.seq }) };
 
 /** What one event changes in a row. Exhaustive: for a new event type it must be decided what lists show. */
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: one table of all events
@@ -135,7 +135,7 @@ const change = (row: IndexRow, event: SessionEvent, { at, seq, events }: Recorde
         ...(row.thread !== undefined && { thread: undefined }),
         sessionId: event.sessionId,
         generation: event.generation,
-        ...(event.cause && { lastReset: lastResetOf(event, at) }),
+        ...(event.cause && { lastReset: lastResetOf(event, at, seq) }),
         messageCount: 0,
         completedTurns: 0,
         failedTurns: 0,

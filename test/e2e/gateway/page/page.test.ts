@@ -94,6 +94,31 @@ describe.skipIf(path === null)('the page', () => {
     expect(faults).toEqual([]);
   });
 
+  test('a message said in other words continues from before it; a command is completed; what is earlier is read on demand', async () => {
+    const key = 'agent:main:web:edit';
+    const { sessions } = rig.client;
+    await sessions.post(key, 'keep this', { wait: 30 });
+    await sessions.post(key, 'a mistake', { wait: 30 });
+    const watched = await open();
+    const { page, faults } = watched;
+    await goTo(watched, place(key, 'chat'));
+    const mistake = page.locator('.said-user', { hasText: 'a mistake' });
+    await mistake.getByRole('button', { name: 'Edit' }).press('Enter');
+    await page.getByLabel('The message in other words').fill('what was meant');
+    await page.getByRole('button', { name: 'Send in its place' }).press('Enter');
+    await page.locator('.said-assistant', { hasText: 'what was meant' }).waitFor();
+    await page.getByText(/Continued from sequence/).waitFor();
+    const { context } = await sessions.state(key);
+    expect(context.generation).toBe(2);
+    await page.reload();
+    await page.locator('.said-assistant', { hasText: 'what was meant' }).waitFor();
+    await page.getByLabel('Message', { exact: true }).fill('/na');
+    await page.getByText('shows or changes the name of this session').waitFor();
+    await page.keyboard.press('Tab');
+    expect(await page.getByLabel('Message', { exact: true }).inputValue()).toBe('/name ');
+    expect(faults).toEqual([]);
+  });
+
   test('an approval is answered once, from the inbox, by keyboard alone', async () => {
     await rig.client.sessions.post(work, '[[tool exec {"command": ["true"]}]] please', {});
     const watched = await open();
@@ -152,7 +177,7 @@ describe.skipIf(path === null)('the page', () => {
     await page.getByRole('button', { name: 'One commit back' }).click();
     await page.getByRole('button', { name: 'Fork from here' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Fork' }).click();
-    await page.getByText(/as a fork of sequence/).waitFor();
+    await page.locator('.why', { hasText: /Forked from sequence/ }).waitFor();
     expect(faults).toEqual([]);
   });
 
