@@ -76,7 +76,7 @@ const reportOf = ({ name, problems, warnings = () => [], metrics, waiting = () =
 type Report = HealthReport['services'][number];
 
 /**
- * Reports this process's health to the others, every three seconds and when its problems change, until the signal aborts; then reports that
+ * Reports this process's health to the others, every three seconds and when its problems or partitions change, until the signal aborts; then reports that
  * it leaves. Failures are only logged at debug level: a lost broker is reported elsewhere.
  */
 export const reportHealth = async (
@@ -96,7 +96,7 @@ export const reportHealth = async (
   while (!signal.aborted) {
     const own = { services: services().map(reportOf), config: sectionDigests(config.current()) };
     const report = { v: 1, process, version, startedAt, at: clock.now(), ...own } as const;
-    const wrong = JSON.stringify(report.services.map(({ problems, warnings }) => [problems, warnings]));
+    const wrong = JSON.stringify(report.services.map(({ problems, warnings, held }) => [problems, warnings, held]));
     if (wrong !== before || clock.monotonic() - reportedAt >= healthTimes.tellMs) {
       [reportedAt, before] = [clock.monotonic(), wrong];
       // Not awaited: a broker that does not answer must not delay the end.
