@@ -8,6 +8,7 @@ import { limits } from '../../shared/kit/limits.ts';
 import type { Logger } from '../../shared/kit/log.ts';
 import { isLoopback } from '../../shared/kit/loopback.ts';
 import type { Ports } from '../../shared/ports/index.ts';
+import type { Embeddings } from '../../shared/ports/models/embeddings.ts';
 import type { Current } from '../../shared/runtime/config/reload.ts';
 import { PairingDecisions } from '../../shared/runtime/pairing-decisions.ts';
 import type { Service } from '../../shared/runtime/service.ts';
@@ -44,6 +45,8 @@ export interface GatewayOptions {
   readonly version: string;
   /** The agent's skills, as this process finds them. Default: none are offered. */
   readonly skills?: Pick<SkillLibrary, 'take' | 'explain'> | undefined;
+  /** Default: none, and calls for embeddings are refused. */
+  readonly embeddings?: Embeddings | undefined;
   /** Default: where the configuration is from is not known, and the log is empty. */
   readonly insight?: Insight;
   /** The other services of this process: their numbers are on the metrics page too. */
@@ -109,13 +112,13 @@ interface ContextParts {
 }
 
 const createContext = (options: GatewayOptions, { followers, closing, services }: ContextParts): GatewayContext => {
-  const { config, ports, log, version, skills, insight } = options;
+  const { config, ports, log, version, skills, embeddings, insight } = options;
   const { callers, feed, sessions } = followers;
   const current = () => config.current();
   return {
     ...followers,
     ...createQuotas(),
-    ...{ ports, log, version, closing, insight, library: skills },
+    ...{ ports, log, version, closing, embeddings, insight, library: skills },
     get config() {
       return current();
     },

@@ -1,7 +1,9 @@
 import { uuidv7 } from 'uuidv7';
 import type { InspectionEvent } from 'xstate';
+import { openInMemory } from '../../shared/adapters/in-memory/open.ts';
 import { createMcp } from '../../shared/adapters/mcp/create.ts';
 import { createModels } from '../../shared/adapters/model/create.ts';
+import { OfflineModel } from '../../shared/adapters/model/offline.ts';
 import type { Config } from '../../shared/domain/config/schema.ts';
 import { reservedCommands } from '../../shared/domain/routing/chat-command.ts';
 import type { Logger } from '../../shared/kit/log.ts';
@@ -61,11 +63,8 @@ export const startSession = async (options: SessionServiceOptions): Promise<Serv
   const { config, ports, log } = options;
   // The models and the index first: a host that cannot start must not have taken commands, nor anything that would keep it alive.
   const { model, secrets = [] } = options;
-  const models = (introduction?: string) =>
-    model ? () => model : createModels(config, options.env, ports.clock, secrets, introduction);
-  const modelOf = models(options.introduction);
-  // With models of its own: what is said once is said to a person.
-  if (options.warmUp) await warmUp(models()(), ports);
+  const modelOf = model ? () => model : createModels(config, options.env, ports.clock, secrets, options.introduction);
+  if (options.warmUp) await warmUp(createRehearsal(options), ports);
   const view = await ports.index.watch();
   const memories = config.memory.enabled ? await ports.memory.watch() : null;
   const memory = memories === null ? undefined : new MemoryReader({ config, ports, rows: view, view: memories });
@@ -124,7 +123,7 @@ const openTools = async (
 interface HostParts {
   readonly meters: SessionMeters;
   readonly tools: Tools;
-  readonly skills: SkillLibrary;
+  readonly skills?: SkillLibrary;
   readonly memory: MemoryReader | undefined;
   modelOf(name?: string): Model;
 }
@@ -146,6 +145,22 @@ const createHost = (options: SessionServiceOptions, { meters, tools, skills, mem
     newApprovalId: options.newApprovalId ?? randomApprovalId,
     commitPatienceMs: options.commitPatienceMs ?? 10_000,
   });
+};
+
+/** A host on a broker in memory, without tools, for `warmUp`. Its model is the offline one: another would be asked. */
+const createRehearsal = (options: SessionServiceOptions): SessionHost => {
+  const { ports, config, log } = options;
+  const offline = new OfflineModel(ports.clock);
+  // Introspection would set a timer, here one of this process.
+  const quiet = { ...config, introspection: { ...config.introspection, enabled: false } };
+  const rehearsed = {
+    ...options,
+    config: quiet,
+    ports: openInMemory(ports).portsFor('warm-up'),
+    log: log.child({}, { level: 'silent' }),
+  };
+  const tools: Tools = { of: () => [], problems: () => [], close: async () => {} };
+  return createHost(rehearsed, { meters: new SessionMeters(), tools, memory: undefined, modelOf: () => offline });
 };
 
 /**

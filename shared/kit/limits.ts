@@ -1,5 +1,6 @@
 import { arrivalLimits } from './limits/arrival-limits.ts';
 import { outgoingLimits } from './limits/outgoing-limits.ts';
+import { programLimits } from './limits/program-limits.ts';
 
 /** All bounds of the product, in one place, with the unit last (I11). */
 export const limits = {
@@ -200,6 +201,7 @@ export const limits = {
   feedCommits: 1_000,
   feedCharacters: 8 * 1024 * 1024,
   ...outgoingLimits,
+  ...programLimits,
   /** Index rows that the projection caches, and changed rows not yet written before it stops reading. */
   indexCachedRows: 10_000,
   indexDirtyRows: 2_000,

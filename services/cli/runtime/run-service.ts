@@ -1,3 +1,4 @@
+import { ProviderEmbeddings } from '../../../shared/adapters/model/embeddings.ts';
 import { openNats } from '../../../shared/adapters/nats/open.ts';
 import { systemClock } from '../../../shared/kit/clock.ts';
 import { HealthProblem, readinessOf } from '../../../shared/kit/health-problem.ts';
@@ -116,7 +117,7 @@ const openResources = async (world: World, name: ServiceName, options: ServiceOp
   const broker = existingBroker(config, installation, name);
   const token = gatewayToken(config, installation);
   const tokens = [token, ...secretsOfBroker(broker)];
-  const env = name === 'session' || name === 'checkpoint' ? withProviderKeys(config, world.env) : world.env;
+  const env = keysFor(name, config, world.env);
   const recent = new RecentLog();
   const log = createLog({ level: config.log.level, name: 'natter', secrets: [...tokens, ...secretsOf(config, env)], recent });
   const live = openConfig(world, options, { start: config, load: () => configOf(world, options), log });
@@ -124,6 +125,17 @@ const openResources = async (world: World, name: ServiceName, options: ServiceOp
   const key = snapshotKeyFor(config, installation);
   const ports = await openNats(config, { name: `natter ${name}`, clock: systemClock, log, ...broker, ...key });
   return { config, live, installation, tracing, ports, log, recent, token, env, tokens };
+};
+
+/** The gateway asks a provider for embeddings alone: where it may not have the keys, it works without them. */
+const keysFor = (name: ServiceName, config: Config, env: World['env']): World['env'] => {
+  if (name === 'router' || name === 'delivery') return env;
+  try {
+    return withProviderKeys(config, env);
+  } catch (error) {
+    if (name === 'gateway') return env;
+    throw error;
+  }
 };
 
 const startService = async (
@@ -135,8 +147,9 @@ const startService = async (
   const { version } = world;
   if (name !== 'gateway') return startWorker(name, { config: live, ports, log, env, tokens, version });
   const skills = await openSkills(world, config, log);
+  const embeddings = new ProviderEmbeddings(() => live.current(), env, systemClock);
   const insight = { configSource: sourceOf(world, options), recentLog: recent };
-  const gateway = await startGateway({ config: live, ports, log, token, version: world.version, skills, insight });
+  const gateway = await startGateway({ config: live, ports, log, token, version: world.version, skills, embeddings, insight });
   installation.prepare();
   if (!isAlive(installation.gateway()?.pid)) installation.writeGateway({ url: gateway.url, token, pid: process.pid });
   return gateway;

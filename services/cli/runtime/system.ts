@@ -1,3 +1,4 @@
+import { ProviderEmbeddings } from '../../../shared/adapters/model/embeddings.ts';
 import { offlineIntroduction } from '../../../shared/adapters/model/offline.ts';
 import { openNats } from '../../../shared/adapters/nats/open.ts';
 import { LogTail } from '../../../shared/adapters/streams/log-tail.ts';
@@ -169,6 +170,7 @@ const startOwnGateway = async (
   const skills = await openSkills(world, config.current(), log);
   running.skills = skills;
   const services = (): Service[] => [...running.workers];
+  const embeddings = new ProviderEmbeddings(() => config.current(), options.keys ?? world.env, options.clock);
   const gateway = await startGateway({
     config,
     ports,
@@ -176,6 +178,7 @@ const startOwnGateway = async (
     token,
     version: world.version,
     skills,
+    embeddings,
     services,
     ...(insight && { insight }),
   });

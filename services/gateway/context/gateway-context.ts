@@ -2,6 +2,7 @@ import type { Config } from '../../../shared/domain/config/schema.ts';
 import type { HealthProblem } from '../../../shared/kit/health-problem.ts';
 import type { Logger } from '../../../shared/kit/log.ts';
 import type { Ports } from '../../../shared/ports/index.ts';
+import type { Embeddings } from '../../../shared/ports/models/embeddings.ts';
 import type { ConfigSource } from '../../../shared/runtime/config/load.ts';
 import type { PairingDecisions } from '../../../shared/runtime/pairing-decisions.ts';
 import type { RecentLog } from '../../../shared/runtime/recent-log.ts';
@@ -54,6 +55,7 @@ export interface GatewayContext {
   readonly metrics: GatewayMetrics;
   /** For MCP clients of the owner. */
   readonly skills?: OfferedSkills | undefined;
+  readonly embeddings?: Embeddings | undefined;
   /** The folders of skills that this process finds, with what each one lacks. */
   readonly library?: Pick<SkillLibrary, 'take' | 'explain'> | undefined;
   readonly insight?: Insight | undefined;

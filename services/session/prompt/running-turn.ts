@@ -6,10 +6,11 @@ import {
   nameForModel,
   textForModel,
 } from '../../../shared/domain/prompt/conversation-message.ts';
-import type { ModelMessage } from '../../../shared/domain/prompt/model-request.ts';
+import type { ModelMessage, SignedReasoning } from '../../../shared/domain/prompt/model-request.ts';
 import type { CallResult } from '../../../shared/domain/session/commands.ts';
 import type { EventOf } from '../../../shared/domain/session/events.ts';
 import type { ClientRequest } from '../../../shared/domain/values/client-request.ts';
+import type { ReasoningPart } from '../../../shared/domain/values/reasoning.ts';
 import type { Message, Sender, ToolCall } from '../../../shared/domain/values/types.ts';
 import { detachedString } from '../../../shared/kit/detached-string.ts';
 
@@ -135,6 +136,19 @@ export const detachedCalls = (calls: readonly ToolCall[]): ToolCall[] =>
     tool: detachedString(tool),
     arguments: detachedString(given),
   }));
+
+/** What the model's provider wants back with the calls of a step, copied alike. */
+export const signedReasoning = ({
+  model,
+  reasoning = [],
+}: Pick<EventOf<'model_step'>, 'model' | 'reasoning'>): SignedReasoning | undefined => {
+  const signed = reasoning.filter(({ signature, redacted }) => signature !== undefined || redacted !== undefined);
+  if (signed.length === 0) return undefined;
+  const parts = signed.map(
+    (part) => Object.fromEntries(Object.entries(part).map(([field, text]) => [field, detachedString(text)])) as ReasoningPart,
+  );
+  return { model: detachedString(model), parts };
+};
 
 /** The turn's flush messages after one of its steps. `text` is the step's text, or `null` if it makes calls. */
 export const flushMessages = ({ flush }: RunningTurn, text: string | null): readonly ModelMessage[] => [

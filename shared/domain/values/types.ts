@@ -2,7 +2,9 @@ import { z } from 'zod';
 import { limits } from '../../kit/limits.ts';
 import { attachment } from './attachment.ts';
 import { programFields } from './client-request.ts';
+import { metadata } from './metadata.ts';
 import { queueModes } from './queue-rule.ts';
+import { stepDetails } from './reasoning.ts';
 
 /** Values shared by commands, events and state. Plain data: they survive MessagePack and JSON unchanged. */
 
@@ -90,11 +92,12 @@ export const settings = z.object({
   queueMode: z.enum(queueModes).optional(),
   /** In a group, instead of the configured rule. */
   activation: z.enum(activations).optional(),
-  /** A person's description of the session; it takes precedence over the introspection's (A2/17, A7/82). */
+  /** A person's; it takes precedence over the introspection's (A2/17, A7/82). */
   description: z.string().min(1).max(limits.descriptionCharacters).optional(),
+  metadata: metadata.optional(),
 });
 export type Settings = z.infer<typeof settings>;
-/** A change of settings; `null` unsets one. */
+/** `null` unsets a setting. */
 export const settingsChange = z.object({
   sendPolicy: settings.shape.sendPolicy.nullable(),
   model: settings.shape.model.nullable(),
@@ -104,6 +107,7 @@ export const settingsChange = z.object({
   queueMode: settings.shape.queueMode.unwrap().nullish(),
   activation: settings.shape.activation.unwrap().nullish(),
   description: settings.shape.description.nullable(),
+  metadata: metadata.nullish(),
 });
 export type SettingsChange = z.infer<typeof settingsChange>;
 
@@ -127,7 +131,6 @@ export const usage = z.object({
   costUsd: z.number().min(0).optional(),
 });
 export type Usage = z.infer<typeof usage>;
-
 /** One message from a person or program to the session. */
 export const message = z.object({
   messageId: z.string().min(1).max(256),
@@ -232,7 +235,7 @@ export type TurnTask = z.infer<typeof turnTask>;
 
 /** The outcome of one model step. */
 export const stepOutcome = z.discriminatedUnion('kind', [
-  z.object({ kind: z.literal('reply'), text: z.string(), model: z.string(), usage }),
+  z.object({ kind: z.literal('reply'), text: z.string(), model: z.string(), usage, ...stepDetails }),
   /** More steps follow: after these calls, or at once. */
   z.object({
     kind: z.literal('continue'),
@@ -240,6 +243,7 @@ export const stepOutcome = z.discriminatedUnion('kind', [
     model: z.string(),
     usage,
     calls: z.array(requestedCall).max(limits.stepCalls).optional(),
+    ...stepDetails,
   }),
   z.object({ kind: z.literal('failed'), code: z.string().max(64), message: z.string().max(2_000) }),
 ]);

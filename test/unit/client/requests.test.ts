@@ -21,6 +21,7 @@ const settings = {
   thinkingLevel: 'low',
   verboseLevel: 'on',
   displayName: 'D',
+  metadata: { topic: 'x' },
   queueMode: 'steer',
   activation: 'always',
   description: 'd',
@@ -95,6 +96,10 @@ const unmade: Readonly<Record<string, string>> = {
   ...{ describe: byPath, describeEvents: byPath, live: byPath, ready: byPath },
   metrics: 'text, for Prometheus',
   ...{ listModels: ownClients, readModel: ownClients, createChatCompletion: ownClients, createResponse: ownClients },
+  ...{ createEmbeddings: ownClients, cancelResponse: ownClients, deleteResponse: ownClients, listResponseInputItems: ownClients },
+  ...{ createConversation: ownClients, readConversation: ownClients, updateConversation: ownClients },
+  ...{ deleteConversation: ownClients, listConversationItems: ownClients, createConversationItems: ownClients },
+  ...{ readConversationItem: ownClients, deleteConversationItem: ownClients },
   ...{ readResponse: ownClients, streamUiChat: ownClients, resumeUiChat: ownClients, streamAguiRun: ownClients },
 };
 

@@ -48,6 +48,10 @@ GET /v1/sessions/:key/runs/:runId, of none     200  404abcdgne   =      =       
 POST /v1/tickets, then a stream                200  abcdgne      =      =       ab         bc         e       ab           c            b       ab         -         -        -
 GET /v1/ui/chat/:id/stream                     204  abcdgne      =      =       ab         bc         e       ab           c            b       ab         -         -        -
 GET /v1/responses/:id                          200  abcd         =      =       ab         bc         -       ab           c            b       ab         -         -        -
+GET /v1/responses/:id/input_items              200  abcd         =      =       ab         bc         -       ab           c            b       ab         -         -        -
+GET /v1/conversations/:id                      200  abcd         =      =       ab         bc         -       ab           c            b       ab         -         -        -
+GET /v1/conversations/:id/items                200  abcd         =      =       ab         bc         -       ab           c            b       ab         -         -        -
+GET /v1/conversations/:id/items/:itemId        200  404abcd      =      =       404ab      404bc      -       404ab        404c         404b    404ab      -         -        -
 rpc chat.history                               200  abcd         =      =       ab         bc         -       ab           c            b       ab         -         -        -
 rpc agent.wait                                 200  abcdg/404ne  =      =       ab         bc         404e    ab           c            b       ab         -         -        -
 rpc agent.wait, by id alone                    200  abcdg/404ne  =      =       ab         bc         404e    ab           c            b       ab         -         -        -
@@ -88,6 +92,12 @@ POST /v1/ui/chat, with an answer               200  abcd/404gne  =      403     
 POST /v1/agui                                  200  abcdgne      =      403     ab         bc         e       ab           c            b       ab         403       403      403
 POST /v1/agui, with an answer                  200  abcd/404gne  =      403     ab         c/403b     404e    403ab        403c         403b    ab         403       403      403
 POST /v1/chat/completions, by header           200  abcdgne      =      403     ab         bc         e       ab           c            b       ab         403       403      403
+POST /v1/responses/:id/cancel                  200  abcd         =      403     ab         bc         -       ab           c            b       ab         403       403      403
+DELETE /v1/responses/:id                       200  409abcd      =      403     409ab      409bc      -       409ab        409c         409b    409ab      403       403      403
+POST /v1/conversations/:id                     200  abcd         =      403     a/403b     403bc      -       a/403b       403c         403b    a/403b     403       403      403
+DELETE /v1/conversations/:id                   200  ad/409bc     =      403     a/409b     409bc      -       403ab        403c         403b    a/409b     403       403      403
+POST /v1/conversations/:id/items               200  abcd         =      403     ab         bc         -       ab           c            b       ab         403       403      403
+DELETE /v1/conversations/:id/items/:itemId     200  404abcd      =      403     404ab      404bc      -       404ab        404c         404b    404ab      403       403      403
 POST /v1/responses, by conversation            200  abcdgne      =      403     ab         bc         e       ab           c            b       ab         403       403      403
 POST /v1/responses, after another              200  abcd         =      403     ab         bc         -       ab           c            b       ab         403       403      403
 rpc chat.send                                  200  abcdgne      =      403     ab         bc         e       ab           c            b       ab         403       403      403
@@ -117,6 +127,8 @@ rpc memory.forget                              200  abcdgpqs     =      403     
 POST /v1/chat/completions                      200  ok           =      403     403        403        403     403          403          403     403        403       403      403
 POST /v1/chat/completions, of a user           200  ok           =      403     403        403        403     403          403          403     403        403       403      403
 POST /v1/responses                             200  ok           =      403     403        403        403     403          403          403     403        403       403      403
+POST /v1/conversations                         200  ok           =      403     403        403        403     403          403          403     403        403       403      403
+POST /v1/embeddings                            400  ok           =      403     403        403        403     403          403          403     403        403       403      403
 POST /v1/ui/chat, under a word                 200  ok           =      403     403        403        403     403          403          403     403        403       403      403
 POST /v1/agui, under a word                    200  ok           =      403     403        403        403     403          403          403     403        403       403      403
 POST /v1/tickets                               201  ok           =      =       ok         ok         ok      ok           ok           ok      ok         ok        ok       ok
