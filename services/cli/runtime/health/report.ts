@@ -76,8 +76,8 @@ const reportOf = ({ name, problems, warnings = () => [], metrics, waiting = () =
 type Report = HealthReport['services'][number];
 
 /**
- * Reports this process's health to the others, every three seconds and when its problems or partitions change, until the signal aborts; then reports that
- * it leaves. Failures are only logged at debug level: a lost broker is reported elsewhere.
+ * Reports this process's health to the others, every three seconds and when its problems or partitions change, until the signal aborts; then
+ * reports that it leaves. Failures are only logged at debug level: a lost broker is reported elsewhere.
  */
 export const reportHealth = async (
   services: () => readonly Reporting[],

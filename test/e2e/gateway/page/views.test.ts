@@ -73,10 +73,15 @@ const views: readonly (readonly [fragment: string, selector: string])[] = [
   ['#/system/audit', '.item'],
 ];
 
+/** A picture that is larger shows less. */
+const pictureBytes = 60_000;
 const picture = async ({ page }: Watched, name: string): Promise<void> => {
   if (process.env.NATTER_PICTURES !== '1') return;
   mkdirSync('docs/pictures', { recursive: true });
-  await page.screenshot({ path: `docs/pictures/${name}.png`, clip: { x: 0, y: 0, width: 1_000, height: 640 } });
+  const file = `docs/pictures/${name}.png`;
+  let bytes = Number.POSITIVE_INFINITY;
+  for (let height = 600; bytes > pictureBytes; height -= 40)
+    bytes = (await page.screenshot({ path: file, clip: { x: 0, y: 0, width: 1_000, height } })).byteLength;
 };
 
 describe.skipIf(path === null)('the views of the system', () => {
