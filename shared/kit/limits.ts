@@ -80,6 +80,8 @@ export const limits = {
   /** Permanent grants that one generation remembers, and resolved approvals it can still identify. */
   grants: 64,
   resolvedApprovals: 16,
+  /** Questions of a session that no turn waits for, each of another person (ADR 22). */
+  openQuestions: 4,
   /** Spawned runs of one session at a time, and how deep they may spawn others. */
   spawnedRuns: 8,
   spawnDepth: 3,
