@@ -92,6 +92,10 @@ export const settings = z.object({
   /** A person's; it takes precedence over the introspection's (A2/17, A7/82). */
   description: z.string().min(1).max(limits.descriptionCharacters).optional(),
   metadata: metadata.optional(),
+  /** Above the others in lists (B24). */
+  pinned: z.literal(true).optional(),
+  /** Words that people sort sessions by (B24). */
+  labels: z.array(z.string().min(1).max(64)).min(1).max(limits.sessionLabels).optional(),
 });
 export type Settings = z.infer<typeof settings>;
 /** `null` unsets a setting. */
@@ -105,6 +109,8 @@ export const settingsChange = z.object({
   activation: settings.shape.activation.unwrap().nullish(),
   description: settings.shape.description.nullable(),
   metadata: metadata.nullish(),
+  pinned: settings.shape.pinned.unwrap().nullish(),
+  labels: settings.shape.labels.unwrap().nullish(),
 });
 export type SettingsChange = z.infer<typeof settingsChange>;
 
