@@ -21,7 +21,7 @@ import {
   sessionMachine,
   type TurnInput,
 } from '../../shared/domain/session/fold/machine.ts';
-import { liveMachine, livingOf } from '../../shared/domain/session/fold/steps.ts';
+import { livingOf } from '../../shared/domain/session/fold/steps.ts';
 import { decodeCommit, encodeCommit } from '../../shared/wire/codec.ts';
 import { decodeSnapshot, encodeSnapshot } from '../../shared/wire/snapshot.ts';
 import { answersTurn, holds, type Intent, intents, play } from '../support/domain/arbitraries.ts';
@@ -105,15 +105,17 @@ describe('live = replay = snapshot + tail (I4)', () => {
     );
   });
 
-  test("the fold, XState's own transition(), an actor of the plain machine and a live one take the same steps, for events in any order", () => {
+  test("the fold, XState's own transition(), an actor of the plain machine and live ones take the same steps, for events in any order", () => {
     const events = intents.chain((wishes) => fc.shuffledSubarray(play(wishes).commits.flatMap((commit) => commit.events)));
     const equal = (step: typeof evolve) => (sequence: readonly SessionEvent[]) => {
-      const [actor, plain] = [createActor(liveMachine).start(), createActor(sessionMachine).start()];
+      const [actor, plain] = [createActor(livingOf(sessionMachine)).start(), createActor(sessionMachine).start()];
+      const quiet = createActor(livingOf(sessionMachine, { start: false })).start();
       let before = initialState.machine;
       for (const event of sequence) {
         const unmoved = actor.getSnapshot();
         actor.send(event);
         plain.send(event);
+        quiet.send(event);
         const expected = actor.getSnapshot();
         const [stepped] = transition(sessionMachine, before, event);
         let after = before;
@@ -126,8 +128,8 @@ describe('live = replay = snapshot + tail (I4)', () => {
         }
         expect(after).not.toBe(before);
         expect(Object.keys(expected.children)).toEqual(Object.keys(plain.getSnapshot().children));
-        expect(Object.keys(after.children)).toEqual([]);
-        for (const other of [expected, stepped, plain.getSnapshot()]) {
+        for (const childless of [after, quiet.getSnapshot()]) expect(Object.keys(childless.children)).toEqual([]);
+        for (const other of [expected, stepped, plain.getSnapshot(), quiet.getSnapshot()]) {
           expect(plainMachine(after)).toEqual(plainMachine(other));
           expect(after.can({ type: 'turn_completed' } as SessionEvent)).toBe(
             other.can({ type: 'turn_completed' } as SessionEvent),

@@ -15,6 +15,7 @@ import type { EventFeed } from './event-feed.ts';
 import type { EventFrames } from './event-frames.ts';
 import type { LoginCodes } from './login-codes.ts';
 import type { MemoryList } from './memory-list.ts';
+import type { MessageSearch } from './message-search.ts';
 import type { GatewayMetrics } from './metrics.ts';
 import type { NewSessions } from './new-sessions.ts';
 import type { OfferedSkills } from './offered-skills.ts';
@@ -43,6 +44,7 @@ export interface GatewayContext {
   readonly sessions: SessionList;
   readonly newSessions: NewSessions;
   readonly memory: MemoryList;
+  readonly search: MessageSearch;
   readonly access: Access;
   readonly callers: Callers;
   readonly openCalls: OpenCalls;

@@ -31,6 +31,10 @@ export interface ListOptions {
   readonly keyPrefix?: string | undefined;
   /** Only rows whose key, name, description or last message has this text, whatever its case. */
   readonly search?: string | undefined;
+  /** Only rows with this label. */
+  readonly label?: string | undefined;
+  /** Only pinned rows, or only others. */
+  readonly pinned?: boolean | undefined;
   /** Also the session `global`, for callers that show it by another name (A3/40). */
   readonly withGlobal?: boolean;
   readonly reach: Reach;
@@ -100,6 +104,11 @@ const mentions = ({ key, settings, origin, description, lastMessagePreview }: In
     text?.toLowerCase().includes(search),
   );
 
+/** Whether a row is where people have put what is asked for (B24). */
+const isSorted = ({ settings }: IndexRow, { label, pinned }: ListOptions): boolean =>
+  (label === undefined || settings.labels?.includes(label) === true) &&
+  (pinned === undefined || pinned === (settings.pinned ?? false));
+
 /** The session index in this gateway's memory (A1, A2/17). It is a projection: where an answer must be exact, the log is read. */
 export class SessionList {
   readonly #events: EventLog;
@@ -153,7 +162,8 @@ export class SessionList {
     const search = options.search?.toLowerCase();
     for (const row of this.#view.newestFirst({ after, facet, groups: reach.participants })) {
       if (row.updatedAt < since) break;
-      if (!wantsKey({ keyPrefix }, row.key) || !reach.sees(row) || (search !== undefined && !mentions(row, search))) continue;
+      if (!wantsKey({ keyPrefix }, row.key) || !isSorted(row, options) || !reach.sees(row)) continue;
+      if (search !== undefined && !mentions(row, search)) continue;
       const last = rows.at(-1);
       if (rows.length === limit && last) return { rows, nextCursor: cursorOf(last) };
       rows.push(row);

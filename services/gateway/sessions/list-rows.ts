@@ -13,7 +13,7 @@ import type { Call } from '../operation/operation.ts';
 
 /** Filters of the gateway's own lists beside those of the tool. */
 export type ListFilter = Omit<SessionsListParameters, 'messageLimit'> &
-  Pick<ListOptions, 'cursor' | 'status' | 'channel' | 'keyPrefix' | 'search'>;
+  Pick<ListOptions, 'cursor' | 'status' | 'channel' | 'keyPrefix' | 'search' | 'label' | 'pinned'>;
 
 /** A page of the sessions that the caller may see, newest first. Reads no log. */
 export const listRows = ({ context, caller }: Call, { activeMinutes, ...filter }: ListFilter): SessionPage => {

@@ -31,7 +31,7 @@ import { TurnCounters } from './turn-counters.ts';
 
 export interface HostOptions extends Pick<TurnServices, 'traces' | 'skills' | 'prompts' | 'hideSecrets'> {
   readonly config: Config;
-  readonly ports: Pick<Ports, 'clock' | 'events' | 'snapshots' | 'answers' | 'live' | 'commands' | 'attachments'>;
+  readonly ports: Pick<Ports, 'clock' | 'events' | 'snapshots' | 'index' | 'answers' | 'live' | 'commands' | 'attachments'>;
   readonly log: Logger;
   readonly member: string;
   /** The model that a session chose by name, or the default. */

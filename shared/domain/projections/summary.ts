@@ -2,7 +2,7 @@ import { requestOf } from '../session/answered.ts';
 import { isErasure } from '../session/chain.ts';
 import { settingsAfter } from '../session/context.ts';
 import type { RecordedCommit } from '../session/envelope.ts';
-import { isInteraction, type SessionEvent } from '../session/events.ts';
+import { type EventOf, isInteraction, type SessionEvent } from '../session/events.ts';
 import { withoutSilence } from '../values/silence.ts';
 import { emptyRow, type IndexRow, questionsIn } from './index-row.ts';
 import {
@@ -22,6 +22,10 @@ import {
 const ended = { activeTurnId: null, status: 'idle' } as const;
 /** What is left when a turn ends: questions that no turn waits for (ADR 22). */
 const endedTurn = (row: IndexRow) => ({ ...ended, ...asking(null, questionsIn(row)) });
+
+/** Why the generation began, for lists. */
+const lastResetOf = ({ cause, forkedFrom }: EventOf<'session_reset'>, at: number, seq: number): IndexRow['lastReset'] =>
+  cause && { at, seq, trigger: cause.trigger, rule: cause.rule, ...(forkedFrom && { fromSeq: forkedFrom.seq }) };
 
 /** What one event changes in a row. Exhaustive: for a new event type it must be decided what lists show. */
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: one table of all events
@@ -131,6 +135,7 @@ const change = (row: IndexRow, event: SessionEvent, { at, seq, events }: Recorde
         ...(row.thread !== undefined && { thread: undefined }),
         sessionId: event.sessionId,
         generation: event.generation,
+        ...(event.cause && { lastReset: lastResetOf(event, at, seq) }),
         messageCount: 0,
         completedTurns: 0,
         failedTurns: 0,

@@ -200,6 +200,8 @@ describe('A5/62: a question that no turn waits for', () => {
     const idsOf = (open: readonly { readonly approvalId: string }[]): string =>
       open.map(({ approvalId }) => approvalId).join(' ');
     expect([row?.status, row && idsOf(pendingIn(row))]).toEqual([status, pending]);
+    // What callers may not write behind is what a turn waits for, and nothing else.
+    expect(row?.approval?.approvalId).toBe(status === 'awaiting_approval' ? 'p2' : undefined);
     expect([state.machine.value, idsOf([...(approval ? [approval] : []), ...questions])]).toEqual([status, pending]);
   });
 
