@@ -32,8 +32,9 @@ export interface UserText {
   readonly text: string;
   readonly idempotencyKey: string;
   readonly field: string;
-  /** What its program brings along. */
+  /** What its program brings along, and calls it. */
   readonly client?: ClientRequest | undefined;
+  readonly clientId?: string | undefined;
 }
 /** `background`: context to append before it. */
 type Message = Streamed & UserText & { readonly background?: string };
@@ -49,7 +50,7 @@ export const runIdFor = (caller: Caller, { key, idempotencyKey }: Pick<Message, 
 export const streamMessage = async (
   context: GatewayContext,
   caller: Caller,
-  { key, text, idempotencyKey, field, client, background = '', signal }: Message,
+  { key, text, idempotencyKey, field, client, clientId, background = '', signal }: Message,
   take: RunEventSink,
 ): Promise<void> => {
   const { access, feed, ports } = context;
@@ -69,7 +70,7 @@ export const streamMessage = async (
   const until = AbortSignal.any([signal, over.signal]);
   const telling = follow(context, caller, { key, runId, after: position, signal: until }, take);
   const waiting = { waitMs: limits.waitSeconds * 1_000, signal: until };
-  const posted = submitMessage(context, caller, { key, text, client, idempotencyKey, literal: false, ...waiting });
+  const posted = submitMessage(context, caller, { key, text, client, clientId, idempotencyKey, literal: false, ...waiting });
   try {
     const run = await Promise.race([telling.then(() => null), posted.then((accepted) => accepted.run)]);
     if (!isOver(run)) return await telling;
@@ -94,6 +95,18 @@ const saidOtherwise = (field: string): NatterError =>
       field,
     },
   );
+
+/** Streams a run that is known already, from its start. */
+export const streamKnownRun = async (
+  context: GatewayContext,
+  caller: Caller,
+  { key, runId, signal }: Streamed & { readonly runId: string },
+  take: RunEventSink,
+): Promise<void> => {
+  const seen = await context.access.enter(caller.principal, key);
+  const after = (await beginningOf(context.ports, key, runId, seen))?.after ?? seen;
+  await follow(context, caller, { key, runId, after, signal }, take);
+};
 
 /** Refuses a message behind a turn that awaits approval: its stream would not end, and a page that shows one run at a time could not answer. */
 const refuseUnanswered = async ({ sessions }: GatewayContext, key: SessionKey): Promise<void> => {

@@ -99,7 +99,13 @@ const unmade: Readonly<Record<string, string>> = {
   ...{ createConversation: ownClients, readConversation: ownClients, updateConversation: ownClients },
   ...{ deleteConversation: ownClients, listConversationItems: ownClients, createConversationItems: ownClients },
   ...{ readConversationItem: ownClients, deleteConversationItem: ownClients },
-  ...{ readResponse: ownClients, streamUiChat: ownClients, resumeUiChat: ownClients, streamAguiRun: ownClients },
+  ...{
+    readResponse: ownClients,
+    streamUiChat: ownClients,
+    resumeUiChat: ownClients,
+    readUiChat: ownClients,
+    streamAguiRun: ownClients,
+  },
 };
 
 interface Sent {

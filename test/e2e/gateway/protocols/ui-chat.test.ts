@@ -146,7 +146,7 @@ describe('what goes wrong', () => {
     ['an empty text', { messages: [text(' ')] }, 'messages.0.parts', 'invalid'],
     ['a picture', { messages: [{ ...text('x'), parts: [{ type: 'file', url: 'data:,' }] }] }, 'messages.0.parts.0', 'invalid'],
     ['nothing answered', { messages: [{ role: 'assistant', id: 'm', parts: [] }] }, 'messages.0.parts', 'invalid'],
-    ['to answer anew', { trigger: 'regenerate-message' }, 'trigger', 'unsupported'],
+    ['to answer anew what was not said', { trigger: 'regenerate-message' }, 'messages.0.id', 'invalid'],
   ])('400: %s', async (_, change, field, code) => {
     const tools = await startTools();
     const body = { id: 'c', messages: [text('hello')], trigger: 'submit-message', ...change };
