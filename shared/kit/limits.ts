@@ -221,6 +221,8 @@ export const limits = {
   auditDetailCharacters: 1_000,
   /** Processes of one system that are listed. */
   processes: 1_000,
+  /** Partitions of the commands; a report of who holds which names each of them. */
+  partitions: 256,
   /** Minutes that the old secret of a rotated token may stay valid. */
   rotationOverlapMinutes: 10_080,
   /** Approvals whose session a gateway remembers. */

@@ -210,9 +210,14 @@ const healthReport = z.object({
         warnings: texts,
         metrics: z.record(z.string().max(128), z.number()),
         waiting: z.array(waitingDelivery).max(reportedWaitingPlaces).optional(),
+        held: z
+          .array(z.object({ since: timestamp, partitions: z.array(count).max(limits.partitions) }))
+          .max(limits.partitions)
+          .optional(),
       }),
     )
     .max(16),
+  config: z.record(z.string().max(64), z.string().max(64)).optional(),
 }) satisfies z.ZodType<HealthReport, unknown>;
 /** The health of a process, in the bucket of the hosts. */
 export const healthCodec = codecOf<HealthReport>(healthReport);

@@ -42,8 +42,8 @@ export class Checkpoints {
 
   /**
    * With the commit of a message, and for a repeat of the last command: sets the timer for the first message that there is to introspect, and
-   * for the first since the session was loaded, in case the timer was lost. The command is acknowledged after it. Resolves soon and never
-   * rejects: a message goes before its timer, and the next message sets it. `spokenAt`: since when it is silent, ms.
+   * for the first since the session was loaded, in case the timer was lost. The command is acknowledged after it, and its answer does not wait
+   * for it. Resolves soon and never rejects: a message goes before its timer, and the next message sets it. `spokenAt`: since when it is silent, ms.
    */
   async ensureIdleTimer(session: Session, spokenAt = this.#options.ports.clock.now()): Promise<void> {
     const { config, ports, log } = this.#options;

@@ -49,10 +49,8 @@ export const commitStep = async (
 
   const commit = commitOf(checked, envelope, origin, state, services);
   const hasMessage = commit.events.some(({ type }) => type === 'user_message');
-  const [result] = await Promise.all([
-    write(commit, state.position.seq, services),
-    hasMessage && services.checkpoints.ensureIdleTimer(session),
-  ]);
+  const timer = hasMessage ? services.checkpoints.ensureIdleTimer(session) : undefined;
+  const result = await write(commit, state.position.seq, services);
   if (result.kind === 'refused') return { kind: 'refused', code: 'too_large', message: result.message };
   if (result.kind !== 'committed') return closeWith(session, result.kind === 'fenced' ? { kind: 'stale' } : result);
   const { seq, recordedAt, digest } = result;
@@ -63,7 +61,7 @@ export const commitStep = async (
   session.recordedAfter = Math.max(session.recordedAfter, origin?.storedAt ?? 0);
 
   follow(session, recorded, services);
-  return { kind: 'accepted', seq: recorded.seq, rev: recorded.rev };
+  return { kind: 'accepted', seq: recorded.seq, rev: recorded.rev, timer };
 };
 
 const repeatIn = async (

@@ -119,6 +119,7 @@ export class SessionHost {
       }
       this.#answer(envelope, outcome);
       logOutcome(envelope, outcome, this.#options.log);
+      if (outcome.kind === 'accepted') await outcome.timer;
       return { kind: isRecorded(outcome) ? 'recorded' : 'done' };
     } catch (error) {
       if (!isUnreadable(error)) throw error;

@@ -9,6 +9,7 @@ const principalOf = ({ principal, id }: Sender): string => principal ?? id;
 
 export const previewOf = (text: string): string => {
   const line = text.replace(/\s+/gu, ' ').trim();
+  if (line.length <= limits.previewCharacters) return line;
   const characters = [...line];
   return characters.length <= limits.previewCharacters ? line : `${characters.slice(0, limits.previewCharacters - 1).join('')}…`;
 };

@@ -225,6 +225,7 @@ const gatedQueue = <T>(process: Process, queue: WorkQueue<T>): WorkQueue<T> => (
   consume: (options) => process.through(() => queue.consume(options)),
   partitionOf: (key) => queue.partitionOf(key),
   lag: () => queue.lag(),
+  lagByPartition: () => queue.lagByPartition(),
 });
 
 const watchedQueue = (queue: WorkQueue<CommandEnvelope>, spy: Spy): WorkQueue<CommandEnvelope> => ({
