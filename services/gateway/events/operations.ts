@@ -19,6 +19,10 @@ const allQuery = z.object({
   limit: limitParameter(100),
   type: typesParameter,
   key: prefixParameter,
+  event: z
+    .enum(['message'], 'use "message", or leave it out')
+    .optional()
+    .meta({ description: 'of a stream: all frames are plain messages, for `onmessage` of an `EventSource`' }),
 });
 const sessionQuery = allQuery.omit({ key: true }).extend({ deltas: flagParameter });
 
@@ -50,8 +54,8 @@ export const eventOperations: readonly Operation[] = [
       ...{ method: 'get', path: '/v1/events', query: allQuery, headers: ['Last-Event-ID'], takesTicket: true },
       answers: { 200: [results.events, stream] },
       examples: { answer: { events: [samples.event], ...samples.page } },
-      input: ({ query: { after, limit, type: types, key: keyPrefix } }) => ({
-        ...{ filter: { types, keyPrefix }, after, limit, deltas: false },
+      input: ({ query: { after, limit, type: types, key: keyPrefix, event } }) => ({
+        ...{ filter: { types, keyPrefix }, after, limit, event, deltas: false },
       }),
       stream: streamEvents,
     }),

@@ -71,6 +71,8 @@ const unsaid: Readonly<Record<string, string>> = {
   'readState if-none-match': 'the client keeps no copies',
   'readEvents limit': 'of a page; `events` follows',
   'readSessionEvents limit': 'of a page; `events` follows',
+  'readEvents event': 'for browsers without the client',
+  'readSessionEvents event': 'for browsers without the client',
 };
 const byPath = 'by its path, with `client.get`, `client.post` or `client.delete`';
 const ownClients = 'its protocol has clients of its own';

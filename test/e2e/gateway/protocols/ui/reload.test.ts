@@ -52,6 +52,9 @@ test('regenerate() answers the last message anew; what was answered before stays
   // A repeat of the same request is the same answer, and no other.
   const last = messages.slice(0, -1);
   const body = { id: 'anew', trigger: 'regenerate-message', messageId: before, messages: last };
+  const unsaid = { ...last.at(-1), id: 'never-said' };
+  const refused = await system().as.owner('POST', '/v1/ui/chat', { body: { ...body, messages: [unsaid] } });
+  expect(refused).toMatchObject({ status: 400, body: { code: 'invalid', field: 'messages.0.id' } });
   const repeated = await system().as.owner('POST', '/v1/ui/chat', { body });
   expect(repeated.text).toContain(`"messageId":"${chat.lastMessage?.id}"`);
   expect(await system().eventsOf(key, 'session_reset')).toHaveLength(1);
