@@ -374,7 +374,7 @@ const others: readonly Job[] = [
   ],
   [
     'ws',
-    'a call by name',
+    'a connection and its greeting',
     async () => {
       const socket = new WebSocket(`${system().url.replace('http', 'ws')}/v1/ws`, {
         headers: { authorization: `Bearer ${secretOf('owner')}` },
