@@ -40,10 +40,7 @@ export const deliveryTarget = z.object({
   threadId: z.string().max(128).optional(),
 });
 export type DeliveryTarget = z.infer<typeof deliveryTarget>;
-/**
- * The channel between sessions: `to` is a session's key, `threadId` a spawned run, `accountId` the generation that spawned it
- * (A11/125).
- */
+/** The channel between sessions: `to` is a session's key, `threadId` a spawned run, `accountId` the generation that spawned it. */
 export const sessionChannel = 'session';
 
 /** Where a session comes from (A3/42). Set once, and kept when it is reopened (A5/65). */
@@ -144,6 +141,8 @@ export const message = z.object({
   replyTo: z.string().min(1).max(128).optional(),
   /** The owner said it to the group, not to the agent: the model is told so (A6/76, D3). */
   aside: z.literal('owner').optional(),
+  /** The channel that it came from. Absent: that of `deliverTo`, or none. */
+  channel: deliveryTarget.shape.channel.optional(),
   ...programFields,
 });
 export type Message = z.infer<typeof message>;

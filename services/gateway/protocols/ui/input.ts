@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { NatterError } from '../../../../shared/kit/errors.ts';
+import { type IncomingFile, readFileData } from '../../attachments/incoming-file.ts';
 import { bodyOf } from '../../http/input.ts';
 import { lastMessage } from '../../http/last-message.ts';
 import { programTools } from '../../http/program-tools.ts';
@@ -27,15 +28,24 @@ export type SaidByPage = Pick<Rewind, 'message'> & { readonly again?: Pick<Rewin
 
 const id = (missing: string) => z.string(missing).min(1, missing).max(1_024);
 const parts = z.array(z.looseObject({ type: z.string('name the type of the part') }), 'use a list of parts');
-const userParts = parts.transform((all, context): string => {
-  for (const [index, { type, text }] of all.entries()) {
-    const problem = type === 'file' ? 'only texts are taken: no images, sounds or files' : 'use a text';
-    const isFine = type === 'text' ? typeof text === 'string' : type !== 'file';
-    if (!isFine) context.addIssue({ code: 'custom', message: problem, path: [index] });
+const filePart = z.object({ url: z.string('use a data URL'), mediaType: z.string().optional(), filename: z.string().optional() });
+const userParts = parts.transform((all, context): { text: string; files: IncomingFile[] } => {
+  const texts: string[] = [];
+  const files: IncomingFile[] = [];
+  for (const [index, part] of all.entries()) {
+    const wrong = (message: string): void => context.addIssue({ code: 'custom', message, path: [index] });
+    if (part.type === 'file') {
+      const { data } = filePart.safeParse(part);
+      const file = data ? readFileData(data.url, { type: data.mediaType, name: data.filename }) : { problem: 'use a data URL' };
+      if ('problem' in file) wrong(file.problem);
+      else files.push(file);
+    } else if (part.type !== 'text') continue;
+    else if (typeof part.text === 'string') texts.push(part.text);
+    else wrong('use a text');
   }
-  const text = all.flatMap((part) => (part.type === 'text' ? [String(part.text)] : [])).join('\n');
-  if (text.trim() === '') context.addIssue({ code: 'custom', message: 'have no text; send some' });
-  return text;
+  const text = texts.join('\n');
+  if (text.trim() === '' && files.length === 0) context.addIssue({ code: 'custom', message: 'have no text; send some' });
+  return { text, files };
 });
 
 const notByAgent = z.literal(false).optional();
@@ -97,8 +107,12 @@ export const readUiRequest = (request: FastifyRequest): UiRequest => {
     const isEdited = messageId === last.id ? ({ wants: 'another text' } as const) : undefined;
     const again =
       trigger === 'regenerate-message' ? ({ wants: 'another answer', not: messageId ?? undefined } as const) : isEdited;
-    const { id: clientId, parts: text } = last;
-    return { id: name, again, message: { text, client, clientId, idempotencyKey: `ui ${clientId}`, field: `${field}.id` } };
+    const { id: clientId } = last;
+    return {
+      id: name,
+      again,
+      message: { ...last.parts, client, clientId, idempotencyKey: `ui ${clientId}`, field: `${field}.id` },
+    };
   }
   if (trigger === 'regenerate-message') {
     const problem = `${field}: the last message must be the user's, which is answered anew`;
