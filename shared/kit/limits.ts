@@ -42,9 +42,6 @@ export const limits = {
   toolOutputBytes: 512 * 1024,
   /** Tools of one session: as many as every provider accepts. */
   offeredTools: 128,
-  /** Characters of the description of a tool that a program brings, and of a JSON schema. */
-  clientToolDescriptionCharacters: 8_192,
-  clientSchemaCharacters: 64 * 1024,
   /** Names in one list of files. */
   listedFiles: 1_000,
   /** Bytes kept of a program's output; milliseconds it gets to exit, and milliseconds its pipes get to drain after that. */
