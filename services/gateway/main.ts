@@ -8,6 +8,7 @@ import { limits } from '../../shared/kit/limits.ts';
 import type { Logger } from '../../shared/kit/log.ts';
 import { isLoopback } from '../../shared/kit/loopback.ts';
 import type { Ports } from '../../shared/ports/index.ts';
+import type { Embeddings } from '../../shared/ports/models/embeddings.ts';
 import type { TextIndex } from '../../shared/ports/text-index.ts';
 import type { Current } from '../../shared/runtime/config/reload.ts';
 import { PairingDecisions } from '../../shared/runtime/pairing-decisions.ts';
@@ -18,7 +19,7 @@ import { Audit, system } from './context/audit.ts';
 import { Callers } from './context/callers.ts';
 import { EventFeed } from './context/event-feed.ts';
 import { EventFrames } from './context/event-frames.ts';
-import type { GatewayContext } from './context/gateway-context.ts';
+import type { GatewayContext, Insight } from './context/gateway-context.ts';
 import { LoginCodes } from './context/login-codes.ts';
 import { MemoryList } from './context/memory-list.ts';
 import { type FoundMessage, MessageSearch } from './context/message-search.ts';
@@ -34,6 +35,7 @@ import { ConcurrencyQuota } from './http/concurrency-quota.ts';
 import { sseFrame } from './http/sse.ts';
 import { buildServer } from './server/server.ts';
 
+export type { Insight } from './context/gateway-context.ts';
 export { isOwnName, notOwnName } from './server/origin.ts';
 
 export interface GatewayOptions {
@@ -44,7 +46,11 @@ export interface GatewayOptions {
   readonly token: string;
   readonly version: string;
   /** The agent's skills, as this process finds them. Default: none are offered. */
-  readonly skills?: Pick<SkillLibrary, 'take'> | undefined;
+  readonly skills?: Pick<SkillLibrary, 'take' | 'explain'> | undefined;
+  /** Default: none, and calls for embeddings are refused. */
+  readonly embeddings?: Embeddings | undefined;
+  /** Default: where the configuration is from is not known, and the log is empty. */
+  readonly insight?: Insight;
   /** The other services of this process: their numbers are on the metrics page too. */
   readonly services?: () => readonly Service[];
 }
@@ -115,13 +121,13 @@ interface ContextParts {
 }
 
 const createContext = (options: GatewayOptions, { followers, closing, services }: ContextParts): GatewayContext => {
-  const { config, ports, log, version, skills } = options;
+  const { config, ports, log, version, skills, embeddings, insight } = options;
   const { callers, feed, sessions } = followers;
   const current = () => config.current();
   return {
     ...followers,
     ...createQuotas(),
-    ...{ ports, log, version, closing },
+    ...{ ports, log, version, closing, embeddings, insight, library: skills },
     get config() {
       return current();
     },

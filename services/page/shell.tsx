@@ -1,3 +1,4 @@
+import type { ComponentType } from 'preact';
 import { AccountView } from './account/account-view.tsx';
 import { approvals } from './approvals/approval-list.ts';
 import { ApprovalsView } from './approvals/approvals-view.tsx';
@@ -7,6 +8,7 @@ import { streamProblem } from './base/system-events.ts';
 import { Announcements } from './parts/announce.tsx';
 import { Empty } from './parts/empty.tsx';
 import { Icon, type IconName } from './parts/icon.tsx';
+import { lazy } from './sessions/lazy.tsx';
 import { SessionListView } from './sessions/session-list-view.tsx';
 import { SessionView } from './sessions/session-view.tsx';
 import { SignInView } from './sign-in/sign-in-view.tsx';
@@ -14,6 +16,8 @@ import { SignInView } from './sign-in/sign-in-view.tsx';
 const places: readonly (readonly [name: string, words: string, icon: IconName])[] = [
   ['sessions', 'Sessions', 'sessions'],
   ['approvals', 'Approvals', 'approvals'],
+  ['events', 'Events', 'events'],
+  ['system', 'System', 'system'],
   ['account', 'You', 'account'],
 ];
 
@@ -66,15 +70,23 @@ const Sessions = () => {
   );
 };
 
-const titles: Readonly<Record<string, string>> = { sessions: 'Sessions', approvals: 'Approvals', account: 'You' };
+const views: Readonly<Record<string, ComponentType<object>>> = {
+  sessions: Sessions,
+  approvals: ApprovalsView,
+  events: lazy(() => import('./events/events-view.tsx')),
+  system: lazy(() => import('./system/system-view.tsx')),
+  account: AccountView,
+};
+const titles: ReadonlyMap<string, string> = new Map(places.map(([name, words]) => [name, words]));
 
 /** The page: who is not signed in sees how to, all others where the address leads. */
 export const Shell = () => {
   if (who.value === undefined) return <p class="loading">Natter…</p>;
   if (who.value === null) return <SignInView />;
   const [first = who.value.role === 'approver' ? 'approvals' : 'sessions', key] = route.value.path;
-  const current = Object.hasOwn(titles, first) ? first : 'sessions';
-  document.title = `${key ?? titles[current]} · Natter`;
+  const current = titles.has(first) ? first : 'sessions';
+  const View = views[current] ?? Sessions;
+  document.title = `${key ?? titles.get(current)} · Natter`;
   return (
     <>
       <button type="button" class="skip" onClick={() => document.getElementById('main')?.focus()}>
@@ -87,7 +99,7 @@ export const Shell = () => {
             No connection to the gateway: {streamProblem.value}
           </p>
         )}
-        {current === 'approvals' ? <ApprovalsView /> : current === 'account' ? <AccountView /> : <Sessions />}
+        <View />
       </main>
       <Announcements />
     </>

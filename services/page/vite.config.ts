@@ -9,6 +9,8 @@ const site = here('../../dist/services/page/site');
 /** Smaller files gain nothing. */
 const worthBytes = 512;
 
+const base = /page\/(base|parts)\/|session-(list|name)\.ts|approval-list\.ts|shared\/client|node_modules\/(@?preact|@tanstack)/;
+
 /** Puts a `.br` and a `.gz` beside each text file, so that the gateway compresses nothing. */
 const compressed = (): Plugin => ({
   name: 'natter-compressed',
@@ -40,5 +42,7 @@ export default defineConfig({
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
     sourcemap: false,
+    // What every view needs is one file: the first load is to be a few requests.
+    rolldownOptions: { output: { codeSplitting: { groups: [{ name: 'base', test: base }] } } },
   },
 });

@@ -1,13 +1,16 @@
 import { uuidv7 } from 'uuidv7';
 import type { InspectionEvent } from 'xstate';
+import { openInMemory } from '../../shared/adapters/in-memory/open.ts';
 import { createMcp } from '../../shared/adapters/mcp/create.ts';
 import { createModels } from '../../shared/adapters/model/create.ts';
+import { OfflineModel } from '../../shared/adapters/model/offline.ts';
 import type { Config } from '../../shared/domain/config/schema.ts';
 import { reservedCommands } from '../../shared/domain/routing/chat-command.ts';
 import type { Logger } from '../../shared/kit/log.ts';
 import { secretHider } from '../../shared/kit/scrub.ts';
 import type { Ports } from '../../shared/ports/index.ts';
 import type { Model } from '../../shared/ports/model.ts';
+import type { HeldPartitions } from '../../shared/ports/presence.ts';
 import type { IndexView } from '../../shared/ports/session-index.ts';
 import type { Tools } from '../../shared/ports/tools.ts';
 import type { Consumption } from '../../shared/ports/work-queue.ts';
@@ -60,11 +63,8 @@ export const startSession = async (options: SessionServiceOptions): Promise<Serv
   const { config, ports, log } = options;
   // The models and the index first: a host that cannot start must not have taken commands, nor anything that would keep it alive.
   const { model, secrets = [] } = options;
-  const models = (introduction?: string) =>
-    model ? () => model : createModels(config, options.env, ports.clock, secrets, introduction);
-  const modelOf = models(options.introduction);
-  // With models of its own: what is said once is said to a person.
-  if (options.warmUp) await warmUp(models()(), ports);
+  const modelOf = model ? () => model : createModels(config, options.env, ports.clock, secrets, options.introduction);
+  if (options.warmUp) await warmUp(createRehearsal(options), ports);
   const view = await ports.index.watch();
   const memories = config.memory.enabled ? await ports.memory.watch() : null;
   const memory = memories === null ? undefined : new MemoryReader({ config, ports, rows: view, view: memories });
@@ -73,7 +73,7 @@ export const startSession = async (options: SessionServiceOptions): Promise<Serv
   const skills = await SkillLibrary.open({ config, log, env: options.env, reserved });
   const meters = new SessionMeters();
   const host = createHost(options, { meters, modelOf, tools, skills, memory });
-  const { consumption, acquired } = await takeCommands(options, host);
+  const { consumption, acquired, held } = await takeCommands(options, host);
   const stopping = new AbortController();
   const recovery = recover(options, { host, consumption, view, signal: stopping.signal });
 
@@ -89,6 +89,7 @@ export const startSession = async (options: SessionServiceOptions): Promise<Serv
       tool_problems: tools.problems().length,
     }),
     series: meters.series,
+    held,
     stop: async (deadlineMs) => {
       stopping.abort();
       await recovery;
@@ -122,7 +123,7 @@ const openTools = async (
 interface HostParts {
   readonly meters: SessionMeters;
   readonly tools: Tools;
-  readonly skills: SkillLibrary;
+  readonly skills?: SkillLibrary;
   readonly memory: MemoryReader | undefined;
   modelOf(name?: string): Model;
 }
@@ -146,9 +147,29 @@ const createHost = (options: SessionServiceOptions, { meters, tools, skills, mem
   });
 };
 
-/** Consumes the commands of this host's partitions. `acquired`: how many partitions it has taken over so far. */
-const takeCommands = async ({ ports: { commands }, member }: SessionServiceOptions, host: SessionHost) => {
+/** A host on a broker in memory, without tools, for `warmUp`. Its model is the offline one: another would be asked. */
+const createRehearsal = (options: SessionServiceOptions): SessionHost => {
+  const { ports, config, log } = options;
+  const offline = new OfflineModel(ports.clock);
+  // Introspection would set a timer, here one of this process.
+  const quiet = { ...config, introspection: { ...config.introspection, enabled: false } };
+  const rehearsed = {
+    ...options,
+    config: quiet,
+    ports: openInMemory(ports).portsFor('warm-up'),
+    log: log.child({}, { level: 'silent' }),
+  };
+  const tools: Tools = { of: () => [], problems: () => [], close: async () => {} };
+  return createHost(rehearsed, { meters: new SessionMeters(), tools, memory: undefined, modelOf: () => offline });
+};
+
+/**
+ * Consumes the commands of this host's partitions. `acquired`: how many partitions it has taken over so far; `held`: those it has now,
+ * by the time when it took them.
+ */
+const takeCommands = async ({ ports: { clock, commands }, member }: SessionServiceOptions, host: SessionHost) => {
   let acquired = 0;
+  const since = new Map<number, number>();
   const forget = (partition: number): void => host.lose((key) => commands.partitionOf(key) === partition);
   const consumption = await commands.consume({
     member,
@@ -156,12 +177,23 @@ const takeCommands = async ({ ports: { commands }, member }: SessionServiceOptio
     // A late message may have loaded a session after its partition was lost; another host has continued it since.
     acquired: (partition) => {
       acquired += 1;
+      since.set(partition, wholeSecond(clock.now()));
       forget(partition);
     },
     lost: forget,
   });
-  return { consumption, acquired: () => acquired };
+  const held = (): HeldPartitions[] => {
+    const byTime = new Map<number, number[]>();
+    for (const partition of consumption.owned()) {
+      const at = since.get(partition) ?? 0;
+      byTime.set(at, [...(byTime.get(at) ?? []), partition]);
+    }
+    return [...byTime].map(([at, partitions]) => ({ since: at, partitions }));
+  };
+  return { consumption, acquired: () => acquired, held };
 };
+/** Partitions that are taken together share their time, so that a report stays small. */
+const wholeSecond = (at: number): number => Math.floor(at / 1_000) * 1_000;
 
 interface RecoverOptions {
   readonly host: SessionHost;

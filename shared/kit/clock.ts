@@ -1,3 +1,10 @@
+/** What ends a wait: an `AbortSignal`, or an `Ending`, which costs a small part of one. */
+export interface EndSignal {
+  readonly aborted: boolean;
+  addEventListener(type: 'abort', listener: () => void, options?: { readonly once?: boolean }): void;
+  removeEventListener(type: 'abort', listener: () => void): void;
+}
+
 /** The port for time. */
 export interface Clock {
   /** Milliseconds since 1970, UTC. */
@@ -5,7 +12,7 @@ export interface Clock {
   /** Monotonic milliseconds, for leases and timeouts. */
   monotonic(): number;
   /** Resolves after `ms`, or at once when the signal aborts. Never rejects. */
-  sleep(ms: number, signal?: AbortSignal): Promise<void>;
+  sleep(ms: number, signal?: EndSignal): Promise<void>;
 }
 
 /**

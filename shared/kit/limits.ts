@@ -1,5 +1,6 @@
 import { arrivalLimits } from './limits/arrival-limits.ts';
 import { outgoingLimits } from './limits/outgoing-limits.ts';
+import { programLimits } from './limits/program-limits.ts';
 
 /** All bounds of the product, in one place, with the unit last (I11). */
 export const limits = {
@@ -79,6 +80,8 @@ export const limits = {
   /** Permanent grants that one generation remembers, and resolved approvals it can still identify. */
   grants: 64,
   resolvedApprovals: 16,
+  /** Questions of a session that no turn waits for, each of another person (ADR 22). */
+  openQuestions: 4,
   /** Spawned runs of one session at a time, and how deep they may spawn others. */
   spawnedRuns: 8,
   spawnDepth: 3,
@@ -99,7 +102,6 @@ export const limits = {
   /** Model steps of one turn. */
   turnSteps: 64,
   /** Characters of a session's description, of its working memory, and of one memory. */
-  sessionLabels: 16,
   descriptionCharacters: 280,
   workingMemoryCharacters: 2_000,
   memoryCharacters: 4_000,
@@ -113,9 +115,6 @@ export const limits = {
   memoryQueryCharacters: 1_000,
   memoryQueryWords: 16,
   memoryCandidates: 2_000,
-  /** Commits, from the newest on, whose messages a gateway can search, and characters of those messages. */
-  searchedCommits: 100_000,
-  searchedCharacters: 32_000_000,
   /** Characters of the transcript in one introspection request; a longer transcript is introspected in slices. */
   introspectionCharacters: 256 * 1024,
   /** Characters of one message in it, and of a tool's arguments or result. */
@@ -204,6 +203,7 @@ export const limits = {
   feedCommits: 1_000,
   feedCharacters: 8 * 1024 * 1024,
   ...outgoingLimits,
+  ...programLimits,
   /** Index rows that the projection caches, and changed rows not yet written before it stops reading. */
   indexCachedRows: 10_000,
   indexDirtyRows: 2_000,
@@ -223,6 +223,8 @@ export const limits = {
   auditDetailCharacters: 1_000,
   /** Processes of one system that are listed. */
   processes: 1_000,
+  /** Partitions of the commands; a report of who holds which names each of them. */
+  partitions: 256,
   /** Minutes that the old secret of a rotated token may stay valid. */
   rotationOverlapMinutes: 10_080,
   /** Approvals whose session a gateway remembers. */

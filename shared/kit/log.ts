@@ -69,8 +69,15 @@ export const createLog = (options: {
   name: string;
   secrets?: readonly string[];
   destination?: DestinationStream;
+  /** Keeps the finished lines. */
+  recent?: { add(line: string): void };
 }): Logger => {
   const scrub = scrubber(options.secrets ?? []);
+  const finish = (line: string): string => {
+    const clean = scrub(line);
+    options.recent?.add(clean);
+    return clean;
+  };
   const fields = allowedFields(shortener(scrub));
   return pino(
     {
@@ -89,7 +96,7 @@ export const createLog = (options: {
         const traceId = traceIdNow();
         return traceId === undefined ? {} : { traceId };
       },
-      hooks: { streamWrite: scrub },
+      hooks: { streamWrite: finish },
     },
     options.destination ?? fileDestination({ dest: 2, sync: true }),
   );

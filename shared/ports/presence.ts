@@ -1,5 +1,11 @@
 import type { WaitingDelivery } from '../domain/values/delivery.ts';
 
+/** Partitions of the commands that a process has held since the same time, ms since 1970. */
+export interface HeldPartitions {
+  readonly since: number;
+  readonly partitions: readonly number[];
+}
+
 /** The health of one process: its services, their problems and their metrics. */
 export interface HealthReport {
   readonly v: 1;
@@ -15,7 +21,11 @@ export interface HealthReport {
     readonly metrics: Readonly<Record<string, number>>;
     /** Of the delivery service: at most `reportedWaitingPlaces` of them. */
     readonly waiting?: readonly WaitingDelivery[];
+    /** Of a session host. */
+    readonly held?: readonly HeldPartitions[];
   }[];
+  /** A digest of each section of its configuration, without secrets. */
+  readonly config?: Readonly<Record<string, string>>;
 }
 
 /** The processes that are alive. A report that is not renewed expires within seconds. */

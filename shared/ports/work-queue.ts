@@ -71,5 +71,7 @@ export interface WorkQueue<T> {
   partitionOf(key: string): number;
   /** Messages that are not done yet: the queue's lag. */
   lag(): Promise<number>;
+  /** The same for each partition, without timers that are just due. */
+  lagByPartition(): Promise<readonly number[]>;
 }
 export type CommandBus = WorkQueue<CommandEnvelope>;

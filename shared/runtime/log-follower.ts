@@ -19,7 +19,7 @@ export interface LogFollowerOptions {
 /** Handles one commit; the next one is passed on when this is done. `gap`: what is lost in front of it (F13), if all headlines are read. */
 type Take = (commit: RecordedCommit, gap: HistoryGap | null) => Promise<void> | void;
 
-/** Sessions whose last commit a follower remembers, to see whether the next one follows: about 2 MB. */
+/** Sessions whose last commit a follower remembers at least, to see whether the next one follows: 2 to 4 MB. */
 const watchedSessions = 10_000;
 
 export interface Resuming {

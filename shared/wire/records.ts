@@ -33,6 +33,8 @@ export const codecOf = <T>(schema: z.ZodType<T, unknown>, maxBytes: number = lim
 
 const count = z.int().min(0);
 
+const pendingApproval = approvalRequest.extend({ requestedAt: z.number() });
+
 /** A row of the session index, as stored and as sent. */
 export const indexRow = z.object({
   key: sessionKey,
@@ -52,7 +54,8 @@ export const indexRow = z.object({
   queuedTurns: count,
   strangersQueued: z.array(z.string()).max(limits.queuedTurns).optional(),
   activeTurnId: z.string().nullable(),
-  approval: approvalRequest.extend({ requestedAt: z.number() }).nullable().default(null),
+  approval: pendingApproval.nullable().default(null),
+  questions: z.array(pendingApproval).max(limits.openQuestions).optional(),
   resultsUntil: z.number().optional(),
   thread: z.string().optional(),
   costUsd: z.number().min(0).default(0),
@@ -85,7 +88,8 @@ export const indexRow = z.object({
   deletedSeq: count.default(0),
   logBytes: count.optional(),
 }) satisfies z.ZodType<IndexRow, unknown>;
-export const indexRowCodec = codecOf<IndexRow>(indexRow);
+/** What is written was folded here, from commits that were checked; to check a row of forty fields costs more than to write it. */
+export const indexRowCodec: Codec<IndexRow> = { ...codecOf<IndexRow>(indexRow), encode: (row) => encode(row) };
 
 /** A sequence number of the event log: the position of the index or of the memory. */
 export const positionCodec = codecOf<{ seq: number }>(z.object({ seq: count }));
@@ -215,9 +219,14 @@ const healthReport = z.object({
         warnings: texts,
         metrics: z.record(z.string().max(128), z.number()),
         waiting: z.array(waitingDelivery).max(reportedWaitingPlaces).optional(),
+        held: z
+          .array(z.object({ since: timestamp, partitions: z.array(count).max(limits.partitions) }))
+          .max(limits.partitions)
+          .optional(),
       }),
     )
     .max(16),
+  config: z.record(z.string().max(64), z.string().max(64)).optional(),
 }) satisfies z.ZodType<HealthReport, unknown>;
 /** The health of a process, in the bucket of the hosts. */
 export const healthCodec = codecOf<HealthReport>(healthReport);

@@ -63,15 +63,15 @@ const effect = (name: string, idempotent: boolean): Tool => ({
 const all = [effect('charge', false), effect('put', true)];
 const tools: Tools = { of: () => all, problems: () => [], close: async () => {} };
 
-/** Two calls, one more, and the answer. */
-const script = [['charge', 'put'], ['put']];
+/** Two calls, one more, and the answer; or a call of the program's tool and the answer. */
+const scripts: Readonly<Record<string, string[][]>> = { go: [['charge', 'put'], ['put']], ask: [['get_weather']] };
 const model: Model = {
   name: 'script',
   windowTokens: 100_000,
-  step: async ({ step }: ModelRequest): Promise<StepOutcome> => {
+  step: async ({ step, prompt }: ModelRequest): Promise<StepOutcome> => {
     moment();
     const usage = { inputTokens: 1, outputTokens: 1, totalTokens: 2 };
-    const calls = (script[step - 1] ?? []).map((tool) => ({ tool, arguments: '{}' }));
+    const calls = (scripts[prompt]?.[step - 1] ?? []).map((tool) => ({ tool, arguments: '{}' }));
     moment();
     return calls.length > 0
       ? { kind: 'continue', text: '', model: 'script', usage, calls }

@@ -32,6 +32,8 @@ export const program = (): string => {
   return path;
 };
 
+const readyMs = 120_000;
+
 /** One `natter service NAME`, not yet started. */
 export const serviceProcess = (name: 'session' | 'checkpoint', environment: Readonly<Record<string, string>>): ServiceProcess => {
   const metrics: Record<string, number> = {};
@@ -74,7 +76,11 @@ export const serviceProcess = (name: 'session' | 'checkpoint', environment: Read
         Promise.reject(new Error(`natter service ${name} ended at its start: ${signal ?? code}; ${errors.at(-1) ?? ''}`)),
       );
       failed.catch(() => {});
-      await Promise.race([once(started, 'message'), failed]);
+      const signal = AbortSignal.timeout(readyMs);
+      const ready = once(started, 'message', { signal }).catch((cause: unknown) => {
+        throw new Error(`natter service ${name} was not ready after ${readyMs / 1_000} s; ${errors.at(-1) ?? ''}`, { cause });
+      });
+      await Promise.race([ready, failed]);
     },
     kill9: async () => void (await end('SIGKILL')),
     pause: () => void child?.kill('SIGSTOP'),

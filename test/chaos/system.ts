@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type JetStreamManager, jetstreamManager } from '@nats-io/jetstream';
@@ -37,8 +37,8 @@ export interface ChaosSystem {
   untilCaughtUp(): Promise<void>;
   /** Call after a server was started again: what `natter up` then does for its own. */
   provisionAgain(): Promise<void>;
-  /** Messages in a stream. */
-  messagesIn(stream: string): Promise<number>;
+  /** Commands in their stream, without the anchors of a replicated one (ADR 25). */
+  commandsInQueue(): Promise<number>;
   close(): Promise<void>;
 }
 
@@ -67,9 +67,12 @@ export const startSystem = async ({ setup, hosts, maxAckPending }: SystemOptions
   const manager = await jetstreamManager(connection, { checkAPI: false, timeout: 2_000 });
   const ports = await openNats(config, { name: 'chaos driver', clock: systemClock, ...broker.as('tester') });
 
+  // Services that expect another number of replicas than the streams have are not ready.
+  await writeFile(join(dataDir, 'natter.json'), JSON.stringify({ nats: { replicas } }));
   const environment = { NATS_URL: broker.url, NATS_USERS_DIR: broker.usersDir, NATTER_DATA_DIR: dataDir };
   const processes = Array.from({ length: hosts }, () => serviceProcess('session', environment));
   const checkpoint = serviceProcess('checkpoint', environment);
+  const streams = { ...streamNames(config.prefix), hosts: `KV_${bucketNames(config.prefix).hosts}` };
   const nodes = cluster?.nodes ?? (server === null ? [] : [server]);
 
   const close = async (): Promise<void> => {
@@ -91,14 +94,17 @@ export const startSystem = async ({ setup, hosts, maxAckPending }: SystemOptions
     nodes,
     hosts: processes,
     checkpoint,
-    streams: { ...streamNames(config.prefix), hosts: `KV_${bucketNames(config.prefix).hosts}` },
+    streams,
     leaderOf: (stream, consumer) =>
       cluster === null ? Promise.resolve(server as TestServer) : cluster.leaderOf(stream, consumer),
     untilCaughtUp: () => untilCaughtUp(manager, topology),
     provisionAgain: async () => {
       if (setup === 'up') await provision(connection, topology);
     },
-    messagesIn: async (stream) => (await manager.streams.info(stream)).state.messages,
+    commandsInQueue: async () => {
+      const { state } = await manager.streams.info(streams.commands, { subjects_filter: `${config.prefix}.command.>` });
+      return Object.values(state.subjects ?? {}).reduce((sum, messages) => sum + messages, 0);
+    },
     close,
   };
 };

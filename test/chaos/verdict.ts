@@ -14,13 +14,13 @@ export interface Aftermath {
   readonly followed: readonly RecordedCommit[];
   readonly snapshots: History['snapshots'];
   readonly index: History['index'];
-  /** Messages that are still in the command stream or among the dead letters. */
+  /** Commands that are still in their stream. */
   readonly leftOver: number;
   readonly deadLetters: number;
 }
 
 export const readAftermath = async (
-  { ports, streams, messagesIn }: ChaosSystem,
+  { ports, commandsInQueue }: ChaosSystem,
   keys: readonly SessionKey[],
   seen: Pick<Aftermath, 'commands' | 'followed'>,
 ): Promise<Aftermath> => {
@@ -35,7 +35,7 @@ export const readAftermath = async (
       return state === null ? [] : [{ host: 'the bucket', key, state }];
     }),
     index: rows.filter((row) => row !== null),
-    leftOver: await messagesIn(streams.commands),
+    leftOver: await commandsInQueue(),
     deadLetters: (await ports.deadLetters.list(100)).length,
   };
 };
@@ -79,6 +79,7 @@ const historyOf = ({ commands, commits, snapshots, index, leftOver }: Aftermath)
     writes: new Map(),
     damages: [],
     rollbacks: [],
+    losses: [],
     residents: [],
     index,
     unfinished: leftOver,

@@ -49,7 +49,8 @@ describe.each([
     await broker.stop();
   });
   afterEach(async () => {
-    for await (const { config } of manager.streams.list()) await manager.streams.delete(config.name);
+    const names = (await manager.streams.list().next()).map(({ config }) => config.name);
+    await Promise.all(names.map((name) => manager.streams.delete(name)));
   });
   const changed = (stream: string, change: Partial<Topology['streams'][number]>): Topology => ({
     ...topology,

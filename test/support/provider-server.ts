@@ -115,7 +115,8 @@ export interface Dialect {
   readonly kind: 'openai-compatible' | 'anthropic';
   begin(): string;
   text(...pieces: string[]): string;
-  thought(text: string): string;
+  /** Only Anthropic signs what it thinks. */
+  thought(text: string, signature?: string): string;
   /** A call whose arguments come in these fragments. */
   call(index: number, name: string, ...fragments: string[]): string;
   end(why: 'stop' | 'calls' | 'length' | 'refused', usage?: WireUsage): string;
@@ -190,7 +191,11 @@ export const anthropic: Dialect = {
       { type: 'text', text: '' },
       pieces.map((text) => ({ type: 'text_delta', text })),
     ),
-  thought: (thinking) => block(50, { type: 'thinking', thinking: '', signature: '' }, [{ type: 'thinking_delta', thinking }]),
+  thought: (thinking, signature) =>
+    block(50, { type: 'thinking', thinking: '', signature: '' }, [
+      { type: 'thinking_delta', thinking },
+      ...(signature === undefined ? [] : [{ type: 'signature_delta', signature }]),
+    ]),
   call: (index, name, ...fragments) =>
     block(
       index + 1,

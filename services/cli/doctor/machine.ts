@@ -1,8 +1,8 @@
 import { accessSync, constants, existsSync, readdirSync, readFileSync, statfsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Config } from '../../../shared/domain/config/schema.ts';
+import { type Finding, fail, ok, warn } from '../../../shared/runtime/doctor/finding.ts';
 import { usersFolder } from '../installation.ts';
-import { type Finding, fail, ok, warn } from './finding.ts';
 
 /** Checks of this machine. */
 

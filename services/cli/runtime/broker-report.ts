@@ -6,20 +6,18 @@ import { openNats } from '../../../shared/adapters/nats/open.ts';
 import { missingStreams, provision } from '../../../shared/adapters/nats/provision.ts';
 import { systemClock } from '../../../shared/kit/clock.ts';
 import { HealthProblem } from '../../../shared/kit/health-problem.ts';
-import { limits } from '../../../shared/kit/limits.ts';
 import type { IssuedToken } from '../../../shared/ports/access/tokens.ts';
-import { deliveryService } from '../../../shared/ports/dead-letters.ts';
-import type { HealthReport } from '../../../shared/ports/presence.ts';
-import { commitsBehind } from '../../../shared/runtime/commits-behind.ts';
 import type { Config } from '../../../shared/runtime/config/load.ts';
+import { type SystemReport, systemReport } from '../../../shared/runtime/doctor/system.ts';
 import type { BrokerUser } from '../../../shared/wire/grants.ts';
 import type { Topology } from '../../../shared/wire/topology.ts';
 import { type BrokerAddress, topologyFor, withBroker } from './broker.ts';
 import { findLoss } from './log-loss.ts';
 import { findQueueLosses } from './queue-loss.ts';
+import { logResources } from './with-log.ts';
 
 /** What the broker has, compared with what it should have. */
-export interface BrokerReport {
+export interface BrokerReport extends SystemReport {
   readonly version: string;
   /** Used and allowed bytes of JetStream; `null` if it is not enabled or the broker is too old. `limitBytes` is `null` without a limit. */
   readonly storage: { readonly usedBytes: number; readonly limitBytes: number | null } | null;
@@ -30,19 +28,8 @@ export interface BrokerReport {
   readonly restored: readonly string[];
   /** Settings that differ, as text. */
   readonly drift: readonly string[];
-  /** Why the services could not rely on it; the same that `/readyz` says. */
-  readonly problems: readonly HealthProblem[];
-  readonly lastSeq: number;
   /** What the log has lost of what was seen of it, one line for each witness (I13). */
   readonly losses: readonly string[];
-  /** The position of each reader of the log. */
-  readonly cursors: readonly { readonly name: string; readonly seq: number; readonly behind: number }[];
-  /** Messages not yet processed. */
-  readonly queues: readonly { readonly name: string; readonly count: number }[];
-  readonly processes: readonly HealthReport[];
-  readonly deadLetters: number;
-  /** Those of them that are outgoing messages which may not have arrived (D12). */
-  readonly openDeliveries: number;
   readonly tokens: readonly IssuedToken[];
 }
 const nothing = {
@@ -99,58 +86,22 @@ const contents = async (
   config: Config,
   address: BrokerAddress,
   connection: NatsConnection,
-): Promise<
-  Pick<
-    BrokerReport,
-    'problems' | 'lastSeq' | 'losses' | 'cursors' | 'queues' | 'processes' | 'deadLetters' | 'openDeliveries' | 'tokens'
-  >
-> => {
+): Promise<SystemReport & Pick<BrokerReport, 'losses' | 'tokens'>> => {
   const ports = await openNats(config, { name: 'natter doctor', clock: systemClock, ...address });
   try {
-    const losses = (await findLoss({ config, connection, ports }))?.problems ?? [];
+    const losses = (await findLoss(await logResources(config, connection, ports)))?.problems ?? [];
     const lostQueues = await findQueueLosses({ config, connection });
+    const issued = await ports.tokens.watch();
+    const report = await systemReport(ports);
+    const tokens = [...issued.all()];
+    await issued.close();
     const problems = [
       ...lostQueues.map(({ problem }) => new HealthProblem('queue_went_back', problem)),
       // Whether a queue went back is known by now.
-      ...ports.problems().filter(({ code }) => lostQueues.length === 0 || code !== 'starting'),
+      ...report.problems.filter(({ code }) => lostQueues.length === 0 || code !== 'starting'),
     ];
-    const issued = await ports.tokens.watch();
-    const [{ lastSeq }, delivery, index, processes, commands, inbound, checkpoints, deadLetters, openDeliveries] =
-      await Promise.all([
-        ports.events.info(),
-        ports.cursors.get('delivery').then(({ seq }) => seq),
-        ports.index.position(),
-        ports.presence.list(),
-        ports.commands.lag(),
-        ports.inbound.lag(),
-        ports.checkpoints.lag(),
-        ports.deadLetters.count(),
-        ports.deadLetters.count(deliveryService),
-      ]);
-    const tokens = [...issued.all()];
-    await issued.close();
-    return {
-      ...{ problems, lastSeq, losses, processes, deadLetters, openDeliveries, tokens },
-      cursors: [
-        // Its cursor stands at the last commit that sends something, so what it is behind is what it has in hand.
-        { name: 'delivery', seq: delivery, behind: deliveryBehind(processes, lastSeq - delivery) },
-        { name: 'index', seq: index, behind: await commitsBehind(ports.events, index) },
-      ],
-      queues: [
-        { name: 'commands', count: commands },
-        { name: 'inbound', count: inbound },
-        { name: 'checkpoints', count: checkpoints },
-      ],
-    };
+    return { ...report, problems, losses, tokens };
   } finally {
     await ports.close();
   }
-};
-
-/** What delivery is behind: the outbounds in hand, and what waits in the log. If its window is full, the rest of the log waits as well. */
-export const deliveryBehind = (processes: readonly HealthReport[], unread: number): number => {
-  const inHand = processes
-    .flatMap(({ services }) => services.filter(({ name }) => name === 'delivery'))
-    .reduce((sum, { metrics }) => sum + (metrics.in_hand ?? 0) + (metrics.waiting ?? 0), 0);
-  return inHand < limits.deliveryWindow ? inHand : Math.max(inHand, unread);
 };

@@ -5,11 +5,11 @@ import type { Outlet } from '../../../shared/ports/outlet.ts';
 import { type Config, keysOf } from '../../../shared/runtime/config/load.ts';
 import { type Current, withLiveSession } from '../../../shared/runtime/config/reload.ts';
 import type { Service } from '../../../shared/runtime/service.ts';
+import type { WorkerName } from '../../../shared/runtime/worker-names.ts';
 import { type CheckpointOptions, startCheckpoint } from '../../checkpoint/main.ts';
 import { startDelivery } from '../../delivery/main.ts';
 import { startRouter } from '../../router/main.ts';
 import { startSession } from '../../session/main.ts';
-import type { WorkerName } from '../worker-names.ts';
 
 export interface WorkerOptions {
   readonly config: Current<Config>;

@@ -1,3 +1,4 @@
+import { ProviderEmbeddings } from '../../../shared/adapters/model/embeddings.ts';
 import { openNats } from '../../../shared/adapters/nats/open.ts';
 import { systemClock } from '../../../shared/kit/clock.ts';
 import { HealthProblem, readinessOf } from '../../../shared/kit/health-problem.ts';
@@ -5,13 +6,14 @@ import { createLog, type Logger } from '../../../shared/kit/log.ts';
 import { type Config, secretsOf } from '../../../shared/runtime/config/load.ts';
 import { withProviderKeys } from '../../../shared/runtime/config/provider-keys.ts';
 import type { LiveConfig } from '../../../shared/runtime/config/reload.ts';
+import { RecentLog } from '../../../shared/runtime/recent-log.ts';
 import type { Service } from '../../../shared/runtime/service.ts';
 import { startTracing } from '../../../shared/runtime/telemetry/start.ts';
+import type { ServiceName } from '../../../shared/runtime/worker-names.ts';
 import { refusePublicBind, startGateway } from '../../gateway/main.ts';
-import { type CommonOptions, configOf } from '../access.ts';
+import { type CommonOptions, configOf, sourceOf } from '../access.ts';
 import { gatewayToken, type Installation, installationIn, isAlive } from '../installation.ts';
 import type { World } from '../terminal.ts';
-import type { ServiceName } from '../worker-names.ts';
 import { existingBroker, secretsOfBroker } from './broker.ts';
 import { startWorker, uniqueMember } from './compose.ts';
 import { openConfig } from './configuration.ts';
@@ -36,6 +38,7 @@ interface Resources {
   readonly tracing: Awaited<ReturnType<typeof startTracing>>;
   readonly ports: OpenPorts;
   readonly log: Logger;
+  readonly recent: RecentLog;
   readonly token: string;
   /** The environment, with the keys of the providers where the service asks models. */
   readonly env: World['env'];
@@ -63,7 +66,7 @@ export const runService = async (world: World, name: ServiceName, options: Servi
     // A gateway answers at once, that it is not ready.
     if (name !== 'gateway') await brokerUsable(ports, stopping);
     if (!stopping.aborted) {
-      const service = await startService(world, name, resources);
+      const service = await startService(world, name, resources, options);
       started.push(service);
       await serve(world, { ...service, problems }, resources, stopping);
     }
@@ -114,24 +117,39 @@ const openResources = async (world: World, name: ServiceName, options: ServiceOp
   const broker = existingBroker(config, installation, name);
   const token = gatewayToken(config, installation);
   const tokens = [token, ...secretsOfBroker(broker)];
-  const env = name === 'session' || name === 'checkpoint' ? withProviderKeys(config, world.env) : world.env;
-  const log = createLog({ level: config.log.level, name: 'natter', secrets: [...tokens, ...secretsOf(config, env)] });
+  const env = keysFor(name, config, world.env);
+  const recent = new RecentLog();
+  const log = createLog({ level: config.log.level, name: 'natter', secrets: [...tokens, ...secretsOf(config, env)], recent });
   const live = openConfig(world, options, { start: config, load: () => configOf(world, options), log });
   const tracing = await startTracing(world.env, `natter-${name}`, log);
   const key = snapshotKeyFor(config, installation);
   const ports = await openNats(config, { name: `natter ${name}`, clock: systemClock, log, ...broker, ...key });
-  return { config, live, installation, tracing, ports, log, token, env, tokens };
+  return { config, live, installation, tracing, ports, log, recent, token, env, tokens };
+};
+
+/** The gateway asks a provider for embeddings alone: where it may not have the keys, it works without them. */
+const keysFor = (name: ServiceName, config: Config, env: World['env']): World['env'] => {
+  if (name === 'router' || name === 'delivery') return env;
+  try {
+    return withProviderKeys(config, env);
+  } catch (error) {
+    if (name === 'gateway') return env;
+    throw error;
+  }
 };
 
 const startService = async (
   world: World,
   name: ServiceName,
-  { config, live, installation, ports, log, token, env, tokens }: Resources,
+  { config, live, installation, ports, log, recent, token, env, tokens }: Resources,
+  options: ServiceOptions,
 ): Promise<Service> => {
   const { version } = world;
   if (name !== 'gateway') return startWorker(name, { config: live, ports, log, env, tokens, version });
   const skills = await openSkills(world, config, log);
-  const gateway = await startGateway({ config: live, ports, log, token, version: world.version, skills });
+  const embeddings = new ProviderEmbeddings(() => live.current(), env, systemClock);
+  const insight = { configSource: sourceOf(world, options), recentLog: recent };
+  const gateway = await startGateway({ config: live, ports, log, token, version: world.version, skills, embeddings, insight });
   installation.prepare();
   if (!isAlive(installation.gateway()?.pid)) installation.writeGateway({ url: gateway.url, token, pid: process.pid });
   return gateway;
@@ -150,10 +168,10 @@ const problemsOf = (
 };
 
 /** Logs the service's problems and reports its health until the signal aborts. */
-const watch = (world: World, service: Service, { ports, log }: Resources, signal: AbortSignal): Promise<void> => {
+const watch = (world: World, service: Service, { ports, log, live }: Resources, signal: AbortSignal): Promise<void> => {
   const clock = systemClock;
   void watchProblems([service], { clock, log, signal });
-  const report = { process: uniqueMember(service.name), version: world.version, presence: ports.presence };
+  const report = { process: uniqueMember(service.name), version: world.version, presence: ports.presence, config: live };
   return reportHealth(() => [service], { ...report, clock, log, signal });
 };
 

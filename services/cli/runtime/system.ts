@@ -1,3 +1,4 @@
+import { ProviderEmbeddings } from '../../../shared/adapters/model/embeddings.ts';
 import { offlineIntroduction } from '../../../shared/adapters/model/offline.ts';
 import { openNats } from '../../../shared/adapters/nats/open.ts';
 import { LogTail } from '../../../shared/adapters/streams/log-tail.ts';
@@ -8,12 +9,12 @@ import type { Config } from '../../../shared/runtime/config/load.ts';
 import type { Current } from '../../../shared/runtime/config/reload.ts';
 import type { Service } from '../../../shared/runtime/service.ts';
 import type { SkillLibrary } from '../../../shared/runtime/skills/library.ts';
+import { type ServiceName, workerNames } from '../../../shared/runtime/worker-names.ts';
 import { terminalOutlet } from '../../delivery/outlets/terminal.ts';
-import { type Gateway, startGateway } from '../../gateway/main.ts';
+import { type Gateway, type Insight, startGateway } from '../../gateway/main.ts';
 import { callerOf } from '../init/caller.ts';
 import type { Installation } from '../installation.ts';
 import type { World } from '../terminal.ts';
-import { type ServiceName, workerNames } from '../worker-names.ts';
 import { type Broker, provisionBroker, secretsOfBroker, startBroker, topologyFor } from './broker.ts';
 import { startWorker, uniqueMember } from './compose.ts';
 import { reportHealth } from './health/report.ts';
@@ -36,6 +37,8 @@ export interface SystemOptions {
   /** Arguments that give a child process the same configuration. */
   readonly childArguments: readonly string[];
   readonly logFile: number;
+  /** What the gateway may show of this process. */
+  readonly insight?: Insight;
 }
 
 /** Everything that runs, in the order it was started. */
@@ -78,8 +81,8 @@ export const startSystem = async (options: SystemOptions): Promise<System> => {
     const hosts = await startWorkers(options, running, broker);
     const { gateway, ports } = await startOwnGateway(options, running, broker);
     const services = (): Service[] => [...running.workers, gateway];
-    const { world, clock, log } = options;
-    const report = { process: uniqueMember('up'), version: world.version, presence: ports.presence };
+    const { world, clock, log, config } = options;
+    const report = { process: uniqueMember('up'), version: world.version, presence: ports.presence, config };
     running.reporting = reportHealth(services, { ...report, clock, log, signal: stopping.signal });
     return { broker, gateway, hosts, services, stop };
   } catch (error) {
@@ -161,13 +164,24 @@ const startOwnGateway = async (
   running: Running,
   broker: Broker,
 ): Promise<{ gateway: Gateway; ports: Ports }> => {
-  const { world, config, token } = options;
+  const { world, config, token, insight } = options;
   const ports = await openPorts(options, running, broker, 'gateway');
   const log = options.log.child({ service: 'gateway' });
   const skills = await openSkills(world, config.current(), log);
   running.skills = skills;
   const services = (): Service[] => [...running.workers];
-  const gateway = await startGateway({ config, ports, log, token, version: world.version, skills, services });
+  const embeddings = new ProviderEmbeddings(() => config.current(), options.keys ?? world.env, options.clock);
+  const gateway = await startGateway({
+    config,
+    ports,
+    log,
+    token,
+    version: world.version,
+    skills,
+    embeddings,
+    services,
+    ...(insight && { insight }),
+  });
   running.gateway = gateway;
   return { gateway, ports };
 };

@@ -6,8 +6,9 @@ import { dangers, ownerless } from '../../../shared/domain/routing/dm-safety.ts'
 import { systemClock } from '../../../shared/kit/clock.ts';
 import { createLog } from '../../../shared/kit/log.ts';
 import { type Config, secretsOf } from '../../../shared/runtime/config/load.ts';
+import { RecentLog } from '../../../shared/runtime/recent-log.ts';
 import { startTracing } from '../../../shared/runtime/telemetry/start.ts';
-import { type CommonOptions, configOf, mainSessionKey } from '../access.ts';
+import { type CommonOptions, configOf, mainSessionKey, sourceOf } from '../access.ts';
 import { Chat } from '../chat/chat.ts';
 import { knownWords } from '../chat/known-words.ts';
 import { callerOf } from '../init/caller.ts';
@@ -41,11 +42,13 @@ export const up = async (world: World, options: UpOptions): Promise<void> => {
   const chatting = options.chat && terminal.interactive;
   // During a chat the log goes to a file, so that no log lines appear between the answers.
   const logFile = chatting ? openSync(installation.paths.log, 'a', 0o600) : 2;
+  const recentLog = new RecentLog();
   const log = createLog({
     level: config.log.level,
     name: 'natter',
     secrets: [token, ...secretsOf(config, keys)],
     destination: destination({ fd: logFile, sync: true }),
+    recent: recentLog,
   });
   const live = openConfig(world, options, { start: config, load: () => settle(world, options).config, log });
   const clock = systemClock;
@@ -66,6 +69,7 @@ export const up = async (world: World, options: UpOptions): Promise<void> => {
     hosts,
     childArguments,
     logFile,
+    insight: { configSource: sourceOf(world, options), recentLog },
   });
   try {
     installation.writeGateway({ url: system.gateway.url, token, pid: process.pid });

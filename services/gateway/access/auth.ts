@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ChangeKind, Principal } from '../../../shared/domain/access/access.ts';
 import { hasCode, NatterError } from '../../../shared/kit/errors.ts';
+import { Ending } from '../../../shared/kit/signal.ts';
 import { RateLimit } from '../../../shared/runtime/rate-limit.ts';
 import { checkChange } from '../commands/envelope.ts';
 import { noDigest, type TokenBearer } from '../context/callers.ts';
@@ -16,7 +17,7 @@ declare module 'fastify' {
     /** SHA-256 of their token. */
     digest: Buffer;
     /** Aborts once the token is no longer valid, with a `NatterError` as its reason. Streams and waits end then. */
-    ended: AbortSignal;
+    ended: Ending;
   }
   interface FastifyContextConfig {
     /** What the route changes. Default: nothing for `GET`, sessions for every other method. */
@@ -33,7 +34,7 @@ declare module 'fastify' {
 /** The principal of a call until its token is known: it takes part in no session. */
 const nobody: Principal = Object.freeze({ role: 'participant', principal: '' });
 /** Never aborts. */
-const never = new AbortController().signal;
+const never = new Ending();
 /** How long a call may take to report that its token has ended, before its connection is cut. */
 const cutMs = 2_000;
 
@@ -81,7 +82,7 @@ export const guardOf = (context: GatewayContext): Guard => {
     count(caller);
     checkChange(principal, changeOf(request));
     // No stream and no wait outlives its token.
-    ended.addEventListener('abort', () => void clock.sleep(cutMs).then(() => reply.raw.destroy()), { once: true });
+    ended.addEventListener('abort', () => void clock.sleep(cutMs).then(() => reply.raw.destroy()));
   };
   return { pass, callerOf, admit, count };
 };

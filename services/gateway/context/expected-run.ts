@@ -9,12 +9,10 @@ import {
 } from '../../../shared/domain/projections/run.ts';
 import type { CommandAnswer } from '../../../shared/domain/session/envelope.ts';
 import { hasCode } from '../../../shared/kit/errors.ts';
+import { Ending } from '../../../shared/kit/signal.ts';
 import type { Ports } from '../../../shared/ports/index.ts';
 import { findRun } from '../../../shared/runtime/session-tools/find-run.ts';
 import type { EventFeed } from './event-feed.ts';
-
-/** The reason of an abort that nobody looks at: the default would be an exception with a stack trace. */
-const notThrown = null;
 
 export interface Expectation {
   /** Nothing recorded up to there is reported. */
@@ -47,8 +45,8 @@ export class ExpectedRun {
   readonly #key: SessionKey;
   readonly #runId: string;
   readonly #expectation: Expectation;
-  /** Aborts when nothing more is waited for. */
-  readonly #over = new AbortController();
+  /** Nothing more is waited for. */
+  readonly #over = new Ending();
   readonly #outcome: Promise<Run | null>;
   readonly #ends: (() => void)[] = [];
   #settle: (run: Run | null | Promise<Run | null>) => void = () => {};
@@ -71,13 +69,13 @@ export class ExpectedRun {
   async after(duplicate: boolean): Promise<Run> {
     const { signal, waitMs } = this.#expectation;
     const leave = (): void => {
-      this.#over.abort(notThrown);
+      this.#over.abort();
       this.#settle(null);
     };
     signal.addEventListener('abort', leave);
     this.#ends.push(() => signal.removeEventListener('abort', leave));
     if (signal.aborted) leave();
-    void this.#sources.ports.clock.sleep(waitMs, this.#over.signal).then(leave);
+    void this.#sources.ports.clock.sleep(waitMs, this.#over).then(leave);
     if (duplicate) this.#settle(this.#recordedBefore());
     const message = "no outcome yet; the run continues: request it again, or read the session's messages";
     const timeout: Run = { runId: this.#runId, status: 'timeout', error: { code: 'timeout', message } };
@@ -93,7 +91,7 @@ export class ExpectedRun {
 
   /** Stops waiting. */
   end(): void {
-    this.#over.abort(notThrown);
+    this.#over.abort();
     for (const end of this.#ends.splice(0)) end();
   }
 
@@ -128,7 +126,10 @@ export class ExpectedRun {
 
   #recordedBefore(): Promise<Run | null> {
     const { seen: after, waitMs, isEnough } = this.#expectation;
-    return this.#sources.recorded(this.#key, this.#runId, { after, waitMs, isEnough, signal: this.#over.signal });
+    const over = new AbortController();
+    if (this.#over.aborted) over.abort(null);
+    this.#over.addEventListener('abort', () => over.abort(null));
+    return this.#sources.recorded(this.#key, this.#runId, { after, waitMs, isEnough, signal: over.signal });
   }
 
   #isEnough(run: Run | null): boolean {

@@ -2,7 +2,11 @@ import type { Config } from '../../../shared/domain/config/schema.ts';
 import type { HealthProblem } from '../../../shared/kit/health-problem.ts';
 import type { Logger } from '../../../shared/kit/log.ts';
 import type { Ports } from '../../../shared/ports/index.ts';
+import type { Embeddings } from '../../../shared/ports/models/embeddings.ts';
+import type { ConfigSource } from '../../../shared/runtime/config/load.ts';
 import type { PairingDecisions } from '../../../shared/runtime/pairing-decisions.ts';
+import type { RecentLog } from '../../../shared/runtime/recent-log.ts';
+import type { SkillLibrary } from '../../../shared/runtime/skills/library.ts';
 import type { ConcurrencyQuota } from '../http/concurrency-quota.ts';
 import type { Access } from './access.ts';
 import type { Audit } from './audit.ts';
@@ -20,6 +24,12 @@ import type { RecentApprovals } from './recent-approvals.ts';
 import type { Runs } from './runs.ts';
 import type { SessionList } from './session-list.ts';
 import type { Tickets } from './tickets.ts';
+
+/** What the owner may look at of this process. */
+export interface Insight {
+  readonly configSource: ConfigSource;
+  readonly recentLog: RecentLog;
+}
 
 /** What operations work with: the ports, this gateway's caches and its quotas. */
 export interface GatewayContext {
@@ -47,6 +57,10 @@ export interface GatewayContext {
   readonly metrics: GatewayMetrics;
   /** For MCP clients of the owner. */
   readonly skills?: OfferedSkills | undefined;
+  readonly embeddings?: Embeddings | undefined;
+  /** The folders of skills that this process finds, with what each one lacks. */
+  readonly library?: Pick<SkillLibrary, 'take' | 'explain'> | undefined;
+  readonly insight?: Insight | undefined;
   /** For event streams, for calls that wait, and for WebSockets. */
   readonly streams: ConcurrencyQuota;
   readonly waits: ConcurrencyQuota;

@@ -1,5 +1,6 @@
 import { type Clock, untilBeat } from '../../../shared/kit/clock.ts';
 import { NatterError } from '../../../shared/kit/errors.ts';
+import { Ending } from '../../../shared/kit/signal.ts';
 import type { Callers, TokenBearer } from './callers.ts';
 
 /** How often it is asked whether those who are in may stay, ms. */
@@ -7,7 +8,7 @@ const askMs = 500;
 
 /** A call in progress. `ended` aborts with a `NatterError('unauthorized')` once its token is no longer valid. */
 export interface OpenCall {
-  readonly ended: AbortSignal;
+  readonly ended: Ending;
   /** Call this when the call is over. */
   over(): void;
 }
@@ -16,7 +17,7 @@ export interface OpenCall {
 export class OpenCalls {
   readonly #callers: Callers;
   readonly #clock: Clock;
-  readonly #open = new Map<AbortController, TokenBearer>();
+  readonly #open = new Map<Ending, TokenBearer>();
   readonly #closing = new AbortController();
   readonly #asking: Promise<void>;
 
@@ -27,9 +28,9 @@ export class OpenCalls {
   }
 
   begin(caller: TokenBearer): OpenCall {
-    const controller = new AbortController();
-    this.#open.set(controller, caller);
-    return { ended: controller.signal, over: () => void this.#open.delete(controller) };
+    const ended = new Ending();
+    this.#open.set(ended, caller);
+    return { ended, over: () => void this.#open.delete(ended) };
   }
 
   async close(): Promise<void> {
@@ -40,11 +41,11 @@ export class OpenCalls {
   async #ask(): Promise<void> {
     const { signal } = this.#closing;
     while (!signal.aborted) {
-      for (const [controller, caller] of this.#open) {
+      for (const [ended, caller] of this.#open) {
         const problem = this.#callers.problemOf(caller);
         if (problem === null) continue;
-        this.#open.delete(controller);
-        controller.abort(new NatterError('unauthorized', problem));
+        this.#open.delete(ended);
+        ended.abort(new NatterError('unauthorized', problem));
       }
       await this.#clock.sleep(untilBeat(this.#clock, askMs), signal);
     }

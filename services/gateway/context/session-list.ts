@@ -1,6 +1,6 @@
 import { channelOfNamespace } from '../../../shared/domain/access/access.ts';
 import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
-import type { IndexRow } from '../../../shared/domain/projections/index-row.ts';
+import { type IndexRow, pendingIn } from '../../../shared/domain/projections/index-row.ts';
 import type { ListKind } from '../../../shared/domain/projections/schemas.ts';
 import { listFactsOf } from '../../../shared/domain/projections/session-row.ts';
 import type { RecordedCommit } from '../../../shared/domain/session/envelope.ts';
@@ -75,7 +75,7 @@ const placeOf = (cursor: string): RowPlace => {
 const facetOf = (row: IndexRow, mainKey: string): string => {
   if (row.deleted || row.generation === 0) return '';
   const { kind, channel, internal } = listFactsOf(row, mainKey);
-  const asks = row.approval === null ? '' : 'asks';
+  const asks = pendingIn(row).length === 0 ? '' : 'asks';
   return [asks, row.status, kind, internal ?? '', headOf(row.key), channel].join(' ');
 };
 
@@ -173,7 +173,7 @@ export class SessionList {
 
   /** The session in which this approval is pending (A5/62). */
   awaiting(approvalId: string): SessionKey | undefined {
-    for (const row of this.allAwaiting()) if (row.approval?.approvalId === approvalId) return row.key;
+    for (const row of this.allAwaiting()) if (pendingIn(row).some((open) => open.approvalId === approvalId)) return row.key;
     return undefined;
   }
 
@@ -198,12 +198,13 @@ export class SessionList {
   counts(): SessionCounts {
     const sessions = { idle: 0, running: 0, awaiting_approval: 0, awaiting_results: 0, inactive: 0 };
     let [pending, oldestAt]: [number, number | null] = [0, null];
-    for (const { deleted, generation, status, approval } of this.#view?.rows() ?? []) {
-      if (deleted || generation === 0) continue;
-      sessions[status] += 1;
-      if (approval === null) continue;
-      pending += 1;
-      oldestAt = Math.min(oldestAt ?? approval.requestedAt, approval.requestedAt);
+    for (const row of this.#view?.rows() ?? []) {
+      if (row.deleted || row.generation === 0) continue;
+      sessions[row.status] += 1;
+      for (const { requestedAt } of pendingIn(row)) {
+        pending += 1;
+        oldestAt = Math.min(oldestAt ?? requestedAt, requestedAt);
+      }
     }
     return { sessions, approvals: { pending, oldestAt } };
   }

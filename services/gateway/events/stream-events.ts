@@ -62,7 +62,7 @@ export const streamEvents = async (
   const client = new SseStream(reply.raw, { clock: ports.clock, headers, cursor: formatCursor(cursor), closing });
   const { signal } = client;
   const ended = () => client.end(lastFrame(request.ended.reason, cursor));
-  request.ended.addEventListener('abort', ended, { once: true, signal });
+  request.ended.addEventListener('abort', ended);
   const write = async (text: string): Promise<boolean> => {
     const taken = await client.write(text);
     if (!taken) client.end(tooSlow(cursor));

@@ -1,4 +1,5 @@
 import type { FastifyReply } from 'fastify';
+import { whenAborted } from '../../../shared/kit/signal.ts';
 import type { GatewayContext } from '../context/gateway-context.ts';
 
 /**
@@ -18,7 +19,7 @@ export const waiting = async <T>(
   const expel = () => gone.abort(ended.reason);
   // Not AbortSignal.any: each call would leave a listener on the long-lived signal.
   reply.raw.once('close', leave);
-  closing.addEventListener('abort', leave);
+  const notClosing = whenAborted(closing, leave);
   ended.addEventListener('abort', expel);
   if (closing.aborted) leave();
   try {
@@ -27,7 +28,7 @@ export const waiting = async <T>(
     return result;
   } finally {
     reply.raw.off('close', leave);
-    closing.removeEventListener('abort', leave);
+    notClosing();
     ended.removeEventListener('abort', expel);
     done();
   }

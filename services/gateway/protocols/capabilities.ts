@@ -3,6 +3,7 @@ import { auditOperations } from '../audit/operations.ts';
 import { deadLetterOperations } from '../dead-letters/operations.ts';
 import { deliveryOperations } from '../deliveries/operations.ts';
 import { eventOperations } from '../events/operations.ts';
+import { inspectionOperations } from '../inspection/operations.ts';
 import { memoryOperations } from '../memory/operations.ts';
 import { messageOperations } from '../messages/operations.ts';
 import type { Operation } from '../operation/operation.ts';
@@ -36,4 +37,5 @@ export const capabilities: readonly Operation[] = [
   ...deliveryOperations,
   ...pairingOperations,
   ...systemOperations,
+  ...inspectionOperations,
 ];

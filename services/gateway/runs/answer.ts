@@ -10,6 +10,12 @@ export interface Tokens {
   readonly total: number;
 }
 
+/** What the model thought in one step. */
+export interface StepThoughts {
+  readonly step: number;
+  readonly text: string;
+}
+
 /** Separates the texts of two steps. */
 export const between = '\n\n';
 
@@ -28,6 +34,9 @@ export class Answer {
   #step = 0;
   #calls = new Map<string, ToolCall>();
   #handedOver: readonly ToolCall[] = [];
+  #isTruncated = false;
+  #showsReasoning = false;
+  #thoughts: StepThoughts[] = [];
 
   constructor(runId: string) {
     this.#runId = runId;
@@ -48,6 +57,14 @@ export class Answer {
   /** The calls that are the program's to run: the answer ends with them. */
   get calls(): readonly ToolCall[] {
     return this.#handedOver;
+  }
+  /** The last step ended at the limit of its output tokens. */
+  get isTruncated(): boolean {
+    return this.#isTruncated;
+  }
+  /** What the model thought in each step, as far as it is recorded, if whoever asked wants to see it. */
+  get thoughts(): readonly StepThoughts[] {
+    return this.#showsReasoning ? this.#thoughts : [];
   }
   /** The run's message, or the results that began it, were among the commits, so nothing is missing. */
   get isWhole(): boolean {
@@ -74,9 +91,14 @@ export class Answer {
     this.#turnId = turnId;
     if (run !== null) this.#at ??= commit.at;
     for (const event of commit.events) {
-      if (event.type === 'user_message' && event.turnId === this.#runId) this.#isWhole = true;
-      if (event.type === 'client_results_received' && event.runId === this.#runId)
+      if (event.type === 'user_message' && event.turnId === this.#runId) {
+        this.#isWhole = true;
+        this.#showsReasoning = event.message.client?.showsReasoning === true;
+      }
+      if (event.type === 'client_results_received' && event.runId === this.#runId) {
         [this.#isWhole, this.#step] = [true, event.step - 1];
+        this.#showsReasoning = event.client?.showsReasoning === true;
+      }
       if (event.type === 'client_results_awaited' && event.turn.id === turnId) this.#handOver(event.calls);
       if (event.type !== 'model_step' || event.turn.id !== turnId) continue;
       this.#calls = new Map(event.calls?.map((call) => [call.callId, call]));
@@ -85,6 +107,9 @@ export class Answer {
       const { input, output, total } = this.#tokens;
       this.#tokens = { input: input + inputTokens, output: output + outputTokens, total: total + totalTokens };
       if (event.flush) continue;
+      this.#isTruncated = event.truncated === true;
+      const thought = (event.reasoning ?? []).flatMap((part) => (part.text === '' ? [] : [part.text]));
+      if (thought.length > 0) this.#thoughts.push({ step: event.step, text: thought.join(between) });
       const text = withoutSilence(event.text);
       if (text !== '') this.#texts.push(text);
       said(text, event.step);

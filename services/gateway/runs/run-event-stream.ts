@@ -38,7 +38,7 @@ export interface RunResult {
   readonly wasAsked: boolean;
 }
 
-/** The last event: the run is over, or awaits approval or results. `tokens` are those of the run so far, `earlier` those that an earlier stream reported. */
+/** The last event, as `Answer` has it: the run is over, or awaits approval or results. `earlier`: tokens that an earlier stream reported. */
 export interface RunEnd {
   readonly type: 'end';
   readonly run: Extract<Run, { status: 'ok' | 'error' | 'awaiting_approval' | 'awaiting_results' }>;
@@ -47,8 +47,8 @@ export interface RunEnd {
   readonly model: string | null;
   readonly tokens: Tokens;
   readonly earlier: Tokens;
+  readonly isTruncated: boolean;
 }
-
 const none: Tokens = { input: 0, output: 0, total: 0 };
 
 type Called = ToolCall & { readonly messageId: string; readonly step: number };
@@ -188,10 +188,10 @@ export class RunEventStream {
     if (run.status === 'ok' && this.#saysNothing) this.#say(this.#answer.text, Math.max(1, this.#step));
     if (run.status === 'ok' || run.status === 'error') this.#cutOff();
     this.#close();
-    const { tokens } = this.#answer;
+    const { tokens, isTruncated } = this.#answer;
     const asked = run.status === 'awaiting_approval' ? this.#asked : null;
-    const [sessionId, model, earlier] = [this.#sessionId, this.#model, this.#earlier];
-    this.#events.push({ type: 'end', run, asked, sessionId, model, tokens, earlier });
+    const facts = { sessionId: this.#sessionId, model: this.#model, tokens, earlier: this.#earlier, isTruncated };
+    this.#events.push({ type: 'end', run, asked, ...facts });
   }
 
   /** Ends the reported calls that the turn has cut off: a page would wait for them, or ask again and again. */

@@ -9,7 +9,7 @@ import { readJson } from '../http/input.ts';
 import { errorHandler, problemOf, sendProblem } from '../http/problem.ts';
 import { pageRoutes } from '../page/routes.ts';
 import { mcpRoutes } from '../protocols/mcp/routes.ts';
-import { isOpenAiPath, unknownPath } from '../protocols/openai/unknown-path.ts';
+import { isOpenAiPath, unknownPath } from '../protocols/openai/format/unknown-path.ts';
 import { registerOperations } from '../protocols/rest/register.ts';
 import { webSocketRoutes } from '../protocols/ws/routes.ts';
 import { boundConnections, Pipelines } from './connections.ts';

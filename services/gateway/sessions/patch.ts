@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { resolveModel } from '../../../shared/domain/config/model-name.ts';
 import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
 import { thinkingLevels, verboseLevels } from '../../../shared/domain/values/levels.ts';
+import { metadata } from '../../../shared/domain/values/metadata.ts';
 import { queueModes } from '../../../shared/domain/values/queue-rule.ts';
 import { activations, settings } from '../../../shared/domain/values/types.ts';
 import { NatterError } from '../../../shared/kit/errors.ts';
@@ -28,6 +29,7 @@ export const patchBody = z.strictObject({
   description: nullable(settings.shape.description.unwrap()),
   pinned: nullable(settings.shape.pinned.unwrap()),
   labels: nullable(settings.shape.labels.unwrap()),
+  metadata: nullable(metadata),
 });
 
 export interface SettingsPatch {

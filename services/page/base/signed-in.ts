@@ -23,6 +23,13 @@ export const signInProblem = signal<string | null>(null);
 
 export const client: NatterClient = createClient({ url: location.origin, token: () => token });
 
+/** The text at a path of the gateway that does not answer with JSON. */
+export const readText = async (path: string, signal: AbortSignal): Promise<string> => {
+  const response = await fetch(path, { headers: { authorization: `Bearer ${token}` }, signal, cache: 'no-store' });
+  if (response.ok) return response.text();
+  throw new NatterApiError(response.status, { detail: `the gateway answered ${response.status} at ${path}` });
+};
+
 const forget = (problem: string | null): void => {
   token = '';
   sessionStorage.removeItem(stored);

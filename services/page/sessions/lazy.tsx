@@ -2,13 +2,13 @@ import type { ComponentType } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { Problem } from '../parts/empty.tsx';
 
-type View = ComponentType<{ readonly sessionKey: string }>;
-
 /** A view that is loaded when it is first opened. */
-export const lazy = (load: () => Promise<{ readonly default: View }>): View => {
-  let loaded: View | null = null;
-  return ({ sessionKey }) => {
-    const [view, setView] = useState<{ readonly View: View } | null>(loaded && { View: loaded });
+export const lazy = <Props extends object>(
+  load: () => Promise<{ readonly default: ComponentType<Props> }>,
+): ComponentType<Props> => {
+  let loaded: ComponentType<Props> | null = null;
+  return (props) => {
+    const [view, setView] = useState<{ readonly View: ComponentType<Props> } | null>(loaded && { View: loaded });
     const [hasFailed, setFailed] = useState(false);
     useEffect(() => {
       load().then(
@@ -26,6 +26,6 @@ export const lazy = (load: () => Promise<{ readonly default: View }>): View => {
           again={() => location.reload()}
         />
       );
-    return view === null ? <p class="loading">Loading…</p> : <view.View sessionKey={sessionKey} />;
+    return view === null ? <p class="loading">Loading…</p> : <view.View {...props} />;
   };
 };

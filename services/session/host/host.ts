@@ -30,7 +30,7 @@ import { TurnCounters } from './turn-counters.ts';
 
 export interface HostOptions extends Pick<TurnServices, 'traces' | 'skills' | 'prompts' | 'hideSecrets'> {
   readonly config: Config;
-  readonly ports: Pick<Ports, 'clock' | 'events' | 'snapshots' | 'answers' | 'live' | 'commands'>;
+  readonly ports: Pick<Ports, 'clock' | 'events' | 'snapshots' | 'index' | 'answers' | 'live' | 'commands'>;
   readonly log: Logger;
   readonly member: string;
   /** The model that a session chose by name, or the default. */
@@ -119,6 +119,7 @@ export class SessionHost {
       }
       this.#answer(envelope, outcome);
       logOutcome(envelope, outcome, this.#options.log);
+      if (outcome.kind === 'accepted') await outcome.timer;
       return { kind: isRecorded(outcome) ? 'recorded' : 'done' };
     } catch (error) {
       if (!isUnreadable(error)) throw error;

@@ -8,7 +8,8 @@ export type Origin = Pick<Delivery<CommandEnvelope>, 'seq' | 'incarnation' | 'st
 
 /** What became of a command. After `stale` and `uncommitted` the session's actor is closed: what it believes may be wrong. */
 export type Outcome =
-  | { readonly kind: 'accepted'; readonly seq: number; readonly rev: number }
+  /** `timer`: what the command is acknowledged after; neither its answer nor its turn waits for it. */
+  | { readonly kind: 'accepted'; readonly seq: number; readonly rev: number; readonly timer?: Promise<void> | undefined }
   | { readonly kind: 'nothing' }
   | { readonly kind: 'duplicate'; readonly repeat: Repeat }
   | { readonly kind: 'refused'; readonly code: RefusalCode | 'too_large' | 'quarantined' | 'damaged'; readonly message: string }

@@ -10,8 +10,8 @@ const specs = new WeakMap<ClientTool, ToolSpec>();
 
 /** Made once, because a tool's size is counted once. */
 const specOf = (tool: ClientTool): ToolSpec => {
-  const { name, description = '', parameters } = tool;
-  const spec = specs.get(tool) ?? { name, description, parameters: JSON.parse(parameters) };
+  const { name, description = '', parameters, strict } = tool;
+  const spec = specs.get(tool) ?? { name, description, parameters: JSON.parse(parameters), strict };
   specs.set(tool, spec);
   return spec;
 };

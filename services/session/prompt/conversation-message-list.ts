@@ -7,7 +7,9 @@ import { revisedSaid } from './running-turn.ts';
 const overhead = 200;
 const charactersOf = ({ message }: ConversationMessage): number => {
   const calls = message.role === 'assistant' ? (message.calls ?? []) : [];
-  return overhead + message.text.length + calls.reduce((sum, call) => sum + overhead + call.arguments.length, 0);
+  const thoughts = message.role === 'assistant' ? (message.reasoning?.parts ?? []) : [];
+  const thought = thoughts.reduce((sum, { text, redacted = '' }) => sum + overhead + text.length + redacted.length, 0);
+  return overhead + message.text.length + thought + calls.reduce((sum, call) => sum + overhead + call.arguments.length, 0);
 };
 
 /** The messages of one conversation. The list is bounded and drops its oldest messages. */

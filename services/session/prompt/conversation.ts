@@ -18,6 +18,7 @@ import {
   type RunningTurn,
   reviseTurn,
   runningTurn,
+  signedReasoning,
   userMessage,
   viewOfTurn,
   WaitingMessages,
@@ -133,8 +134,7 @@ export class Conversation {
   /** A generation starts. Nothing of the previous one is visible (A4/53) except, with `keepsQueue`, the messages of queued turns. */
   #begin(keepsQueue = false, neededRev = this.rev): void {
     this.#said.clear();
-    this.#counted = null;
-    this.#turn = null;
+    [this.#counted, this.#turn] = [null, null];
     if (!keepsQueue) this.#waiting.clear();
     this.#neededRev = neededRev;
   }
@@ -188,7 +188,7 @@ export class Conversation {
   }
 
   /** The final step becomes the answer. A flush step is visible only to the flush. */
-  #step({ text, calls = [], finish, heard = 0, flush, usage }: EventOf<'model_step'>): void {
+  #step({ text, calls = [], finish, heard = 0, flush, usage, model, reasoning }: EventOf<'model_step'>): void {
     const turn = this.#turn;
     if (turn === null) return;
     if (!flush) this.#hearJoined(turn, heard);
@@ -203,7 +203,7 @@ export class Conversation {
       this.#counted = estimated ? null : { tokens: inputTokens + outputTokens, messages };
       if (made.length === 0 && finish === 'continue') this.#answer(text);
     }
-    if (made.length > 0) turn.block = openBlock(detachedString(text), made);
+    if (made.length > 0) turn.block = openBlock(detachedString(text), made, signedReasoning({ model, reasoning }));
   }
 
   #hearJoined(turn: RunningTurn, heard: number): void {

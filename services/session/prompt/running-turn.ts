@@ -1,15 +1,17 @@
 import { blockMessages, type CallBlock, isComplete } from '../../../shared/domain/prompt/call-block.ts';
 import {
+  type Asker,
   type ConversationMessage,
   flushPrompt,
   type HeardMessage,
   nameForModel,
   textForModel,
 } from '../../../shared/domain/prompt/conversation-message.ts';
-import type { ModelMessage } from '../../../shared/domain/prompt/model-request.ts';
+import type { ModelMessage, SignedReasoning } from '../../../shared/domain/prompt/model-request.ts';
 import type { CallResult } from '../../../shared/domain/session/commands.ts';
 import type { EventOf } from '../../../shared/domain/session/events.ts';
 import type { ClientRequest } from '../../../shared/domain/values/client-request.ts';
+import type { ReasoningPart } from '../../../shared/domain/values/reasoning.ts';
 import type { Message, Sender, ToolCall } from '../../../shared/domain/values/types.ts';
 import { detachedString } from '../../../shared/kit/detached-string.ts';
 
@@ -48,8 +50,8 @@ export interface RunningTurn {
   readonly asked: HeardMessage[];
   /** False if a message that it answers was not among the commits read. */
   readonly isWhole: boolean;
-  /** The senders of the messages that started it. */
-  readonly senders: readonly Sender[];
+  /** Who sent the messages that started it. */
+  readonly askers: readonly Asker[];
   /** Messages that joined it; a step has read the first `heard` of them. */
   readonly joined: HeardMessage[];
   heard: number;
@@ -67,6 +69,8 @@ export interface RunningTurn {
 /** The sender of a turn that answers no message: Natter itself. */
 const nobody: Sender = { id: 'natter', role: 'program' };
 
+const askerOf = ({ sender, channel, deliverTo }: HeardMessage): Asker => ({ sender, channel: channel ?? deliverTo?.channel });
+
 /** The acting sender of a turn with messages from several people. */
 export const severalPeople: Sender = Object.freeze({ id: 'several', role: 'participant' });
 
@@ -82,7 +86,7 @@ export const runningTurn = (
   // What they bring along is not part of the conversation.
   asked: asked.map(({ client: _, ...message }) => message),
   isWhole: task !== null || missing === 0,
-  senders: asked.length > 0 ? asked.map(({ sender }) => sender) : [nobody],
+  askers: asked.length > 0 ? asked.map(askerOf) : [{ sender: nobody }],
   joined: [],
   heard: 0,
   client: asked.findLast(({ client }) => client)?.client,
@@ -136,17 +140,31 @@ export const detachedCalls = (calls: readonly ToolCall[]): ToolCall[] =>
     arguments: detachedString(given),
   }));
 
+/** What the model's provider wants back with the calls of a step, copied alike. */
+export const signedReasoning = ({
+  model,
+  reasoning = [],
+}: Pick<EventOf<'model_step'>, 'model' | 'reasoning'>): SignedReasoning | undefined => {
+  const signed = reasoning.filter(({ signature, redacted }) => signature !== undefined || redacted !== undefined);
+  if (signed.length === 0) return undefined;
+  const parts = signed.map(
+    (part) => Object.fromEntries(Object.entries(part).map(([field, text]) => [field, detachedString(text)])) as ReasoningPart,
+  );
+  return { model: detachedString(model), parts };
+};
+
 /** The turn's flush messages after one of its steps. `text` is the step's text, or `null` if it makes calls. */
 export const flushMessages = ({ flush }: RunningTurn, text: string | null): readonly ModelMessage[] => [
   ...(flush.length > 0 ? flush : [flushPrompt]),
   ...(text === null ? [] : [{ role: 'assistant', text } as const]),
 ];
 
-/** The senders of all messages in the turn. A program that acts for a participant is listed twice, once in each role. */
-const sendersOf = ({ senders, joined }: RunningTurn): readonly Sender[] =>
-  [...senders, ...joined.map(({ sender }) => sender)].flatMap((sender) =>
-    sender.onBehalfOf === undefined ? [sender] : [sender, { ...sender, role: sender.onBehalfOf }],
-  );
+/** Who sent the messages in the turn. A program that acts for a participant is listed twice, once in each role. */
+const askersOf = ({ askers, joined }: RunningTurn): readonly Asker[] =>
+  [...askers, ...joined.map(askerOf)].flatMap((asker) => {
+    const { onBehalfOf: role } = asker.sender;
+    return role === undefined ? [asker] : [asker, { ...asker, sender: { ...asker.sender, role } }];
+  });
 
 /**
  * The sender whose rights the turn has: only those that all its senders share, so that nobody acts with another person's rights.
@@ -162,9 +180,10 @@ export const actingSender = (senders: readonly Sender[]): Sender => {
 
 /** What a turn sees of itself. */
 export const viewOfTurn = (turn: RunningTurn) => {
-  const senders = sendersOf(turn);
+  const askers = askersOf(turn);
+  const sender = actingSender(askers.map((asker) => asker.sender));
   const { prompt, client, asksAnew, calls, flush, flushing } = turn;
-  return { prompt, sender: actingSender(senders), senders, client, asksAnew, calls, flush, flushing };
+  return { prompt, sender, askers, client, asksAnew, calls, flush, flushing };
 };
 
 const personOf = ({ principal, id }: Sender): string => principal ?? id;
@@ -183,8 +202,8 @@ type Revision = EventOf<'message_edited' | 'message_withdrawn'>;
 /** What counts now in the place of a message. */
 const revisedMessage = (message: HeardMessage, event: Revision): HeardMessage => {
   if (event.type === 'message_edited') return { ...message, text: detachedString(event.text) };
-  const { of, messageId, sender } = message;
-  return { of, messageId, sender, text: withdrawnText };
+  const { of, messageId, sender, channel = message.deliverTo?.channel } = message;
+  return { of, messageId, sender, text: withdrawnText, ...(channel !== undefined && { channel }) };
 };
 
 /** A message of the conversation after an edit or a withdrawal of another, or of itself. */

@@ -9,6 +9,8 @@ export interface SafetyToggles {
   readonly freshness: boolean;
   /** Off: a call that an earlier attempt started is made as if this attempt had started it (I6). */
   readonly intents: boolean;
+  /** Off: that a turn waits for a program's results is known to its process alone (ADR 26). */
+  readonly recordedWaits: boolean;
   /** Off: every command loads its session again. Not a safety mechanism: sessions must behave the same both ways. */
   readonly residency: boolean;
 }
@@ -19,5 +21,6 @@ export const allOn: SafetyToggles = {
   stopOnUncommitted: true,
   freshness: true,
   intents: true,
+  recordedWaits: true,
   residency: true,
 };

@@ -72,9 +72,8 @@ export class InMemoryWorkQueue<T> implements WorkQueue<T> {
     this.#timers.cancel(this.#settings.binding.timerSubjectOf(key, name));
   }
 
-  async lag(): Promise<number> {
-    return notDone(this.#partitions);
-  }
+  readonly lag = async (): Promise<number> => notDone(this.#partitions);
+  readonly lagByPartition = async (): Promise<readonly number[]> => this.#partitions.map((one) => notDone([one]));
 
   async consume(options: ConsumeOptions<T>): Promise<Consumption> {
     const { clock, binding, deadLetters } = this.#settings;

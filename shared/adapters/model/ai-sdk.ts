@@ -84,19 +84,26 @@ export class AiSdkModel implements Model {
     }
   }
 
-  #outcome(request: ModelRequest, { text, calls, finish }: Answer, emitText: (text: string) => void): StepOutcome {
+  #outcome(request: ModelRequest, { text, calls, reasoning, finish }: Answer, emitText: (text: string) => void): StepOutcome {
     const usage =
       countedUsage(finish.usage) ?? estimateUsage(request, text + calls.map((call) => call.tool + call.arguments).join(''));
-    const step = { text: text.toWellFormed(), model: this.name, usage };
+    const { showsReasoning = false, maxOutputTokens: wanted } = request.settings ?? {};
+    const kept = reasoning.filter(
+      ({ signature, redacted }) => showsReasoning || signature !== undefined || redacted !== undefined,
+    );
+    const thought = kept.map((part) => ({ ...part, text: part.text.toWellFormed() }));
+    const step = { text: text.toWellFormed(), model: this.name, usage, ...(thought.length > 0 && { reasoning: thought }) };
     if (calls.length > 0) return { kind: 'continue', ...step, calls: [...calls] };
     if (finish.finishReason.unified !== 'length') return { kind: 'reply', ...step };
+    // A program that sets a limit is told by the end of its answer.
+    if (wanted !== undefined) return { kind: 'reply', ...step, truncated: true };
     const { maxOutputTokens } = this.#options.limits;
     if (text === '') {
       throw new ModelTrouble('model_invalid_answer', `the model used up its ${maxOutputTokens} tokens without an answer`);
     }
     const note = `\n\n[cut off after ${usage.outputTokens} tokens]`;
     emitText(note);
-    return { kind: 'reply', ...step, text: step.text + note };
+    return { kind: 'reply', ...step, text: step.text + note, truncated: true };
   }
 
   #failed({ code, message }: ModelTrouble): StepOutcome {

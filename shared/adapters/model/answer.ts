@@ -1,3 +1,4 @@
+import type { ReasoningPart } from '../../domain/values/reasoning.ts';
 import type { RequestedCall } from '../../domain/values/types.ts';
 import { limits } from '../../kit/limits.ts';
 import type { ProviderModel } from './prompt.ts';
@@ -9,6 +10,7 @@ type Part = Awaited<ReturnType<ProviderModel['doStream']>>['stream'] extends Rea
 export interface Answer {
   readonly text: string;
   readonly calls: readonly RequestedCall[];
+  readonly reasoning: readonly ReasoningPart[];
   readonly finish: { readonly usage: ReportedUsage; readonly finishReason: Extract<Part, { type: 'finish' }>['finishReason'] };
 }
 
@@ -17,6 +19,7 @@ export const readAnswer = async (stream: ReadableStream<Part>, tell: (text: stri
   let text = '';
   let bytes = 0;
   const calls: RequestedCall[] = [];
+  const thoughts = new Thoughts();
   const grow = (piece: string): void => {
     watch.progressed();
     bytes += Buffer.byteLength(piece);
@@ -27,6 +30,7 @@ export const readAnswer = async (stream: ReadableStream<Part>, tell: (text: stri
   for await (const part of stream) {
     if (part.type === 'error') throw part.error;
     if (part.type === 'reasoning-delta') watch.progressed();
+    thoughts.take(part);
     if (part.type === 'tool-input-delta') grow(part.delta);
     if (part.type === 'tool-call') calls.push(callOf(part.toolName, part.input, calls.length));
     if (part.type === 'text-delta') {
@@ -37,11 +41,35 @@ export const readAnswer = async (stream: ReadableStream<Part>, tell: (text: stri
     if (part.type === 'finish') {
       const { unified, raw } = part.finishReason;
       if (unified === 'content-filter') throw new ModelTrouble('model_refused', `the provider stopped the answer: ${raw}`);
-      return { text, calls, finish: part };
+      return { text, calls, reasoning: thoughts.parts, finish: part };
     }
   }
   throw new ModelTrouble('model_invalid_answer', 'the answer ended without a finish');
 };
+
+/** What the model thinks, piece by piece; too much of it is not kept. */
+class Thoughts {
+  readonly #parts = new Map<string, ReasoningPart>();
+  #bytes = 0;
+
+  get parts(): readonly ReasoningPart[] {
+    return this.#bytes > limits.reasoningBytes ? [] : [...this.#parts.values()];
+  }
+
+  take(part: Part): void {
+    if (part.type !== 'reasoning-start' && part.type !== 'reasoning-delta' && part.type !== 'reasoning-end') return;
+    const { signature, redactedData: redacted } = part.providerMetadata?.anthropic ?? {};
+    const delta = part.type === 'reasoning-delta' ? part.delta : '';
+    const { text, ...before } = this.#parts.get(part.id) ?? { text: '' };
+    this.#bytes += Buffer.byteLength(delta) + String(signature ?? '').length + String(redacted ?? '').length;
+    if (this.#bytes > limits.reasoningBytes) return;
+    this.#parts.set(part.id, {
+      ...{ text: text + delta, ...before },
+      ...(typeof signature === 'string' && { signature }),
+      ...(typeof redacted === 'string' && { redacted }),
+    });
+  }
+}
 
 /** Some models write nothing when a tool has no arguments. */
 const callOf = (tool: string, written: string, before: number): RequestedCall => {

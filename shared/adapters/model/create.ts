@@ -12,7 +12,7 @@ import { OfflineModel } from './offline.ts';
 import type { ProviderModel } from './prompt.ts';
 import { withoutSecrets } from './without-secrets.ts';
 
-type Environment = Readonly<Record<string, string | undefined>>;
+export type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
  * Returns a function that gives a session's model by its name (A4/54), by default the configured `agent.model`, each with
@@ -86,10 +86,10 @@ const createModel = ({ name, field, config, env, clock, introduction }: Wanted):
   });
 };
 
-type Provider = Config['model']['providers'][string];
+export type Provider = Config['model']['providers'][string];
 
 /** The key comes from the environment (`withProviderKeys`), never from the configuration. A self-hosted server may need none. */
-const keyOf = (name: string, provider: Provider, env: Environment): string | undefined => {
+export const keyOf = (name: string, provider: Provider, env: Environment): string | undefined => {
   const { apiKeyEnv } = provider;
   const variable = keyVariable(name, provider);
   if (variable === undefined) return undefined;
@@ -122,12 +122,17 @@ const languageModel = ({
     return async (fetch) => (await sdk).createAnthropic({ ...settings, fetch })(modelId);
   }
   if (baseURL !== undefined) {
-    const key = apiKey === undefined ? {} : { apiKey };
-    const settings = { name: providerName, baseURL, includeUsage: true, supportsStructuredOutputs: true, ...key };
-    const sdk = import('@ai-sdk/openai-compatible');
-    return async (fetch) => (await sdk).createOpenAICompatible({ ...settings, fetch })(modelId);
+    const sdk = openAiCompatible({ name: providerName, baseURL, apiKey });
+    return async (fetch) => (await sdk)(fetch)(modelId);
   }
   const field = `model.providers.${providerName}.baseUrl`;
   const hint = 'an OpenAI-compatible server needs its address, for example "http://127.0.0.1:11434/v1"';
   throw new NatterError('invalid', `${field} is missing; ${hint}`, { field });
+};
+
+/** Loads the SDK of servers that speak OpenAI's wire format. */
+export const openAiCompatible = async ({ apiKey, ...place }: { name: string; baseURL: string; apiKey: string | undefined }) => {
+  const { createOpenAICompatible } = await import('@ai-sdk/openai-compatible');
+  const settings = { ...place, includeUsage: true, supportsStructuredOutputs: true, ...(apiKey !== undefined && { apiKey }) };
+  return (fetch: typeof globalThis.fetch) => createOpenAICompatible({ ...settings, fetch });
 };

@@ -1,5 +1,5 @@
 import type { LanguageModel } from 'ai';
-import type { ModelMessage, ModelRequest } from '../../domain/prompt/model-request.ts';
+import type { ModelMessage, ModelRequest, SignedReasoning } from '../../domain/prompt/model-request.ts';
 import type { ToolCall } from '../../domain/values/types.ts';
 import { mergedOptions, providerSettings, sdkSettings } from './settings.ts';
 
@@ -14,10 +14,13 @@ export const callOptions = (
   { system, messages, tools, thinkingLevel, settings }: ModelRequest,
   providerName = 'openaiCompatible',
 ): Omit<CallOptions, 'abortSignal'> => ({
-  prompt: [...(system === '' ? [] : [{ role: 'system' as const, content: system }]), ...toSdk(messages)],
-  tools: tools.map(({ name, description, parameters }) => ({ type: 'function', name, description, inputSchema: parameters })),
+  prompt: [...(system === '' ? [] : [{ role: 'system' as const, content: system }]), ...toSdk(messages, providerName)],
+  tools: tools.map(({ name, description, parameters, strict }) => ({
+    ...{ type: 'function', name, description, inputSchema: parameters },
+    ...(strict !== undefined && { strict }),
+  })),
   ...sdkSettings(settings ?? {}),
-  providerOptions: mergedOptions(effortOf(thinkingLevel), providerSettings(settings ?? {}, providerName)),
+  providerOptions: mergedOptions(effortOf(settings?.effort ?? thinkingLevel), providerSettings(settings ?? {}, providerName)),
 });
 
 /** The levels that both kinds of providers know, by ours. With any other, also `off`, the model's default applies. */
@@ -30,15 +33,18 @@ const effortOf = (level = ''): NonNullable<CallOptions['providerOptions']> => {
 };
 
 /** The conversation in the provider's format; in a group each text starts with its sender's name. */
-const toSdk = (messages: readonly ModelMessage[]): SdkMessage[] => {
+const toSdk = (messages: readonly ModelMessage[], providerName: string): SdkMessage[] => {
   const named = messages.flatMap((message) => (message.role === 'user' && message.name !== undefined ? [message.name] : []));
   const isGroup = new Set(named).size > 1;
   const ids = shortIds(messages);
-  return messages.flatMap((message) => sdkMessage(message, ids, isGroup) ?? []);
+  return messages.flatMap((message) => sdkMessage(message, { ids, isGroup, providerName }) ?? []);
 };
 
 /** `null` if nothing in it can be sent to a provider. */
-const sdkMessage = (message: ModelMessage, ids: ReadonlyMap<string, string>, isGroup: boolean): SdkMessage | null => {
+const sdkMessage = (
+  message: ModelMessage,
+  { ids, isGroup, providerName }: { ids: ReadonlyMap<string, string>; isGroup: boolean; providerName: string },
+): SdkMessage | null => {
   switch (message.role) {
     case 'user': {
       const text = isGroup && message.name !== undefined ? `${message.name}: ${message.text}` : message.text;
@@ -46,7 +52,10 @@ const sdkMessage = (message: ModelMessage, ids: ReadonlyMap<string, string>, isG
       return { role: 'user', content: [{ type: 'text', text: text.trim() === '' ? '(nothing)' : text }] };
     }
     case 'assistant': {
-      const content = assistantParts(message.text, message.calls ?? [], ids);
+      const content = [
+        ...reasoningParts(message.reasoning, providerName),
+        ...assistantParts(message.text, message.calls ?? [], ids),
+      ];
       return content.length === 0 ? null : { role: 'assistant', content };
     }
     case 'tool': {
@@ -69,6 +78,17 @@ const assistantParts = (text: string, calls: readonly ToolCall[], ids: ReadonlyM
     input: inputOf(written),
   })),
 ];
+
+/** What a provider signed goes back to it alone; another would take it for words of its own model. */
+const reasoningParts = (reasoning: SignedReasoning | undefined, providerName: string): SdkAssistant[] =>
+  reasoning === undefined || reasoning.model.split('/')[0] !== providerName
+    ? []
+    : reasoning.parts.map(({ text, signature, redacted }) => ({
+        ...{ type: 'reasoning' as const, text },
+        providerOptions: {
+          anthropic: { ...(signature !== undefined && { signature }), ...(redacted !== undefined && { redactedData: redacted }) },
+        },
+      }));
 
 /** Providers limit the length of call ids, and ours are longer. */
 const shortIds = (messages: readonly ModelMessage[]): ReadonlyMap<string, string> => {

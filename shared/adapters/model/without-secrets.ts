@@ -10,8 +10,10 @@ export const withoutSecrets = (model: Model, secrets: readonly string[]): Model 
   const hidden = (outcome: StepOutcome): StepOutcome => {
     if (outcome.kind === 'failed') return { ...outcome, message: hide(outcome.message) };
     const text = hide(outcome.text);
-    if (outcome.kind === 'reply' || outcome.calls === undefined) return { ...outcome, text };
-    return { ...outcome, text, calls: outcome.calls.map((call) => ({ ...call, arguments: hide(call.arguments) })) };
+    // What is signed is worth nothing once it is changed.
+    const thought = outcome.reasoning && { reasoning: outcome.reasoning.filter((part) => hide(part.text) === part.text) };
+    if (outcome.kind === 'reply' || outcome.calls === undefined) return { ...outcome, text, ...thought };
+    return { ...outcome, text, ...thought, calls: outcome.calls.map((call) => ({ ...call, arguments: hide(call.arguments) })) };
   };
   return {
     name: model.name,

@@ -94,10 +94,9 @@ export const openNats = async (config: Config, options: OpenOptions): Promise<Po
   const index = await bucket(buckets.index);
   const hosts = await bucket(buckets.hosts);
   const memory = await bucket(buckets.memory);
-  const cursors = createCursors(index);
   const events = new NatsEventLog({ ...inCommits, clock, onBad, wrote, tail, grouping: groupingOf(replicas) });
   const guards = await startGuards({
-    ...{ commits, consumers, prefix: config.prefix, requestTimeoutMs, clock, cursors },
+    ...{ commits, consumers, prefix: config.prefix, requestTimeoutMs, clock, cursors: createCursors(index) },
     ...{ events, witnesses: await bucket(buckets.witness) },
     ...(log && { log }),
   });
@@ -119,10 +118,10 @@ export const openNats = async (config: Config, options: OpenOptions): Promise<Po
     inbound: tracedQueue('inbound', inboundQueue(queue)),
     checkpoints: tracedQueue('checkpoints', checkpointQueue(queue)),
     answers,
-    snapshots: createSnapshots(snapshots, options.snapshotKey),
-    index: createSessionIndex(index, clock),
-    memory: createMemoryStore(memory, clock),
-    cursors,
+    snapshots: createSnapshots(guards.cache(snapshots), options.snapshotKey),
+    index: createSessionIndex(guards.cache(index), clock),
+    memory: createMemoryStore(guards.cache(memory), clock),
+    cursors: createCursors(guards.cache(index)),
     leases: createLeases(hosts, clock, leaseFailed),
     live,
     resumeRequests: createResumeRequests(ephemera, subjects),

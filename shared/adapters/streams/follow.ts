@@ -3,9 +3,13 @@ import { type LogView, type LogWitness, regression } from '../../domain/session/
 import { backoffMs } from '../../kit/backoff.ts';
 import type { Clock } from '../../kit/clock.ts';
 import { hasCode, NatterError } from '../../kit/errors.ts';
+import { Ending } from '../../kit/signal.ts';
 import type { FollowOptions } from '../../ports/event-log.ts';
 import type { Subjects } from '../../wire/subjects.ts';
 import type { MessageBatch, StoredMessage } from './stored-message.ts';
+
+/** Ends the rest of a follower. `isHint`: because a commit was announced, which it may know of already. */
+export type Wake = (isHint?: boolean) => void;
 
 /** Hints that something was stored. A lost hint costs a second, where nothing has come for long five; never a commit. */
 export interface WakeUps {
@@ -26,7 +30,7 @@ export interface FollowedLog {
   batch(after: number): Promise<MessageBatch>;
   /** See `EventLog.view`. */
   view(seq: number): Promise<LogView>;
-  wakeUps(wake: () => void): WakeUps;
+  wakeUps(wake: Wake): WakeUps;
   /** False: the message is not selected. */
   wants(message: StoredMessage): boolean;
   /** `null` if it is not a commit, which is then reported. */
@@ -121,7 +125,7 @@ const readIfIntact = async (log: FollowedLog, witness: Witness, position: number
  */
 class Witness {
   readonly #log: FollowedLog;
-  #read: LogWitness;
+  readonly #read: { -readonly [Name in keyof LogWitness]: LogWitness[Name] };
   #nextLook = Number.NEGATIVE_INFINITY;
   #trusted = true;
   #doubt = false;
@@ -133,7 +137,8 @@ class Witness {
 
   /** This was read. */
   note(seq: number, digest: string | null): void {
-    this.#read = { ...this.#read, seq, digest };
+    this.#read.seq = seq;
+    this.#read.digest = digest;
   }
 
   /** The log may have been replaced. */
@@ -151,7 +156,7 @@ class Witness {
     if (problem !== null && this.#doubt) throw new NatterError('log_regressed', problem);
     this.#doubt = problem !== null;
     if (problem !== null) return false;
-    this.#read = { ...this.#read, incarnation: view.incarnation };
+    this.#read.incarnation = view.incarnation;
     this.#trusted = true;
     this.#nextLook = now + pollMs;
     return true;
@@ -162,8 +167,8 @@ class Witness {
 class Sleeper {
   readonly #clock: Clock;
   readonly #signal: AbortSignal;
-  #woken = new AbortController();
-  readonly wake = (): void => this.#woken.abort(null);
+  #woken = new Ending();
+  readonly wake = (): void => this.#woken.abort();
 
   constructor(clock: Clock, signal: AbortSignal) {
     this.#clock = clock;
@@ -173,8 +178,8 @@ class Sleeper {
 
   /** Sleeps until `ms` have passed or `wake` is called; returns at once when `reason` holds already. */
   async sleepUnless(reason: () => boolean, ms: number): Promise<void> {
-    this.#woken = new AbortController();
-    if (!reason() && !this.#signal.aborted) await this.#clock.sleep(ms, this.#woken.signal);
+    this.#woken = new Ending();
+    if (!reason() && !this.#signal.aborted) await this.#clock.sleep(ms, this.#woken);
   }
 
   /** Sleeps until `ms` have passed or the signal aborts. */

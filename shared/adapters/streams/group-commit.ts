@@ -27,6 +27,8 @@ export interface GroupCommitOptions<W, R> {
    */
   readonly soon: (send: () => void) => void;
   readonly one: (write: W) => Promise<R>;
+  /** Called when what was just given to the store is all that is under way: nothing else will come to leave with it. */
+  readonly alone?: () => void;
   /** Stores all of them, in this order, or none. `refused`: none, for one of them cannot be; `impossible`: none, for there are no groups here. */
   readonly together: (writes: readonly W[]) => Promise<readonly R[] | 'refused' | 'impossible'>;
 }
@@ -70,6 +72,7 @@ export class GroupCommit<W extends GroupedWrite, R> {
       this.#options.soon(() => {
         this.#isDue = false;
         this.#send();
+        if (this.#singles + this.#groups === 1) this.#options.alone?.();
       });
     });
   }

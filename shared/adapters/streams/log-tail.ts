@@ -1,7 +1,7 @@
 import { isErasure } from '../../domain/session/chain.ts';
 import type { RecordedCommit } from '../../domain/session/envelope.ts';
 import { limits } from '../../kit/limits.ts';
-import type { FollowedLog, WakeUps } from './follow.ts';
+import type { FollowedLog, Wake, WakeUps } from './follow.ts';
 import type { MessageBatch, StoredMessage } from './stored-message.ts';
 
 /** Messages of the end of the log that a process keeps for its followers, and bytes of them. */
@@ -66,6 +66,11 @@ export class LogTail {
       commitOf: (message) => this.#commitOf(message, log),
       distrust: () => this.#forget(),
     };
+  }
+
+  /** This process has stored a commit: its followers read it at once, and not when the broker has brought the hint back. */
+  wrote(seq: number): void {
+    this.#hints.wrote(seq);
   }
 
   /** True if all that follows `after` is kept, or the next read at the end brings it. */
@@ -169,10 +174,12 @@ export class LogTail {
 
 /** One subscription to hints for all followers: that of the first of them, and when it ends that of the next. */
 class SharedWakeUps {
-  readonly #followers = new Map<FollowedLog, () => void>();
+  readonly #followers = new Map<FollowedLog, Wake>();
   #source: { readonly of: FollowedLog; readonly hints: WakeUps } | null = null;
   #latest = 0;
-  readonly #wakeAll = (): void => {
+  readonly #wakeAll: Wake = (isHint = false) => {
+    const known = this.#latest;
+    if (isHint && this.latest() <= known) return;
     for (const wake of this.#followers.values()) wake();
   };
 
@@ -182,7 +189,13 @@ class SharedWakeUps {
     return this.#latest;
   };
 
-  join(log: FollowedLog, wake: () => void): WakeUps {
+  wrote(seq: number): void {
+    if (seq <= this.#latest) return;
+    this.#latest = seq;
+    this.#wakeAll();
+  }
+
+  join(log: FollowedLog, wake: Wake): WakeUps {
     this.#followers.set(log, wake);
     this.#source ??= { of: log, hints: log.wakeUps(this.#wakeAll) };
     return { latest: this.latest, stop: () => this.#leave(log) };

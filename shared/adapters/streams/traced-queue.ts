@@ -29,6 +29,7 @@ export const tracedQueue = <T extends Traceable>(name: string, queue: WorkQueue<
     }),
   partitionOf: (key) => queue.partitionOf(key),
   lag: () => queue.lag(),
+  lagByPartition: () => queue.lagByPartition(),
 });
 
 const carrying = <T extends Traceable>(message: T): T => {

@@ -199,6 +199,8 @@ export const effects: Readonly<Record<string, string>> = {
   'outlets.webhooks.<name>.maxCharacters':
     'The longest text of one post; a longer one is sent in parts ([what is sent once](../operate/sent-once.md)). Without it, never.',
   'outlets.webhooks.<name>.unit': 'What `maxCharacters` counts: UTF-16 code units, bytes, or characters.',
+  'outlets.webhooks.<name>.statusUrl':
+    'Where the receiver says which messages it has: after a post with an unknown outcome it is asked there ([webhooks](../integrate/webhooks.md#asking-what-became-of-a-message)).',
   'outlets.webhooks.<name>.idempotent': 'The receiver recognises a repeated id, so a post with an unknown outcome is repeated.',
   'log.level': 'Lowest level that is logged.',
 };

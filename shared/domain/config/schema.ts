@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { limits } from '../../kit/limits.ts';
 import { sessionKeyProblem } from '../keys/session-key.ts';
 import { byChannelName, channelConfig, channelName, checkChannels, withChannelName } from './channel-schema.ts';
 import { gatewayConfig, pageConfig } from './gateway-schema.ts';
@@ -106,7 +107,7 @@ export const configSchema = z.strictObject({
       usersDir: filePath.optional(),
       /** Replicas of every stream: 1, 3 or 5. */
       replicas: z.union([z.literal(1), z.literal(3), z.literal(5)]).default(1),
-      partitions: z.int().min(1).max(256).default(64),
+      partitions: z.int().min(1).max(limits.partitions).default(64),
       requestTimeoutMs: z.int().min(100).max(30_000).default(2_000),
       /** When the managed broker syncs to disk: `always`, or a NATS duration such as `2m` (loses acknowledged data on a power cut). */
       syncInterval: z.string().default('always'),

@@ -1,18 +1,20 @@
 import type { EventOf } from '../session/events.ts';
 import type { ToolCall } from '../values/types.ts';
-import type { ModelMessage } from './model-request.ts';
+import type { ModelMessage, SignedReasoning } from './model-request.ts';
 
 /** A step with its calls, until each of them has a result. */
 export interface CallBlock {
   readonly text: string;
   readonly calls: readonly ToolCall[];
+  readonly reasoning: SignedReasoning | undefined;
   readonly results: Map<string, ModelMessage>;
   readonly begun: Set<string>;
 }
 
-export const openBlock = (text: string, calls: readonly ToolCall[]): CallBlock => ({
+export const openBlock = (text: string, calls: readonly ToolCall[], reasoning?: SignedReasoning): CallBlock => ({
   text,
   calls,
+  reasoning,
   results: new Map(),
   begun: new Set(),
 });
@@ -40,8 +42,8 @@ export const cutOff = (isBegun: boolean) =>
 /**
  * The messages of a block, with the results in the order of the calls. A call without a result was cut off when its turn ended.
  */
-export const blockMessages = ({ text, calls, results, begun }: CallBlock): ModelMessage[] => [
-  { role: 'assistant', text, calls },
+export const blockMessages = ({ text, calls, reasoning, results, begun }: CallBlock): ModelMessage[] => [
+  { role: 'assistant', text, calls, ...(reasoning && { reasoning }) },
   ...calls.map(
     ({ callId, tool }): ModelMessage => results.get(callId) ?? { role: 'tool', callId, tool, ...cutOff(begun.has(callId)) },
   ),

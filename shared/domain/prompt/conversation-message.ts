@@ -35,14 +35,20 @@ export interface CountedTokens {
   readonly messages: number;
 }
 
+/** Who sent a message, and the channel that it came from, if it came from one. */
+export interface Asker {
+  readonly sender: Sender;
+  readonly channel?: string | undefined;
+}
+
 /** What a turn sees of the log before its next model step. */
 export interface TurnView {
   /** The text of the messages that the turn answers. For a requested compaction: the instructions. */
   readonly prompt: string;
   /** On whose behalf the turn acts: with the rights that all its senders have in common. */
   readonly sender: Sender;
-  /** Everyone whose messages are part of the turn. */
-  readonly senders: readonly Sender[];
+  /** Everyone whose messages are part of the turn, and from where. */
+  readonly askers: readonly Asker[];
   /**
    * The conversation, starting with a summary if there is one. Each call has its result; a step with running calls is not
    * included yet.

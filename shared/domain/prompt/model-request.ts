@@ -1,11 +1,18 @@
 import type { SessionKey } from '../keys/session-key.ts';
 import type { ModelSettings } from '../values/client-request.ts';
+import type { ReasoningPart } from '../values/reasoning.ts';
 import type { ToolCall, ToolOutcome, TurnRef } from '../values/types.ts';
 
 /** The conversation as a model sees it. A `tool` message follows the assistant message that contains its call. */
 export type ModelMessage =
   | { readonly role: 'user'; readonly text: string /** The sender. */; readonly name?: string }
-  | { readonly role: 'assistant'; readonly text: string; readonly calls?: readonly ToolCall[] }
+  | {
+      readonly role: 'assistant';
+      readonly text: string;
+      readonly calls?: readonly ToolCall[];
+      /** What its provider wants back with the calls. */
+      readonly reasoning?: SignedReasoning | undefined;
+    }
   | {
       readonly role: 'tool';
       readonly callId: string;
@@ -14,11 +21,18 @@ export type ModelMessage =
       readonly text: string;
     };
 
+/** What a model thought before its calls; it means something to the provider of that model alone (`model`: `provider/model`). */
+export interface SignedReasoning {
+  readonly model: string;
+  readonly parts: readonly ReasoningPart[];
+}
+
 /** A tool as it is described to a model. `parameters` is a JSON schema of an object. */
 export interface ToolSpec {
   readonly name: string;
   readonly description: string;
   readonly parameters: Readonly<Record<string, unknown>>;
+  readonly strict?: boolean | undefined;
 }
 
 export interface ModelRequest {

@@ -47,10 +47,13 @@ export const occasionOf = (
   const parsed = parseKey(key, config.session.mainKey);
   const { id: chatId, threadId } = parsed;
   const channel = given.channel ?? (isChannelName(parsed.channel) ? parsed.channel : undefined);
-  const mark = `${dateOf(at)}-${randomFrom(JSON.stringify(sessionId === undefined ? [key, at] : [sessionId]))}`;
-  const occasion = occasionAt(parsed, config, { at, channel, chatId, threadId, mark });
   const hasOwnForm = channel !== undefined || isProgramSource(parsed.kind);
-  return sessionId === undefined || hasOwnForm ? occasion : { ...occasion, sessionId };
+  if (sessionId !== undefined && !hasOwnForm) {
+    const arrival = { at, channel, chatId, threadId, mark: '' };
+    return { sessionId, source: sourceOf(parsed, arrival), expiry: expiryOf(parsed, config.session, arrival) };
+  }
+  const mark = `${dateOf(at)}-${randomFrom(JSON.stringify(sessionId === undefined ? [key, at] : [sessionId]))}`;
+  return occasionAt(parsed, config, { at, channel, chatId, threadId, mark });
 };
 
 /** Keys may contain anything; a segment longer than any channel name is not a channel. */

@@ -3,12 +3,14 @@ import { chainStart, gapBefore, type HistoryGap, linkAfter, type ReadLink } from
 import type { RecordedCommit } from './envelope.ts';
 
 /**
- * Compares each commit with the last one that was seen of its session (F13). It remembers the most recent `sessions` of them: a gap of a
- * session that was not seen for longer shows elsewhere, to whoever reads that session's whole history.
+ * Compares each commit with the last one that was seen of its session (F13). It remembers at least the most recent `sessions` of them, and at
+ * most twice as many: a gap of a session that was not seen for longer shows elsewhere, to whoever reads that session's whole history.
  */
 export class ChainWatch {
   readonly #sessions: number;
-  readonly #links = new Map<SessionKey, ReadLink>();
+  /** Those seen of late, and those seen before: to forget in two generations costs no change of order for each commit. */
+  #links = new Map<SessionKey, ReadLink>();
+  #older = new Map<SessionKey, ReadLink>();
 
   constructor(sessions: number) {
     this.#sessions = sessions;
@@ -16,22 +18,24 @@ export class ChainWatch {
 
   /** The next commit of the session must be its first. */
   begin(key: SessionKey): void {
-    this.#links.set(key, { ...chainStart, seq: 0 });
+    this.#note(key, { ...chainStart, seq: 0 });
   }
 
   /** The last commit seen of a session. */
   lastOf(key: SessionKey): ReadLink | undefined {
-    return this.#links.get(key);
+    return this.#links.get(key) ?? this.#older.get(key);
   }
 
   /** The gap in front of the commit; `null` also if its session is not remembered. */
   take(commit: RecordedCommit): HistoryGap | null {
     const { key, seq } = commit;
-    const last = this.#links.get(key);
-    this.#links.delete(key);
-    this.#links.set(key, { ...linkAfter(last ?? chainStart, commit), seq });
-    const [oldest] = this.#links.keys();
-    if (this.#links.size > this.#sessions && oldest !== undefined) this.#links.delete(oldest);
+    const last = this.lastOf(key);
+    this.#note(key, { ...linkAfter(last ?? chainStart, commit), seq });
     return last === undefined ? null : gapBefore(last, commit);
+  }
+
+  #note(key: SessionKey, link: ReadLink): void {
+    if (this.#links.size >= this.#sessions && !this.#links.has(key)) [this.#older, this.#links] = [this.#links, new Map()];
+    this.#links.set(key, link);
   }
 }

@@ -4,6 +4,7 @@ import { deliveryEvents } from '../values/delivery-events.ts';
 import { resetCause } from '../values/expiry.ts';
 import { forkBase } from '../values/fork-base.ts';
 import { skillRef } from '../values/memory-edit.ts';
+import { stepDetails } from '../values/reasoning.ts';
 import {
   approvalRequest,
   deliveryTarget,
@@ -97,6 +98,7 @@ export const sessionEvent = z.discriminatedUnion('type', [
     heard: z.int().min(0).optional(),
     /** The step belongs to a memory flush and answers nobody (A7/85). */
     flush: z.literal(true).optional(),
+    ...stepDetails,
   }),
   /**
    * The intent, recorded before the tool runs (I6). `callAttempt` counts the starts of this call; `approvalId` is the approval

@@ -11,6 +11,8 @@ export const clientTool = z.object({
   name: z.string().regex(/^[\w-]{1,64}$/),
   description: z.string().max(limits.clientToolDescriptionCharacters).optional(),
   parameters: z.string().max(limits.clientSchemaCharacters),
+  /** The model's provider makes arguments fit the schema, or does not. */
+  strict: z.boolean().optional(),
 });
 export type ClientTool = z.infer<typeof clientTool>;
 
@@ -35,6 +37,9 @@ export const modelSettings = z.object({
   stop: z.array(z.string().min(1).max(256)).max(4).optional(),
   seed: z.int().optional(),
   format: answerFormat.optional(),
+  effort: z.string().min(1).max(32).optional(),
+  /** The answer has what the model thought, as far as its provider tells. */
+  showsReasoning: z.literal(true).optional(),
 });
 export type ModelSettings = z.infer<typeof modelSettings>;
 

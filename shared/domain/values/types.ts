@@ -2,7 +2,9 @@ import { z } from 'zod';
 import { limits } from '../../kit/limits.ts';
 import { attachment } from './attachment.ts';
 import { programFields } from './client-request.ts';
+import { metadata } from './metadata.ts';
 import { queueModes } from './queue-rule.ts';
+import { stepDetails } from './reasoning.ts';
 
 /** Values shared by commands, events and state. Plain data: they survive MessagePack and JSON unchanged. */
 
@@ -38,10 +40,7 @@ export const deliveryTarget = z.object({
   threadId: z.string().max(128).optional(),
 });
 export type DeliveryTarget = z.infer<typeof deliveryTarget>;
-/**
- * The channel between sessions: `to` is a session's key, `threadId` a spawned run, `accountId` the generation that spawned it
- * (A11/125).
- */
+/** The channel between sessions: `to` is a session's key, `threadId` a spawned run, `accountId` the generation that spawned it. */
 export const sessionChannel = 'session';
 
 /** Where a session comes from (A3/42). Set once, and kept when it is reopened (A5/65). */
@@ -90,15 +89,15 @@ export const settings = z.object({
   queueMode: z.enum(queueModes).optional(),
   /** In a group, instead of the configured rule. */
   activation: z.enum(activations).optional(),
-  /** A person's description of the session; it takes precedence over the introspection's (A2/17, A7/82). */
+  /** A person's; it takes precedence over the introspection's (A2/17, A7/82). */
   description: z.string().min(1).max(limits.descriptionCharacters).optional(),
-  /** Above the others in lists (B24). */
+  /** How people sort their sessions (B24). */
   pinned: z.literal(true).optional(),
-  /** Words that people sort sessions by (B24). */
-  labels: z.array(z.string().min(1).max(64)).min(1).max(limits.sessionLabels).optional(),
+  labels: z.array(z.string().min(1).max(64)).min(1).max(16).optional(),
+  metadata: metadata.optional(),
 });
 export type Settings = z.infer<typeof settings>;
-/** A change of settings; `null` unsets one. */
+/** `null` unsets a setting. */
 export const settingsChange = z.object({
   sendPolicy: settings.shape.sendPolicy.nullable(),
   model: settings.shape.model.nullable(),
@@ -110,6 +109,7 @@ export const settingsChange = z.object({
   description: settings.shape.description.nullable(),
   pinned: settings.shape.pinned.unwrap().nullish(),
   labels: settings.shape.labels.unwrap().nullish(),
+  metadata: metadata.nullish(),
 });
 export type SettingsChange = z.infer<typeof settingsChange>;
 
@@ -133,7 +133,6 @@ export const usage = z.object({
   costUsd: z.number().min(0).optional(),
 });
 export type Usage = z.infer<typeof usage>;
-
 /** One message from a person or program to the session. */
 export const message = z.object({
   messageId: z.string().min(1).max(256),
@@ -147,6 +146,8 @@ export const message = z.object({
   replyTo: z.string().min(1).max(128).optional(),
   /** The owner said it to the group, not to the agent: the model is told so (A6/76, D3). */
   aside: z.literal('owner').optional(),
+  /** The channel that it came from. Absent: that of `deliverTo`, or none. */
+  channel: deliveryTarget.shape.channel.optional(),
   ...programFields,
 });
 export type Message = z.infer<typeof message>;
@@ -238,7 +239,7 @@ export type TurnTask = z.infer<typeof turnTask>;
 
 /** The outcome of one model step. */
 export const stepOutcome = z.discriminatedUnion('kind', [
-  z.object({ kind: z.literal('reply'), text: z.string(), model: z.string(), usage }),
+  z.object({ kind: z.literal('reply'), text: z.string(), model: z.string(), usage, ...stepDetails }),
   /** More steps follow: after these calls, or at once. */
   z.object({
     kind: z.literal('continue'),
@@ -246,6 +247,7 @@ export const stepOutcome = z.discriminatedUnion('kind', [
     model: z.string(),
     usage,
     calls: z.array(requestedCall).max(limits.stepCalls).optional(),
+    ...stepDetails,
   }),
   z.object({ kind: z.literal('failed'), code: z.string().max(64), message: z.string().max(2_000) }),
 ]);

@@ -49,6 +49,10 @@ const variables: readonly (readonly [variable: string, field: string, read: (tex
   ['NATTER_LOG_LEVEL', 'log.level', String],
 ];
 
+/** The keys that variables set, each with the name of its variable. */
+export const variablesIn = (env: Environment): (readonly [field: string, variable: string])[] =>
+  variables.filter(([variable]) => (env[variable] ?? '') !== '').map(([variable, field]) => [field, variable]);
+
 interface Problem {
   readonly field: string;
   readonly text: string;

@@ -12,7 +12,6 @@ import { deadLettersCommand } from '../../../services/cli/commands/operate/dead-
 import { deliveriesCommand } from '../../../services/cli/commands/operate/deliveries.ts';
 import { doctorCommand } from '../../../services/cli/commands/operate/doctor.ts';
 import { statusCommand } from '../../../services/cli/commands/operate/status.ts';
-import type { Finding } from '../../../services/cli/doctor/finding.ts';
 import { installationIn } from '../../../services/cli/installation.ts';
 import { reportHealth } from '../../../services/cli/runtime/health/report.ts';
 import { type System, startSystem } from '../../../services/cli/runtime/system.ts';
@@ -24,6 +23,7 @@ import { HealthProblem } from '../../../shared/kit/health-problem.ts';
 import type { Undelivered } from '../../../shared/ports/dead-letters.ts';
 import { loadConfig } from '../../../shared/runtime/config/load.ts';
 import { fixed } from '../../../shared/runtime/config/reload.ts';
+import type { Finding } from '../../../shared/runtime/doctor/finding.ts';
 import { encodeCommand } from '../../../shared/wire/codec.ts';
 import { subjectsUnder } from '../../../shared/wire/subjects.ts';
 import { partitionConsumer } from '../../../shared/wire/topology.ts';
@@ -127,7 +127,14 @@ describe('natter status', () => {
       },
       metrics: () => ({ turns_running: 3, nonsense: Number.NaN }),
     };
-    const told = { process: 'session-7', version: '1', presence: ports.presence, clock: systemClock, log };
+    const told = {
+      process: 'session-7',
+      version: '1',
+      presence: ports.presence,
+      clock: systemClock,
+      log,
+      config: fixed(configIn(env())),
+    };
     const telling = reportHealth(() => [service], { ...told, signal: stopping.signal });
     const warning = 'warning  session of session-7: mcp server "x" is away';
     await vi.waitFor(async () => expect(await natter('status')).toContain(warning));

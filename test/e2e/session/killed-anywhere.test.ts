@@ -23,13 +23,14 @@ import { portsOn, provisionFor } from '../../support/system.ts';
 const program = fileURLToPath(new URL('../../../dist/test/chaos/doomed-host.js', import.meta.url));
 /** At least: a post, two steps with calls, two results and the answer; three steps; three effects. Two moments each. */
 const leastMoments = 24;
-const chains = 4;
+/** Each waits for seconds after a kill, so that several take little longer than one. */
+const chains = 6;
 const folder = mkdtempSync(join(tmpdir(), 'natter-doomed-'));
 let server: TestServer;
 const children = new Set<ChildProcess>();
 
 beforeAll(async () => {
-  server = await startServer({ prefixes: numbered('doom', chains) });
+  server = await startServer({ prefixes: [...numbered('doom', chains), 'wait'] });
 });
 afterAll(async () => {
   for (const child of children) child.kill('SIGKILL');
@@ -159,3 +160,34 @@ test('I6: a host killed at every moment of a turn repeats nothing that cannot be
   await Promise.all(numbered('doom', chains).map(work));
   expect(unknown, 'some moments leave the outcome of the charge open').toBeGreaterThan(0);
 }, 300_000);
+
+test("ADR 26: a host is killed while its turn waits for a program's results, which come after and are answered once", async () => {
+  const stage = await stageOf('wait');
+  const key = 'agent:main:waiting' as SessionKey;
+  const host = await hostOf('wait', 'host-0');
+  const sender = { id: 'ann', role: 'owner' as const };
+  const client = { tools: [{ name: 'get_weather', parameters: '{"type":"object"}' }] };
+  const message = { messageId: 'm', text: 'ask', sender, client };
+  await stage.send(key, { type: 'post_message', sessionId: 's1', message }, 'm');
+  const awaited = await vi.waitFor(
+    async () => {
+      const found = (await stage.events(key)).find(({ type }) => type === 'client_results_awaited');
+      expect(found).toBeDefined();
+      return found;
+    },
+    { timeout: 30_000, interval: 20 },
+  );
+  const gone = once(host, 'exit');
+  host.kill('SIGKILL');
+  await gone;
+  const calls = awaited?.type === 'client_results_awaited' ? awaited.calls : [];
+  const results = calls.map((callId) => ({ callId, outcome: 'ok' as const, text: 'warm' }));
+  await stage.send(key, { type: 'give_results', results, by: sender }, 'r');
+  await hostOf('wait', 'host-1');
+  await untilOver(stage, key);
+  const events = await stage.events(key);
+  const count = (type: SessionEvent['type']): number => events.filter((event) => event.type === type).length;
+  expect(events.flatMap((event) => (event.type === 'assistant_message' ? [event.text] : []))).toEqual(['all done']);
+  expect([count('client_results_received'), count('tool_result'), count('turn_resumed')]).toEqual([1, 1, 0]);
+  await stage.close();
+}, 120_000);

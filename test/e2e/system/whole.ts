@@ -15,6 +15,7 @@ import type { Logger } from '../../../shared/kit/log.ts';
 import type { CustodyRecord, Outbound } from '../../../shared/ports/custody-log.ts';
 import type { Ports } from '../../../shared/ports/index.ts';
 import type { Model } from '../../../shared/ports/model.ts';
+import type { Embeddings } from '../../../shared/ports/models/embeddings.ts';
 import type { Outlet } from '../../../shared/ports/outlet.ts';
 import type { Tools } from '../../../shared/ports/tools.ts';
 import { fixed } from '../../../shared/runtime/config/reload.ts';
@@ -49,7 +50,16 @@ export type Change = Readonly<Record<string, unknown>>;
 
 /** All services on one broker in memory, and the interfaces to it, as many as wanted: what goes in by a channel comes out at an outlet. */
 export const startWhole = async (
-  given: { session?: object; more?: object; clock?: Clock; gateways?: number; log?: Logger; tools?: Tools; model?: Model } = {},
+  given: {
+    session?: object;
+    more?: object;
+    clock?: Clock;
+    gateways?: number;
+    log?: Logger;
+    tools?: Tools;
+    model?: Model;
+    embeddings?: Embeddings;
+  } = {},
 ) => {
   const { session, more, clock = systemClock, gateways: interfaces = 1, tools } = given;
   const config = configOf(session, { agent, outlets, ...more });
@@ -85,7 +95,7 @@ export const startWhole = async (
 
   const openGatewayWith = async (own: Ports = memory.portsFor(`gateway-${Math.random()}`)): Promise<Gateway> => {
     const gateway = await startGateway({
-      ...{ config: fixed(config), ports: own, log, token: secretOf('owner'), version: '0' },
+      ...{ config: fixed(config), ports: own, log, token: secretOf('owner'), version: '0', embeddings: given.embeddings },
       services: () => services,
     });
     afterwards(() => gateway.stop(1_000));

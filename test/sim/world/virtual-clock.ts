@@ -1,4 +1,4 @@
-import type { Clock } from '../../../shared/kit/clock.ts';
+import type { Clock, EndSignal } from '../../../shared/kit/clock.ts';
 
 interface Timer {
   readonly at: number;
@@ -32,7 +32,7 @@ export class VirtualClock implements Clock {
     return this.#now - this.#startedAt;
   }
 
-  sleep(ms: number, signal?: AbortSignal): Promise<void> {
+  sleep(ms: number, signal?: EndSignal): Promise<void> {
     if (signal?.aborted) return Promise.resolve();
     return new Promise((resolve) => {
       const fire = (): void => {

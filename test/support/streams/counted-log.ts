@@ -1,4 +1,4 @@
-import type { FollowedLog, WakeUps } from '../../../shared/adapters/streams/follow.ts';
+import type { FollowedLog, Wake, WakeUps } from '../../../shared/adapters/streams/follow.ts';
 import { followLog } from '../../../shared/adapters/streams/follow.ts';
 import type { LogTail } from '../../../shared/adapters/streams/log-tail.ts';
 import type { MessageBatch, StoredMessage } from '../../../shared/adapters/streams/stored-message.ts';
@@ -28,8 +28,10 @@ export class CountedLog {
   decoded = 0;
   readonly bad: { readonly by: string; readonly seq: number }[] = [];
   subscriptions = 0;
+  /** Hints come when `hint` is called, not with each message. */
+  delaysHints = false;
   readonly #written: Written[] = [];
-  readonly #watchers = new Set<(seq: number) => void>();
+  readonly #watchers = new Set<{ readonly wake: Wake; latest: number }>();
   /** Messages of one read at most. */
   readonly #readMessages: number;
 
@@ -41,7 +43,20 @@ export class CountedLog {
     const seq = this.messages.length + 1;
     this.#written.push(written);
     this.messages.push({ subject: `event.${written.key}`, seq, time: 0, data: new Uint8Array(10) });
-    for (const watcher of this.#watchers) watcher(seq);
+    if (!this.delaysHints) this.hint();
+  }
+
+  /** Announces the last message. */
+  hint(): void {
+    for (const watcher of this.#watchers) {
+      watcher.latest = this.messages.length;
+      watcher.wake(true);
+    }
+  }
+
+  /** Wakes everybody, as a connection does that was lost. */
+  reconnect(): void {
+    for (const { wake } of this.#watchers) wake();
   }
 
   /** Sequences of all commits. */
@@ -77,19 +92,15 @@ export class CountedLog {
     return { messages: there.slice(0, this.#readMessages), more: there.length > this.#readMessages };
   }
 
-  #wakeUps(wake: () => void): WakeUps {
-    let latest = 0;
-    const watcher = (seq: number): void => {
-      latest = seq;
-      wake();
-    };
+  #wakeUps(wake: Wake): WakeUps {
+    const watcher = { wake, latest: 0 };
     this.subscriptions += 1;
     this.#watchers.add(watcher);
     const stop = (): void => {
       this.subscriptions -= 1;
       this.#watchers.delete(watcher);
     };
-    return { latest: () => latest, stop };
+    return { latest: () => watcher.latest, stop };
   }
 
   #commitOf(by: string, { seq }: StoredMessage): RecordedCommit | null {

@@ -21,6 +21,7 @@ const settings = {
   thinkingLevel: 'low',
   verboseLevel: 'on',
   displayName: 'D',
+  metadata: { topic: 'x' },
   queueMode: 'steer',
   activation: 'always',
   description: 'd',
@@ -106,9 +107,14 @@ const unmade: Readonly<Record<string, string>> = {
   ...{ listDeadLetters: byPath, readDeadLetter: byPath, resendDeadLetter: byPath, discardDeadLetter: byPath },
   ...{ listPairings: byPath, approvePairing: byPath, denyPairing: byPath, revokePairing: byPath },
   ...{ listDeliveries: byPath, readDelivery: byPath, repeatDelivery: byPath, leaveDelivery: byPath, resumeAccounts: byPath },
+  ...{ listHosts: byPath, listSkills: byPath, readConfig: byPath, findProblems: byPath, readLog: byPath },
   ...{ describe: byPath, describeEvents: byPath, live: byPath, ready: byPath },
   metrics: 'text, for Prometheus',
   ...{ listModels: ownClients, readModel: ownClients, createChatCompletion: ownClients, createResponse: ownClients },
+  ...{ createEmbeddings: ownClients, cancelResponse: ownClients, deleteResponse: ownClients, listResponseInputItems: ownClients },
+  ...{ createConversation: ownClients, readConversation: ownClients, updateConversation: ownClients },
+  ...{ deleteConversation: ownClients, listConversationItems: ownClients, createConversationItems: ownClients },
+  ...{ readConversationItem: ownClients, deleteConversationItem: ownClients },
   ...{ readResponse: ownClients, streamUiChat: ownClients, resumeUiChat: ownClients, streamAguiRun: ownClients },
 };
 

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { Failure, failureOfRun, toldOf } from '../../../services/gateway/protocols/openai/failure.ts';
-import { responseIdOf, runOfResponse } from '../../../services/gateway/protocols/openai/ids.ts';
+import { Failure, failureOfRun, toldOf } from '../../../services/gateway/protocols/openai/format/failure.ts';
+import { responseIdOf, runOfResponse } from '../../../services/gateway/protocols/openai/format/ids.ts';
 import { runIdOf } from '../../../shared/domain/keys/run-id.ts';
 import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
 import { NatterError } from '../../../shared/kit/errors.ts';
@@ -9,7 +9,8 @@ import { NatterError } from '../../../shared/kit/errors.ts';
 /** Issue 5: errors and ids of OpenAI's interface. */
 
 const folder = 'services/gateway/protocols/openai';
-const source = readdirSync(folder)
+const source = readdirSync(folder, { recursive: true, encoding: 'utf8' })
+  .filter((name) => name.endsWith('.ts'))
   .map((name) => readFileSync(`${folder}/${name}`, 'utf8'))
   .join('\n');
 

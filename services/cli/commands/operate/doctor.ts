@@ -3,11 +3,12 @@ import pc from 'picocolors';
 import { minimumServerVersion } from '../../../../shared/adapters/nats/client/version.ts';
 import { errorMessage } from '../../../../shared/kit/errors.ts';
 import { type Config, configFileOf, secretsOf } from '../../../../shared/runtime/config/load.ts';
+import * as exposure from '../../../../shared/runtime/doctor/exposure.ts';
+import { checked, type Finding, fail, ok } from '../../../../shared/runtime/doctor/finding.ts';
+import * as system from '../../../../shared/runtime/doctor/system.ts';
 import { type CommonOptions, clientOf, configOf, sourceOf } from '../../access.ts';
 import { resolveServer } from '../../broker/resolve.ts';
 import * as broker from '../../doctor/broker.ts';
-import * as exposure from '../../doctor/exposure.ts';
-import { checked, type Finding, fail, ok } from '../../doctor/finding.ts';
 import * as machine from '../../doctor/machine.ts';
 import { askModel } from '../../doctor/model.ts';
 import { example } from '../../example.ts';
@@ -36,8 +37,8 @@ const checkBroker = async (config: Config, world: World): Promise<Finding[]> => 
     if (report.missing.length > 0) return found;
     return [
       ...found,
-      ...[broker.store(report), broker.logEnd(report), broker.queues(report), broker.followers(report), broker.processes(report)],
-      ...[broker.checkpoints(config, report), broker.deadLetters(report), broker.openDeliveries(report)],
+      ...[system.store(report), broker.logEnd(report), system.queues(report), system.followers(report), system.processes(report)],
+      ...[system.checkpoints(config, report), system.deadLetters(report), system.openDeliveries(report)],
       exposure.tokens(config, report.tokens, world.now()),
     ];
   } catch (error) {

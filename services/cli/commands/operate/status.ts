@@ -7,11 +7,11 @@ import {
   type SessionRow,
   type UnavailableReason,
 } from '../../../../shared/client/main.ts';
+import { absentAmong } from '../../../../shared/runtime/worker-names.ts';
 import { type CommonOptions, clientOf, explained } from '../../access.ts';
 import { example } from '../../example.ts';
 import { asJson, type World } from '../../terminal.ts';
 import { ago } from '../../time.ts';
-import { absentAmong } from '../../worker-names.ts';
 import { approvalLines } from '../approvals-and-memory/approvals.ts';
 import { sessionLines } from '../sessions/sessions.ts';
 

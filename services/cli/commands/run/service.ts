@@ -1,9 +1,9 @@
 import { Argument, type Command } from 'commander';
+import { type ServiceName, workerNames } from '../../../../shared/runtime/worker-names.ts';
 import { wholeNumber } from '../../access.ts';
 import { example } from '../../example.ts';
 import type { ServiceOptions } from '../../runtime/run-service.ts';
 import type { World } from '../../terminal.ts';
-import { type ServiceName, workerNames } from '../../worker-names.ts';
 
 /** `natter service`: runs one service, at the configured broker or that of a running `natter up`. */
 export const serviceCommand = (program: Command, world: World): void => {

@@ -5,6 +5,9 @@ import { errorMessage } from '../../../../shared/kit/errors.ts';
 import { readinessOf } from '../../../../shared/kit/health-problem.ts';
 import type { Logger } from '../../../../shared/kit/log.ts';
 import type { HealthReport, Presence } from '../../../../shared/ports/presence.ts';
+import type { Config } from '../../../../shared/runtime/config/load.ts';
+import { sectionDigests } from '../../../../shared/runtime/config/origins.ts';
+import type { Current } from '../../../../shared/runtime/config/reload.ts';
 import type { Service } from '../../../../shared/runtime/service.ts';
 
 type Watched = Pick<Service, 'name' | 'problems' | 'warnings'>;
@@ -53,7 +56,7 @@ export const untilReady = async (
   }
 };
 
-type Reporting = Pick<Service, 'name' | 'problems' | 'warnings' | 'metrics' | 'waiting'>;
+type Reporting = Pick<Service, 'name' | 'problems' | 'warnings' | 'metrics' | 'waiting' | 'held'>;
 /** Milliseconds between two checks for changes, and for leaving. */
 const changeMs = 500;
 const leaveMs = 500;
@@ -61,12 +64,18 @@ const longest = { lines: 100, characters: 1_000 };
 const shortened = (lines: readonly string[]): string[] =>
   lines.slice(0, longest.lines).map((line) => line.slice(0, longest.characters));
 
-const reportOf = ({ name, problems, warnings = () => [], metrics, waiting = () => [] }: Reporting): Report => {
+const troubleOf = ({ problems, warnings = () => [] }: Reporting): Pick<Report, 'problems' | 'warnings'> => ({
+  problems: shortened(readinessOf(problems()).problems),
+  warnings: shortened(warnings()),
+});
+const reportOf = (service: Reporting, trouble: Pick<Report, 'problems' | 'warnings'>): Report => {
+  const { name, metrics, waiting = () => [], held } = service;
   const waits = waiting().slice(0, reportedWaitingPlaces);
   return {
-    ...{ name, problems: shortened(readinessOf(problems()).problems), warnings: shortened(warnings()) },
+    ...{ name, ...trouble },
     metrics: Object.fromEntries(Object.entries(metrics()).filter(([, value]) => Number.isFinite(value))),
     ...(waits.length > 0 && { waiting: waits }),
+    ...(held && { held: held() }),
   };
 };
 type Report = HealthReport['services'][number];
@@ -77,17 +86,28 @@ type Report = HealthReport['services'][number];
  */
 export const reportHealth = async (
   services: () => readonly Reporting[],
-  options: { process: string; version: string; presence: Presence; clock: Clock; log: Logger; signal: AbortSignal },
+  options: Pick<HealthReport, 'process' | 'version'> & {
+    presence: Presence;
+    clock: Clock;
+    log: Logger;
+    signal: AbortSignal;
+    config: Current<Config>;
+  },
 ): Promise<void> => {
-  const { process, version, presence, clock, log, signal } = options;
+  const { process, version, presence, clock, log, signal, config } = options;
   const failed = (error: unknown): void => log.debug({ problem: errorMessage(error) }, 'health report not sent');
   const startedAt = clock.now();
   let [reportedAt, before] = [Number.NEGATIVE_INFINITY, ''];
   while (!signal.aborted) {
-    const report = { v: 1, process, version, startedAt, at: clock.now(), services: services().map(reportOf) } as const;
-    const wrong = JSON.stringify(report.services.map(({ problems, warnings }) => [problems, warnings]));
+    const all = services().map((service) => [service, troubleOf(service)] as const);
+    const wrong = JSON.stringify(all.map(([, trouble]) => trouble));
     if (wrong !== before || clock.monotonic() - reportedAt >= healthTimes.tellMs) {
       [reportedAt, before] = [clock.monotonic(), wrong];
+      const own = {
+        services: all.map(([service, trouble]) => reportOf(service, trouble)),
+        config: sectionDigests(config.current()),
+      };
+      const report = { v: 1, process, version, startedAt, at: clock.now(), ...own } as const;
       // Not awaited: a broker that does not answer must not delay the end.
       void presence.tell(report).catch(failed);
     }

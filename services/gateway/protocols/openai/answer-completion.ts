@@ -11,11 +11,13 @@ import { waiting } from '../../operation/waiting.ts';
 import type { Answer } from '../../runs/answer.ts';
 import { answerTo, type Question, questionOf, withFirstRun, withResults } from './answer-question.ts';
 import { conversationIn, resultsAsText } from './conversation.ts';
-import { approvalRequired } from './failure.ts';
+import { approvalRequired } from './format/failure.ts';
+import { agentNamed, modelNameOf } from './format/models.ts';
+import { protocols } from './format/session-names.ts';
 import type { CompletionRequest } from './input.ts';
-import { agentNamed, modelNameOf } from './models.ts';
-import { sessionInThread, sessionNamedBy, sessionOfCalls } from './session.ts';
+import { freshSession, type NamedSession, sessionInThread, sessionNamedBy, sessionOfCalls } from './session.ts';
 import { type Frames, streamAnswer } from './stream.ts';
+import { deleteWhenSent, limitLife } from './unstored.ts';
 
 export const secondsOf = (ms: number): number => Math.floor(ms / 1_000);
 
@@ -49,12 +51,24 @@ const submittedQuestion = async (
     const begun = question && (await orUnexpected(withResults(context, request, question), named !== null && text === ''));
     if (begun) return begun;
   }
-  const session = named ?? (await sessionInThread(context, request, given));
+  const session = named ?? (await sessionForCall(context, request, given));
   const call = session.idempotencyKey === undefined ? callAttemptOf(request) : undefined;
   const said = text === '' ? { ...conversation, text: resultsAsText(results) } : conversation;
   const question = questionOf(request, session, { conversation: said, call, ...asking });
   await refuseBehindApproval(context, question.key);
   return withFirstRun(context, request, question);
+};
+
+/** The session of a call that names none. */
+const sessionForCall = async (
+  context: GatewayContext,
+  request: FastifyRequest,
+  given: Parameters<typeof sessionNamedBy>[2],
+): Promise<NamedSession> => {
+  if (!given.given.isUnstored) return sessionInThread(context, request, given);
+  const session = await freshSession(context, request, { ...given, protocol: protocols.unstored });
+  await limitLife(context, request, session.key);
+  return session;
 };
 
 /** `null` if no call waits for the results, as when the program got them elsewhere. */
@@ -91,9 +105,11 @@ export const answerCompletion = async (
   await waiting(context, reply, async (signal) => {
     const question = await submittedQuestion(context, request, given, signal);
     reply.header(sessionHeader, encodeURIComponent(question.key)).header('x-natter-run', question.runId);
-    const form = formOf(question, modelNameOf(agentId), secondsOf(context.ports.clock.now()));
-    if (asked.stream) return streamAnswer(context, request, reply, question, form.frames);
-    reply.send(form.whole(await answerTo(context, request, question)));
+    const { frames, whole } = formOf(question, modelNameOf(agentId), secondsOf(context.ports.clock.now()));
+    const sending = deleteWhenSent(context, request, reply, question.key);
+    const end = (answer: Answer) => frames.end(sending(answer));
+    if (asked.stream) return streamAnswer(context, request, reply, question, { ...frames, end });
+    reply.send(whole(sending(await answerTo(context, request, question))));
   });
   return reply;
 };

@@ -15,8 +15,8 @@ import { LiveAnswer } from '../../runs/live-answer.ts';
 import { visibleText } from '../../runs/live-text.ts';
 import { isSettled } from '../../runs/settled.ts';
 import { type Conversation, linesOf } from './conversation.ts';
-import { approvalRequired, Failure, failureOfRun } from './failure.ts';
 import { answerOf } from './find-response.ts';
+import { approvalRequired, Failure, failureOfRun } from './format/failure.ts';
 import type { NamedSession } from './session.ts';
 
 /** One message for an agent and the run that answers it. */

@@ -1,5 +1,5 @@
-import type { Answer } from '../../runs/answer.ts';
-import type { OpenAiError } from './failure.ts';
+import { type Answer, between } from '../../runs/answer.ts';
+import type { OpenAiError } from './format/failure.ts';
 
 /** Chat completions as OpenAI's clients know them (`object: chat.completion`), whole and in chunks. */
 
@@ -23,12 +23,21 @@ const callsOf = ({ calls }: Answer) =>
     function: { name, arguments: written },
   }));
 
-const finishOf = ({ calls }: Answer): 'stop' | 'tool_calls' => (calls.length > 0 ? 'tool_calls' : 'stop');
+type Finish = 'stop' | 'tool_calls' | 'length';
+const finishOf = ({ calls, isTruncated }: Answer): Finish => {
+  if (calls.length > 0) return 'tool_calls';
+  return isTruncated ? 'length' : 'stop';
+};
+
+/** As providers of reasoning models have it. */
+const reasoningOf = ({ thoughts }: Answer) =>
+  thoughts.length === 0 ? {} : { reasoning_content: thoughts.map(({ text }) => text).join(between) };
 
 export const chatCompletion = (head: ChatHead, answer: Answer) => {
   const calls = callsOf(answer);
   const content = calls.length > 0 && answer.text === '' ? null : answer.text;
-  const message = { role: 'assistant', content, refusal: null, ...(calls.length > 0 && { tool_calls: calls }) };
+  const called = calls.length > 0 && { tool_calls: calls };
+  const message = { role: 'assistant', content, refusal: null, ...reasoningOf(answer), ...called };
   const choices = [{ index: 0, message, logprobs: null, finish_reason: finishOf(answer) }];
   return { ...head, object: 'chat.completion', choices, usage: usageOf(answer) };
 };
@@ -38,7 +47,7 @@ const frame = (data: unknown): string => `data: ${JSON.stringify(data)}\n\n`;
 /** The same as frames of a stream; the last of them is `[DONE]`. */
 export const chatFrames = (head: ChatHead, includeUsage: boolean) => {
   const usage = includeUsage ? { usage: null } : {};
-  const chunk = (delta: object, finish: 'stop' | 'tool_calls' | null = null): string => {
+  const chunk = (delta: object, finish: Finish | null = null): string => {
     const choices = [{ index: 0, delta, logprobs: null, finish_reason: finish }];
     return frame({ ...head, object: 'chat.completion.chunk', choices, ...usage });
   };
@@ -49,7 +58,7 @@ export const chatFrames = (head: ChatHead, includeUsage: boolean) => {
       const counted = { ...head, object: 'chat.completion.chunk', choices: [], usage: usageOf(answer) };
       const calls = callsOf(answer).map((call, index) => ({ index, ...call }));
       const called = calls.length > 0 ? chunk({ tool_calls: calls }) : '';
-      return `${called}${chunk({}, finishOf(answer))}${includeUsage ? frame(counted) : ''}data: [DONE]\n\n`;
+      return `${called}${chunk(reasoningOf(answer), finishOf(answer))}${includeUsage ? frame(counted) : ''}data: [DONE]\n\n`;
     },
     fail: (error: OpenAiError): string => frame({ error }),
   };

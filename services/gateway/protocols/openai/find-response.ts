@@ -4,8 +4,9 @@ import { hasCode } from '../../../../shared/kit/errors.ts';
 import { findRun } from '../../../../shared/runtime/session-tools/find-run.ts';
 import type { GatewayContext } from '../../context/gateway-context.ts';
 import { Answer } from '../../runs/answer.ts';
-import { Failure } from './failure.ts';
-import { runOfResponse } from './ids.ts';
+import { Failure } from './format/failure.ts';
+import { runOfResponse } from './format/ids.ts';
+import { isUnstored } from './format/session-names.ts';
 
 /** The answer of a run, from the log; `null` if the run is not known after the sequence `after`. */
 export const answerOf = async (
@@ -31,7 +32,7 @@ export const findResponse = async (
 ): Promise<{ key: SessionKey; runId: string; answer: Answer }> => {
   const none = new Failure(404, code, `${field}: there is no such response, or it is not yours to see`, field);
   const run = runOfResponse(id);
-  if (run === null) throw none;
+  if (run === null || isUnstored(run.key)) throw none;
   const { after } = await access.read(principal, run.key).catch((error: unknown) => {
     throw hasCode(error, 'not_found') ? none : error;
   });

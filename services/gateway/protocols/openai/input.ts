@@ -14,6 +14,8 @@ export interface CompletionRequest {
   /** The name of the turns in the body. */
   readonly field: 'messages' | 'input';
   readonly client: ClientRequest | undefined;
+  /** Nobody may read the answer later. */
+  readonly isUnstored: boolean;
   readonly stream: boolean;
   readonly includeUsage: boolean;
   /** Names the session, as the next two fields do. */
@@ -43,6 +45,7 @@ export const responsesBody = z.object({
     )
     .meta({ description: 'a text, or a list of messages', type: ['string', 'array'] }),
   instructions: z.string('use a text').nullish(),
+  store: trueOrFalse,
   conversation: z.union([z.string(), z.object({ id: z.string() }).transform(({ id }) => id)], 'use a session key').nullish(),
   previous_response_id: z.string('use the id of a response').nullish(),
 });
@@ -54,6 +57,7 @@ export const readChatRequest = (request: FastifyRequest): CompletionRequest => {
     turns: messages,
     field: 'messages',
     client: clientRequestIn(request.body),
+    isUnstored: false,
     stream: stream === true,
     includeUsage: options?.include_usage === true,
     user: user ?? undefined,
@@ -70,6 +74,7 @@ export const readResponseRequest = (request: FastifyRequest): CompletionRequest 
     turns: [...instructions, ...body.input.filter((turn) => turn !== null)],
     field: 'input',
     client: clientRequestIn(request.body),
+    isUnstored: body.store === false,
     stream: body.stream === true,
     includeUsage: true,
     user: body.user ?? undefined,

@@ -1,37 +1,28 @@
-import { parseKey } from '../../../../shared/domain/keys/session-key.ts';
+import { limits } from '../../../../shared/kit/limits.ts';
 import { noQuery } from '../../http/input.ts';
 import { type Call, type Operation, operation } from '../../operation/operation.ts';
 import { type ErrorFormat, route } from '../../operation/route.ts';
 import * as samples from '../../operation/samples.ts';
-import { answerCompletion, secondsOf } from './answer-completion.ts';
+import { answerCompletion } from './answer-completion.ts';
 import { chatCompletion, chatFrames } from './chat-completion.ts';
-import { openAiErrors } from './failure.ts';
-import { findResponse } from './find-response.ts';
-import { responseIdOf } from './ids.ts';
+import { conversationOperations } from './conversation-operations.ts';
+import { embeddingsBody, embedTexts } from './embeddings.ts';
+import { errors } from './format/failure.ts';
+import { responseIdOf } from './format/ids.ts';
+import { itemListQuery } from './format/items.ts';
+import { agentNamed, modelObject } from './format/models.ts';
+import * as results from './format/results.ts';
 import { chatBody, readChatRequest, readResponseRequest, responsesBody } from './input.ts';
-import { agentNamed, modelNameOf, modelObject } from './models.ts';
 import { responseFrames, responseObject } from './response.ts';
-import * as results from './results.ts';
+import { cancelResponse, deleteResponse, inputItemsOf, readResponse } from './stored-response.ts';
 
-/** OpenAI's interface: `/v1/models`, `/v1/chat/completions` and `/v1/responses`; see `docs/integrate/openai-api.md`. */
+/** OpenAI's interface: models, chat completions, responses, embeddings and conversations; see `docs/integrate/openai-api.md`. */
 
-const errors: ErrorFormat = {
-  name: 'OpenAiError',
-  description: "An error in OpenAI's shape",
-  ...{ schema: results.openAiError, statuses: [], handler: openAiErrors },
-};
 /** A run may wait for a person, or not end in time. */
 const answerErrors: ErrorFormat = { ...errors, statuses: [409, 504] };
 const headers = ['Idempotency-Key', 'X-Natter-Session', 'Prefer'] as const;
 const stream = 'text/event-stream';
 const asking = ['forbidden', 'not_found', 'unsupported', 'quarantined', 'damaged'] as const;
-
-const readResponse = async ({ context, caller }: Call, id: string) => {
-  const found = await findResponse(context, caller.principal, id, { field: 'id', code: 'response_not_found' });
-  const { key, runId, answer } = found;
-  const head = { id, key, runId, model: modelNameOf(parseKey(key).agentId), createdAt: secondsOf(answer.at ?? 0) };
-  return responseObject({ ...head, previousResponseId: null }, answer);
-};
 
 export const openAiOperations: readonly Operation[] = [
   operation(({ context }: Call, _: null) => ({ object: 'list', data: [modelObject(context.config.agent.id)] }), {
@@ -54,6 +45,18 @@ export const openAiOperations: readonly Operation[] = [
       examples: { answer: modelObject('main') },
       problems: ['not_found'],
       input: ({ path }) => path['*'] ?? '',
+    }),
+  }),
+  operation(embedTexts, {
+    ...{ id: 'createEmbeddings', tag: 'openai', changes: 'sessions' },
+    summary: 'Returns texts as vectors, by a provider in the configuration',
+    http: route({
+      ...{ method: 'post', path: '/v1/embeddings', body: embeddingsBody, errors },
+      answers: { 200: results.embeddings },
+      examples: { body: { model: 'text-embedding-3-small', input: 'Is the build green?' } },
+      problems: ['forbidden', 'not_found', 'unsupported'],
+      input: ({ body }) => body,
+      waitMs: () => limits.answerSeconds * 1_000,
     }),
   }),
   {
@@ -101,4 +104,36 @@ export const openAiOperations: readonly Operation[] = [
       input: ({ path }) => path.id ?? '',
     }),
   }),
+  operation(cancelResponse, {
+    ...{ id: 'cancelResponse', tag: 'openai', changes: 'sessions' },
+    summary: 'Stops the run of a response',
+    http: route({
+      ...{ method: 'post', path: '/v1/responses/:id/cancel', errors: answerErrors },
+      answers: { 200: results.response },
+      problems: ['forbidden', 'not_found'],
+      input: ({ path }) => path.id ?? '',
+      waitMs: () => 60_000,
+    }),
+  }),
+  operation(deleteResponse, {
+    ...{ id: 'deleteResponse', tag: 'openai', changes: 'sessions' },
+    summary: 'Deletes a response with its session, unless others are in it',
+    http: route({
+      ...{ method: 'delete', path: '/v1/responses/:id', errors: answerErrors },
+      answers: { 200: results.deletedResponse },
+      problems: ['forbidden', 'not_found', 'session_busy'],
+      input: ({ path }) => path.id ?? '',
+    }),
+  }),
+  operation(inputItemsOf, {
+    ...{ id: 'listResponseInputItems', tag: 'openai', changes: 'nothing' },
+    summary: 'Lists what a response answers',
+    http: route({
+      ...{ method: 'get', path: '/v1/responses/:id/input_items', query: itemListQuery, errors },
+      answers: { 200: results.itemList },
+      problems: ['not_found'],
+      input: ({ path, query }) => ({ id: path.id ?? '', query }),
+    }),
+  }),
+  ...conversationOperations,
 ];

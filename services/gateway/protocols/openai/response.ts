@@ -4,8 +4,10 @@ import type { ClientRequest } from '../../../../shared/domain/values/client-requ
 import type { ToolCall } from '../../../../shared/domain/values/types.ts';
 import { assertNever } from '../../../../shared/kit/assert.ts';
 import { sseFrame } from '../../http/sse.ts';
-import type { Answer } from '../../runs/answer.ts';
-import type { OpenAiError } from './failure.ts';
+import type { Answer, StepThoughts } from '../../runs/answer.ts';
+import type { OpenAiError } from './format/failure.ts';
+import { callItem } from './format/items.ts';
+import { isUnstored } from './format/session-names.ts';
 
 /** Responses as OpenAI's clients know them (`object: response`), whole and as events. An answer is one message with one text, and calls after it. */
 
@@ -21,8 +23,8 @@ export interface ResponseHead {
   readonly client?: ClientRequest | undefined;
 }
 
-type Status = 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled';
-const statusOf = (run: Run | null): Status => {
+type Status = 'queued' | 'in_progress' | 'completed' | 'incomplete' | 'failed' | 'cancelled';
+const statusOf = (run: Run | null, isTruncated = false): Status => {
   if (run === null) return 'in_progress';
   switch (run.status) {
     case 'accepted':
@@ -34,6 +36,7 @@ const statusOf = (run: Run | null): Status => {
     case 'timeout':
       return 'in_progress';
     case 'ok':
+      return isTruncated ? 'incomplete' : 'completed';
     case 'awaiting_results':
       return 'completed';
     case 'error':
@@ -52,14 +55,16 @@ const messageOf = (head: ResponseHead, text: string | null) => ({
   content: text === null ? [] : [partOf(text)],
 });
 
-const callItem = ({ callId, tool: name, arguments: written }: ToolCall, isDone = true) => ({
-  ...{ type: 'function_call', id: `fc_${callId}`, call_id: callId, name },
-  ...{ arguments: isDone ? written : '', status: isDone ? 'completed' : 'in_progress' },
+/** What the model thought in one step, after what it said: it is recorded with that. */
+const thoughtItem = ({ runId }: ResponseHead, { step, text }: StepThoughts) => ({
+  ...{ type: 'reasoning', id: `rs_${runId}_${step}`, status: 'completed', encrypted_content: null },
+  summary: [{ type: 'summary_text', text }],
 });
 
-const outputOf = (head: ResponseHead, { text, calls }: Answer): object[] => [
+const outputOf = (head: ResponseHead, { text, calls, thoughts }: Answer): object[] => [
   ...(calls.length > 0 && text === '' ? [] : [messageOf(head, text)]),
   ...calls.map((call) => callItem(call)),
+  ...thoughts.map((thought) => thoughtItem(head, thought)),
 ];
 
 /** What the request asked for, as far as it was passed on; options that Natter does not have show their defaults. */
@@ -85,7 +90,7 @@ const requestedOf = ({ client = {} }: ResponseHead) => {
       type: 'function',
       ...tool,
       parameters: JSON.parse(parameters),
-      strict: false,
+      strict: tool.strict ?? false,
     })),
     top_p: topP,
   };
@@ -93,23 +98,23 @@ const requestedOf = ({ client = {} }: ResponseHead) => {
 
 export const responseObject = (head: ResponseHead, answer: Answer | null) => {
   const run = answer?.run ?? null;
-  const status = statusOf(run);
-  const isDone = answer !== null && status === 'completed';
+  const status = statusOf(run, answer?.isTruncated);
+  const isDone = answer !== null && (status === 'completed' || status === 'incomplete');
   return {
     id: head.id,
     object: 'response',
     created_at: head.createdAt,
     status,
     background: false,
-    conversation: { id: head.key },
+    conversation: isUnstored(head.key) ? null : { id: head.key },
     previous_response_id: head.previousResponseId,
     model: head.model,
     output: isDone ? outputOf(head, answer) : [],
     error: run?.status === 'error' && status === 'failed' ? run.error : null,
-    incomplete_details: null,
+    incomplete_details: status === 'incomplete' ? { reason: 'max_output_tokens' } : null,
     instructions: null,
     metadata: run?.status === 'awaiting_approval' ? { approval_id: run.approvalId } : {},
-    store: true,
+    store: !isUnstored(head.key),
     truncation: 'disabled',
     ...requestedOf(head),
     usage: isDone ? usageOf(answer) : null,
@@ -123,6 +128,25 @@ const usageOf = ({ tokens: { input, output, total } }: Answer) => ({
   output_tokens_details: { reasoning_tokens: 0 },
   total_tokens: total,
 });
+
+const thoughtFrames = (
+  head: ResponseHead,
+  thought: StepThoughts,
+  output_index: number,
+  event: (type: string, data: object) => string,
+): string => {
+  const item = thoughtItem(head, thought);
+  const { text } = thought;
+  const place = { output_index, item_id: item.id, summary_index: 0 };
+  return (
+    event('response.output_item.added', { output_index, item: { ...item, summary: [], status: 'in_progress' } }) +
+    event('response.reasoning_summary_part.added', { ...place, part: { type: 'summary_text', text: '' } }) +
+    event('response.reasoning_summary_text.delta', { ...place, delta: text }) +
+    event('response.reasoning_summary_text.done', { ...place, text }) +
+    event('response.reasoning_summary_part.done', { ...place, part: { type: 'summary_text', text } }) +
+    event('response.output_item.done', { output_index, item })
+  );
+};
 
 /** The same as events of a stream. The message begins with its first text, so that an answer of calls alone has none. */
 export const responseFrames = (head: ResponseHead) => {
@@ -159,7 +183,11 @@ export const responseFrames = (head: ResponseHead) => {
     end: (answer: Answer): string => {
       const message = answer.calls.length > 0 && answer.text === '' ? '' : beginMessage() + endMessage(answer.text);
       const calls = answer.calls.map((made, index) => call(made, index + (hasMessage ? 1 : 0))).join('');
-      return message + calls + event('response.completed', { response: responseObject(head, answer) });
+      const before = (hasMessage ? 1 : 0) + answer.calls.length;
+      const thoughts = answer.thoughts.map((thought, index) => thoughtFrames(head, thought, before + index, event)).join('');
+      const ended = responseObject(head, answer);
+      const type = ended.status === 'incomplete' ? 'response.incomplete' : 'response.completed';
+      return message + calls + thoughts + event(type, { response: ended });
     },
     /** The error comes twice: flat as OpenAI documents it, and nested as its client libraries expect it. */
     fail: (error: OpenAiError): string => {

@@ -15,6 +15,7 @@ import type { GatewayContext } from '../../context/gateway-context.ts';
 import { sessionHeader } from '../../http/session-header.ts';
 import type { Conversation } from './conversation.ts';
 import { findResponse } from './find-response.ts';
+import { protocols } from './format/session-names.ts';
 import type { CompletionRequest } from './input.ts';
 
 /** The session of a call, and the key under which the call is made once. */
@@ -49,7 +50,7 @@ export const sessionNamedBy = async (
   const { user } = given;
   if (user === undefined) return null;
   ownersOnly(request.principal, `a conversation without the header "${sessionHeader}"`);
-  return { key: derivedSessionKey(agentId, 'openai-user', request.actor, user), isFresh: false, idempotencyKey };
+  return { key: derivedSessionKey(agentId, protocols.user, request.actor, user), isFresh: false, idempotencyKey };
 };
 
 /** The session in which somebody called tools, by the calls' ids; `null`: there is none that the caller may see. */
@@ -86,9 +87,20 @@ export const sessionInThread = async (context: GatewayContext, request: FastifyR
     (before === null ? null : await leftAt(context, before, conversation.lastAnswer)) ??
     (isRepeat && before !== null ? (context.sessions.inThread(thread)[0]?.key ?? null) : null);
   if (known !== null) return { key: known, isFresh: false, idempotencyKey, thread };
+  return { ...(await freshSession(context, request, asked)), thread };
+};
+
+/** A session of its own for one call; for its retry the same one. Only the owner may start it. */
+export const freshSession = async (
+  { ports }: GatewayContext,
+  request: FastifyRequest,
+  { agentId, idempotencyKey, protocol = protocols.call }: Pick<Asked, 'agentId' | 'idempotencyKey'> & { protocol?: string },
+): Promise<NamedSession & { readonly idempotencyKey: string }> => {
+  ownersOnly(request.principal, `a conversation without the header "${sessionHeader}"`);
   const fresh = uuidv7();
-  const once = idempotencyKey ?? (call === undefined ? fresh : await context.ports.newCalls.keyOf(call, fresh));
-  return { key: derivedSessionKey(agentId, 'openai', request.actor, once), isFresh: true, idempotencyKey: once, thread };
+  const call = callAttemptOf(request);
+  const once = idempotencyKey ?? (call === undefined ? fresh : await ports.newCalls.keyOf(call, fresh));
+  return { key: derivedSessionKey(agentId, protocol, request.actor, once), isFresh: true, idempotencyKey: once };
 };
 
 /** How many conversations that began with the same words are compared. */

@@ -18,6 +18,7 @@ const functionTool = z.object({
   name: z.string('name the tool').regex(/^[\w-]{1,64}$/, 'use 1 to 64 letters, digits, "_" and "-"'),
   description: z.string('use a text').nullish(),
   parameters: schema.nullish(),
+  strict: z.boolean('use true or false').nullish(),
 });
 /** Chat completions nest a function, responses do not. */
 const tool = z.preprocess((given) => {
@@ -47,6 +48,7 @@ const namedChoice = z.object({
   function: z.object({ name: z.string() }).optional(),
 });
 
+const effort = z.string('use a text').min(1).max(32).nullish();
 const settings = z.object({
   tools: z.array(tool, 'use a list of tools').nullish(),
   tool_choice: z
@@ -64,6 +66,10 @@ const settings = z.object({
   stop: z.union([z.string(), z.array(z.string())], 'use a text or a list of texts').nullish(),
   response_format: format.nullish(),
   text: z.object({ format: format.nullish() }).nullish(),
+  reasoning_effort: effort,
+  include_reasoning: z.boolean('use true or false').nullish(),
+  reasoning: z.object({ effort, summary: z.string('use a text').nullish() }, 'use {"effort": …, "summary": …}').nullish(),
+  include: z.array(z.string(), 'use a list').nullish(),
 });
 type Settings = z.infer<typeof settings>;
 
@@ -86,6 +92,8 @@ export const clientRequestIn = (body: unknown): ClientRequest | undefined => {
       seed: given.seed,
       stop: given.stop === null || given.stop?.length === 0 ? undefined : given.stop && [given.stop].flat(),
       format: formatOf(given),
+      effort: given.reasoning?.effort ?? given.reasoning_effort,
+      showsReasoning: asksForReasoning(given) ? (true as const) : undefined,
     }),
   };
   if (Object.keys(request).length === 0) return undefined;
@@ -94,6 +102,12 @@ export const clientRequestIn = (body: unknown): ClientRequest | undefined => {
   const { path = [], message = 'is not valid' } = result.error.issues[0] ?? {};
   throw invalid(wireNames[String(path[0])] ?? String(path[0]), message);
 };
+
+/** A summary of a response's reasoning, or as providers of chat completions have it. */
+const asksForReasoning = ({ reasoning, include_reasoning: inChat, include }: Settings): boolean =>
+  inChat === true || (reasoning?.summary ?? null) !== null || include?.includes(encryptedReasoning) === true;
+/** Nothing here is encrypted: it is shown as it is. */
+const encryptedReasoning = 'reasoning.encrypted_content';
 
 /** OpenAI's names, for errors about a value that is out of range. */
 const wireNames: Readonly<Record<string, string>> = {
@@ -106,11 +120,11 @@ const wireNames: Readonly<Record<string, string>> = {
 
 const toolsOf = ({ tools }: Settings): NonNullable<ClientRequest['tools']> => {
   const names = new Set<string>();
-  return (tools ?? []).map(({ name, description, parameters }, index) => {
+  return (tools ?? []).map(({ name, description, parameters, strict }, index) => {
     if (names.has(name)) throw invalid(`tools.${index}`, `a tool ${JSON.stringify(name)} is there already`);
     names.add(name);
     const text = JSON.stringify(parameters ?? { type: 'object', properties: {} });
-    return { name, ...(description && { description }), parameters: text };
+    return { name, ...(description && { description }), parameters: text, ...present({ strict }) };
   });
 };
 
@@ -159,7 +173,7 @@ const refused: Readonly<Record<string, (value: unknown) => boolean>> = {
   web_search_options: never,
   background: (value) => value === false,
   prompt: never,
-  include: (value) => Array.isArray(value) && value.every((one) => one === 'reasoning.encrypted_content'),
+  include: (value) => Array.isArray(value) && value.every((one) => one === encryptedReasoning),
   max_tool_calls: never,
 };
 

@@ -3,7 +3,7 @@ import type { GatewayContext } from '../../context/gateway-context.ts';
 import { sendDeferredSse } from '../../operation/deferred-sse.ts';
 import type { Answer } from '../../runs/answer.ts';
 import { answerTo, type Question } from './answer-question.ts';
-import { type OpenAiError, toldOf } from './failure.ts';
+import { type OpenAiError, toldOf } from './format/failure.ts';
 
 /** The frames of a streamed answer. */
 export interface Frames {

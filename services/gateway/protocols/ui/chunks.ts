@@ -33,7 +33,8 @@ const metadataOf = (sessionKey: SessionKey, { run, sessionId, tokens: { input, o
 const endChunks = (sessionKey: SessionKey, end: RunEnd): string => {
   const { run } = end;
   const messageMetadata = metadataOf(sessionKey, end);
-  if (run.status === 'ok') return chunk({ type: 'finish', finishReason: 'stop', messageMetadata });
+  const finishReason = end.isTruncated ? 'length' : 'stop';
+  if (run.status === 'ok') return chunk({ type: 'finish', finishReason, messageMetadata });
   if (run.status === 'awaiting_approval' || run.status === 'awaiting_results')
     return chunk({ type: 'finish', finishReason: 'tool-calls', messageMetadata });
   const { code, message } = run.error;

@@ -83,7 +83,7 @@ export class Connection {
     this.#caller = caller;
     this.#open = context.openCalls.begin(caller);
     const { ended } = this.#open;
-    ended.addEventListener('abort', () => this.#shutOut(errorMessage(ended.reason)), { signal: this.#ended.signal });
+    ended.addEventListener('abort', () => this.#shutOut(errorMessage(ended.reason)));
     const { commandBytes: frameBytes, socketCalls: calls, waitSeconds } = limits;
     const hello = { protocol: protocolVersion, version: context.version, limits: { frameBytes, calls, waitSeconds } };
     void this.#send({ type: 'hello', ...hello, methods: Object.keys(this.#methods) });

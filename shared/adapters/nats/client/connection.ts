@@ -6,6 +6,7 @@ import {
   NatsConnectionImpl,
   type NKeyAuth,
   parseSemVer,
+  type ServerInfo,
   setTransportFactory,
 } from '@nats-io/transport-node';
 import { nodeResolveHost } from '@nats-io/transport-node/lib/node_transport.js';
@@ -105,7 +106,20 @@ export const connectionProblems = (connection: NatsConnection): readonly HealthP
   const away = disconnection(connection);
   if (away !== null) return [new HealthProblem('broker_away', away, away.split('; ').slice(1).join('; ') || undefined)];
   if (!(connection instanceof NatsConnectionImpl)) return [];
-  const { version = '' } = connection.info ?? {};
+  return connection.info === undefined ? unusable({}) : unusableOnce(connection.info);
+};
+
+type ServerFacts = Partial<Pick<ServerInfo, 'version' | 'jetstream'>>;
+
+/** What a server says of itself comes once for each connection to it, and every call asks whether it will do. */
+const judged = new WeakMap<ServerInfo, readonly HealthProblem[]>();
+const unusableOnce = (info: ServerInfo): readonly HealthProblem[] => {
+  const known = judged.get(info) ?? unusable(info);
+  judged.set(info, known);
+  return known;
+};
+
+const unusable = ({ version = '', jetstream }: ServerFacts): readonly HealthProblem[] => {
   if (!isNewEnough(version)) {
     const fix = `use nats-server ${minimumServerVersion} or newer`;
     return [
@@ -116,10 +130,13 @@ export const connectionProblems = (connection: NatsConnection): readonly HealthP
       ),
     ];
   }
-  if (connection.info?.jetstream) return [];
+  if (jetstream) return [];
   const fix = 'start nats-server with -js, or enable JetStream for the account';
   return [new HealthProblem('broker_unusable', 'the broker runs without JetStream', fix)];
 };
+
+/** Writes what is to be sent over this connection at once. Each call may be a system call. */
+export const sendNow = (connection: NatsConnection): void => protocolOf(connection)?.sendNow();
 
 /** A new subject for answers to this connection, under its prefix. */
 export const inboxOf = (connection: NatsConnection): string =>

@@ -48,21 +48,22 @@ export class Protocol extends ProtocolHandler {
    */
   override sendCommand(...[command, ...payloads]: Parameters<ProtocolHandler['sendCommand']>): void {
     this.outbound.fill(typeof command === 'string' ? Buffer.from(command) : command, ...payloads);
-    if (this.outbound.size() >= this.pendingLimit) return this.#send();
+    if (this.outbound.size() >= this.pendingLimit) return this.sendNow();
     if (this.#sending) return;
     this.#sending = true;
     setImmediate(() => {
       this.#sending = false;
-      this.#send();
+      this.sendNow();
     });
   }
 
-  #send(): void {
+  /** Writes what waits to be sent. */
+  sendNow(): void {
     if (this.connected && this.infoReceived && this.outbound.size() > 0) this.transport.send(this.outbound.drain());
   }
 
   override close(error?: Error): Promise<void> {
-    this.#send();
+    this.sendNow();
     return super.close(error);
   }
 

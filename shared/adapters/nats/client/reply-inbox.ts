@@ -1,7 +1,7 @@
 import { JetStreamApiError } from '@nats-io/jetstream';
 import { errors, type Msg, type MsgHdrs, MsgHdrsImpl, type NatsConnection } from '@nats-io/transport-node';
 import { NatterError } from '../../../kit/errors.ts';
-import { inboxOf } from './connection.ts';
+import { inboxOf, sendNow } from './connection.ts';
 
 export interface RequestOptions {
   readonly timeoutMs: number;
@@ -93,6 +93,11 @@ export class ReplyInbox {
     }
   }
 
+  /** Sends what was published at once, and not when all that runs now has run. */
+  flush(): void {
+    sendNow(this.#connection);
+  }
+
   /** One request with one JSON reply. Also rejects with the `JetStreamApiError` in the reply. */
   async ask<T>(subject: string, payload: Uint8Array | string, options: RequestOptions): Promise<T> {
     let answer: (T & { error?: ApiFailure }) | undefined;
@@ -113,4 +118,5 @@ const headersOf = (values: Readonly<Record<string, string>>): MsgHdrs => {
   return MsgHdrsImpl.fromRecord(record);
 };
 
-const isNoResponders = ({ data, headers }: Msg): boolean => data.length === 0 && headers?.code === 503;
+/** Of an answer with data the headers are not looked at: to do so makes the client parse them, which is most of the work of an answer. */
+const isNoResponders = (reply: Msg): boolean => reply.data.length === 0 && reply.headers?.code === 503;

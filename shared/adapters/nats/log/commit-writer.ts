@@ -22,6 +22,8 @@ export interface CommitWriterOptions {
   readonly grouping?: Grouping;
   /** Called with how each append ended; `null`: it was stored. */
   readonly wrote?: (failure: BrokerFailure | null) => void;
+  /** Called with the sequence of each commit that is stored. */
+  readonly stored?: (seq: number) => void;
 }
 
 /** Appends commits to the event stream: one message is one commit, fenced by the last sequence of its key, also in a batch (F3). */
@@ -46,6 +48,7 @@ export class CommitWriter {
     }
     try {
       const { seq, duplicate } = await this.#publisher.publish(message);
+      this.#options.stored?.(seq);
       this.#notifyFollowers(message.subject, seq);
       // Recognised by its id only: what is stored may have another digest, such as that of a try with another trace.
       if (duplicate) return { kind: 'unknown', cause: `the broker has commit ${commit.id} already, as ${seq}` };
@@ -75,7 +78,7 @@ export class CommitWriter {
     };
   }
 
-  /** Notifies followers, of each commit by its own subject. Best effort: they also check once a second. */
+  /** Notifies the followers of other processes, of each commit by its own subject. Best effort: they also check once a second. */
   #notifyFollowers(subject: string, seq: number): void {
     const { connection, subjects } = this.#options;
     if (!connection.isClosed()) connection.publish(subjects.stored(subject), String(seq));

@@ -46,7 +46,7 @@ export class NatsEventLog implements EventLog {
     this.#subjects = options.subjects;
     this.#stream = streamNames(options.subjects.prefix).events;
     this.#inbox = new ReplyInbox(options.connection);
-    this.#writer = new CommitWriter(options, this.#inbox);
+    this.#writer = new CommitWriter({ ...options, stored: (seq) => options.tail.wrote(seq) }, this.#inbox);
     this.#timeoutMs = options.requestTimeoutMs;
     this.#onBad = options.onBad ?? (() => {});
   }

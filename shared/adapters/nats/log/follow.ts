@@ -3,7 +3,7 @@ import type { LogView } from '../../../domain/session/log-witness.ts';
 import type { Clock } from '../../../kit/clock.ts';
 import type { FollowOptions } from '../../../ports/event-log.ts';
 import type { Subjects } from '../../../wire/subjects.ts';
-import { type FollowedLog, readsAll, under, type WakeUps } from '../../streams/follow.ts';
+import { type FollowedLog, readsAll, under, type Wake, type WakeUps } from '../../streams/follow.ts';
 import { commitOrNull, keyIn, type MessageBatch, type OnBad } from '../../streams/stored-message.ts';
 import { onReconnect } from '../client/on-reconnect.ts';
 
@@ -41,17 +41,17 @@ export const followedStream = (stream: EventStream, options: FollowOptions): Fol
   };
 };
 
-/** The sequence of the latest stored commit, as announced by its writer. Under load only the last of many is parsed. */
+/** The sequence of the latest stored commit, as announced by its writer. */
 class StoredWakeUps implements WakeUps {
   readonly #stop: () => void;
   #newest: Msg | null = null;
   #latest = 0;
 
-  constructor(connection: NatsConnection, subject: string, wake: () => void) {
+  constructor(connection: NatsConnection, subject: string, wake: Wake) {
     const subscription = connection.subscribe(subject, {
       callback: (_error, message) => {
         this.#newest = message;
-        wake();
+        wake(true);
       },
     });
     const stopListening = onReconnect(connection, wake);

@@ -38,6 +38,7 @@ export class AtomicPublisher {
       clock: options.clock,
       grouping: options.grouping,
       soon: setImmediate,
+      alone: () => options.inbox.flush(),
       one: ({ subject, payload, headers }) =>
         options.inbox.ask<Stored>(subject, payload, { timeoutMs: options.timeoutMs, headers }),
       together: (messages) => this.#together(messages),

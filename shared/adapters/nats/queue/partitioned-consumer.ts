@@ -89,6 +89,8 @@ export class PartitionedConsumer<T> implements Consumption {
   static async start<T>(settings: ConsumerSettings<T>, options: ConsumeOptions<T>): Promise<PartitionedConsumer<T>> {
     const consumer = new PartitionedConsumer(settings, options);
     await consumer.#membership.join();
+    // The first message would wait for it.
+    void consumer.#streamCreatedAt().catch(() => {});
     consumer.#place();
     void consumer.#watchConnection();
     void consumer.#keepTicking();
@@ -222,10 +224,7 @@ export class PartitionedConsumer<T> implements Consumption {
     );
   }
 
-  /**
-   * Requested once per life of the stream: whenever it may have been recreated, `#forgetStream` was called before its first
-   * message came.
-   */
+  /** Requested once per life of the stream: `#forgetStream` is called before the first message of one that may be another. */
   #streamCreatedAt(): Promise<number> {
     this.#incarnation ??= this.#settings.manager.streams.info(this.#settings.binding.stream).then(
       ({ created }) => this.#meet(Date.parse(created)),

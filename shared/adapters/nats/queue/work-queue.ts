@@ -10,7 +10,7 @@ import type { DeadLetters } from '../../../ports/dead-letters.ts';
 import type { ConsumeOptions, Consumption, WorkQueue } from '../../../ports/work-queue.ts';
 import { traceHeader } from '../../../wire/cloudevents.ts';
 import type { Subjects } from '../../../wire/subjects.ts';
-import { bucketNames, type StreamSpec, type Topology } from '../../../wire/topology.ts';
+import { bucketNames, partitionConsumer, type StreamSpec, type Topology } from '../../../wire/topology.ts';
 import type { QueueGuard } from '../../kv/guards/queue-guard.ts';
 import { ungrouped } from '../../streams/group-commit.ts';
 import { checkpointBinding, commandBinding, inboundBinding, type QueueBinding } from '../../streams/queue-binding.ts';
@@ -178,6 +178,19 @@ class NatsWorkQueue<T extends { readonly traceparent?: string | undefined }> imp
     }
   }
 
+  /** A partition without its consumer has 0: how much waits there is not counted apart. */
+  async lagByPartition(): Promise<readonly number[]> {
+    try {
+      const counts = await this.#notDoneByConsumer();
+      return Array.from(
+        { length: this.#settings.topology.partitions },
+        (_, number) => counts.get(partitionConsumer(number)) ?? 0,
+      );
+    } catch (error) {
+      throw toNatterError(error, `count the messages of ${this.#binding.stream}`);
+    }
+  }
+
   /** True if the stream keeps acknowledged messages until they are removed (ADR 9). */
   get #keepsDone(): boolean {
     return this.#stream?.retention === 'limits';
@@ -189,13 +202,16 @@ class NatsWorkQueue<T extends { readonly traceparent?: string | undefined }> imp
 
   /** Messages not acknowledged yet. If the consumer of a partition is missing, all stored messages count. */
   async #notDone(stored: number): Promise<number> {
+    const counts = [...(await this.#notDoneByConsumer()).values()];
+    return counts.length < this.#settings.topology.partitions ? stored : counts.reduce((sum, count) => sum + count, 0);
+  }
+
+  async #notDoneByConsumer(): Promise<Map<string, number>> {
     const { consumers } = await this.#manager;
-    let [partitions, messages] = [0, 0];
-    for await (const { num_pending, num_ack_pending } of consumers.list(this.#binding.stream)) {
-      partitions += 1;
-      messages += num_pending + num_ack_pending;
-    }
-    return partitions < this.#settings.topology.partitions ? stored : messages;
+    const counts = new Map<string, number>();
+    for await (const { name, num_pending, num_ack_pending } of consumers.list(this.#binding.stream))
+      counts.set(name, num_pending + num_ack_pending);
+    return counts;
   }
 
   async #setTimer(subject: string, bytes: Uint8Array, headers: Record<string, string>): Promise<void> {

@@ -70,6 +70,8 @@ const stepEvents = (data: CommandOf<'record_step'>, view: BusyView): SessionEven
     ...(calls.length > 0 && { calls }),
     ...(heard > 0 && { heard }),
     ...(flush && { flush }),
+    ...(outcome.reasoning && { reasoning: outcome.reasoning }),
+    ...(outcome.truncated && { truncated: outcome.truncated }),
   };
   const answer = answers ? [answering(view, { text: outcome.text, step }, ends)] : [];
   const recorded = [...prompting(view.context, data.prompt), ...equipping(view.context, data.skills), taken, ...answer];

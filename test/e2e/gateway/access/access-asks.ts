@@ -167,6 +167,8 @@ const envelope = ({ key, letter }: Place) => {
     : { ...message, conversation: { id, kind: 'direct' }, sender: { id }, accountId: at };
 };
 
+const ofConversation = { codes: { 404: 'item_not_found', hidden: 'conversation_not_found' } };
+
 /** By title. */
 export const asks: Readonly<Record<string, (title: string) => Asking>> = {
   'GET /v1/sessions': route({ query: '?status=all' }, ofSessions),
@@ -204,6 +206,10 @@ export const asks: Readonly<Record<string, (title: string) => Asking>> = {
   'POST /v1/tickets, then a stream': exactly(byTicket(eventsOf)),
   'GET /v1/ui/chat/:id/stream': route({ id: encoded }),
   'GET /v1/responses/:id': route({}, { world: responses, codes: { hidden: 'response_not_found' } }),
+  'GET /v1/responses/:id/input_items': route({}, { world: responses, codes: { hidden: 'response_not_found' } }),
+  'GET /v1/conversations/:id': route({ id: encoded }, ofConversation),
+  'GET /v1/conversations/:id/items': route({ id: encoded }, ofConversation),
+  'GET /v1/conversations/:id/items/:itemId': route({ id: encoded }, ofConversation),
   'rpc chat.history': rpc(sessionKey()),
   'rpc agent.wait': rpc(({ key, id }) => ({ sessionKey: key, runId: id, timeoutMs: 10 })),
   'rpc agent.wait, by id alone': rpc(({ id }) => ({ runId: id, timeoutMs: 10 }), { world: runs }),
@@ -256,6 +262,15 @@ export const asks: Readonly<Record<string, (title: string) => Asking>> = {
     waitingThere,
   ),
   'POST /v1/chat/completions, by header': body(chat, { headers: ({ key }) => ({ 'x-natter-session': key }) }),
+  'POST /v1/responses/:id/cancel': route({}, { world: responses, codes: { hidden: 'response_not_found' } }),
+  'DELETE /v1/responses/:id': route(
+    {},
+    { world: responses, codes: { 409: 'response_in_conversation', hidden: 'response_not_found' } },
+  ),
+  'POST /v1/conversations/:id': route({ id: encoded, given: () => ({ metadata: { a: 'b' } }) }, ofConversation),
+  'DELETE /v1/conversations/:id': route({ id: encoded }, ofConversation),
+  'POST /v1/conversations/:id/items': route({ id: encoded, given: () => ({ items: [chat.messages[0]] }) }, ofConversation),
+  'DELETE /v1/conversations/:id/items/:itemId': route({ id: encoded }, ofConversation),
   'POST /v1/responses, by conversation': route({ given: ({ key }) => ({ ...response, conversation: key }) }),
   'POST /v1/responses, after another': route(
     { given: ({ id }) => ({ ...response, previous_response_id: id }) },
@@ -289,6 +304,12 @@ export const asks: Readonly<Record<string, (title: string) => Asking>> = {
   'POST /v1/chat/completions': route({ given: () => chat }, plain),
   'POST /v1/chat/completions, of a user': route({ given: () => ({ ...chat, user: 'u' }) }, plain),
   'POST /v1/responses': route({ given: () => response }, plain),
+  'POST /v1/conversations': route({ given: () => ({}) }, plain),
+  // This gateway has no provider that embeds.
+  'POST /v1/embeddings': route(
+    { given: () => ({ model: 'x', input: 'a' }) },
+    { ...plain, codes: { 400: 'unsupported_parameter' } },
+  ),
   'POST /v1/ui/chat, under a word': route({ given: () => ({ id: 'word', messages: [user] }) }, plain),
   'POST /v1/agui, under a word': route({ given: () => ({ threadId: 'word', ...agui }) }, plain),
   'POST /v1/tickets': route({ given: () => ({ path: '/v1/events' }) }, plain),
@@ -310,6 +331,16 @@ export const asks: Readonly<Record<string, (title: string) => Asking>> = {
   'GET /metrics': route({}, plain),
   'GET /v1/audit': route({}, plain),
   'GET /v1/retention': route({}, plain),
+  'GET /v1/hosts': route({}, plain),
+  'GET /v1/skills': route({}, plain),
+  'GET /v1/config': route({}, plain),
+  'GET /v1/doctor': route({}, plain),
+  'GET /v1/log': route({}, plain),
+  'rpc hosts.list': rpc(none, plain),
+  'rpc skills.list': rpc(none, plain),
+  'rpc config.get': rpc(none, plain),
+  'rpc doctor.run': rpc(none, plain),
+  'rpc log.tail': rpc(none, plain),
   'GET /v1/dead-letters': route({}, plain),
   'GET /v1/dead-letters/:seq': route({}, { world: deadLetters }),
   'POST /v1/dead-letters/:seq/resend': route({}, { world: deadLetters }),

@@ -51,6 +51,10 @@ GET /v1/sessions/:key/runs/:runId, of none     200  404abcdgne   =      =       
 POST /v1/tickets, then a stream                200  abcdgne      =      =       ab         bc         e       ab           c            b       ab         -         -        -
 GET /v1/ui/chat/:id/stream                     204  abcdgne      =      =       ab         bc         e       ab           c            b       ab         -         -        -
 GET /v1/responses/:id                          200  abcd         =      =       ab         bc         -       ab           c            b       ab         -         -        -
+GET /v1/responses/:id/input_items              200  abcd         =      =       ab         bc         -       ab           c            b       ab         -         -        -
+GET /v1/conversations/:id                      200  abcd         =      =       ab         bc         -       ab           c            b       ab         -         -        -
+GET /v1/conversations/:id/items                200  abcd         =      =       ab         bc         -       ab           c            b       ab         -         -        -
+GET /v1/conversations/:id/items/:itemId        200  404abcd      =      =       404ab      404bc      -       404ab        404c         404b    404ab      -         -        -
 rpc chat.history                               200  abcd         =      =       ab         bc         -       ab           c            b       ab         -         -        -
 rpc agent.wait                                 200  abcdg/404ne  =      =       ab         bc         404e    ab           c            b       ab         -         -        -
 rpc agent.wait, by id alone                    200  abcdg/404ne  =      =       ab         bc         404e    ab           c            b       ab         -         -        -
@@ -92,6 +96,12 @@ POST /v1/ui/chat, with an answer               200  abcd/404gne  =      403     
 POST /v1/agui                                  200  abcdgne      =      403     ab         bc         e       ab           c            b       ab         403       403      403
 POST /v1/agui, with an answer                  200  abcd/404gne  =      403     ab         c/403b     404e    403ab        403c         403b    ab         403       403      403
 POST /v1/chat/completions, by header           200  abcdgne      =      403     ab         bc         e       ab           c            b       ab         403       403      403
+POST /v1/responses/:id/cancel                  200  abcd         =      403     ab         bc         -       ab           c            b       ab         403       403      403
+DELETE /v1/responses/:id                       200  409abcd      =      403     409ab      409bc      -       409ab        409c         409b    409ab      403       403      403
+POST /v1/conversations/:id                     200  abcd         =      403     a/403b     403bc      -       a/403b       403c         403b    a/403b     403       403      403
+DELETE /v1/conversations/:id                   200  ad/409bc     =      403     a/409b     409bc      -       403ab        403c         403b    a/409b     403       403      403
+POST /v1/conversations/:id/items               200  abcd         =      403     ab         bc         -       ab           c            b       ab         403       403      403
+DELETE /v1/conversations/:id/items/:itemId     200  404abcd      =      403     404ab      404bc      -       404ab        404c         404b    404ab      403       403      403
 POST /v1/responses, by conversation            200  abcdgne      =      403     ab         bc         e       ab           c            b       ab         403       403      403
 POST /v1/responses, after another              200  abcd         =      403     ab         bc         -       ab           c            b       ab         403       403      403
 rpc chat.send                                  200  abcdgne      =      403     ab         bc         e       ab           c            b       ab         403       403      403
@@ -121,6 +131,8 @@ rpc memory.forget                              200  abcdgpqs     =      403     
 POST /v1/chat/completions                      200  ok           =      403     403        403        403     403          403          403     403        403       403      403
 POST /v1/chat/completions, of a user           200  ok           =      403     403        403        403     403          403          403     403        403       403      403
 POST /v1/responses                             200  ok           =      403     403        403        403     403          403          403     403        403       403      403
+POST /v1/conversations                         200  ok           =      403     403        403        403     403          403          403     403        403       403      403
+POST /v1/embeddings                            400  ok           =      403     403        403        403     403          403          403     403        403       403      403
 POST /v1/ui/chat, under a word                 200  ok           =      403     403        403        403     403          403          403     403        403       403      403
 POST /v1/agui, under a word                    200  ok           =      403     403        403        403     403          403          403     403        403       403      403
 POST /v1/tickets                               201  ok           =      =       ok         ok         ok      ok           ok           ok      ok         ok        ok       ok
@@ -139,6 +151,16 @@ GET /v1/asyncapi.json                          200  ok           =      =       
 GET /metrics                                   200  ok           =      =       ok         ok         ok      ok           ok           ok      ok         ok        ok       ok
 GET /v1/audit                                  200  ok           =      404     404        404        404     404          404          404     404        404       404      404
 GET /v1/retention                              200  ok           =      403     403        403        403     403          403          403     403        403       403      403
+GET /v1/hosts                                  200  ok           =      =       403        403        403     403          403          403     403        403       403      403
+GET /v1/skills                                 200  ok           =      =       403        403        403     403          403          403     403        403       403      403
+rpc hosts.list                                 200  ok           =      =       403        403        403     403          403          403     403        403       403      403
+rpc skills.list                                200  ok           =      =       403        403        403     403          403          403     403        403       403      403
+GET /v1/config                                 200  ok           =      403     403        403        403     403          403          403     403        403       403      403
+GET /v1/doctor                                 200  ok           =      403     403        403        403     403          403          403     403        403       403      403
+GET /v1/log                                    200  ok           =      403     403        403        403     403          403          403     403        403       403      403
+rpc config.get                                 200  ok           =      403     403        403        403     403          403          403     403        403       403      403
+rpc doctor.run                                 200  ok           =      403     403        403        403     403          403          403     403        403       403      403
+rpc log.tail                                   200  ok           =      403     403        403        403     403          403          403     403        403       403      403
 GET /v1/dead-letters                           200  ok           =      403     403        403        403     403          403          403     403        403       403      403
 GET /v1/dead-letters/:seq                      200  l            =      403     403        403        403     403          403          403     403        403       403      403
 POST /v1/dead-letters/:seq/resend              200  l            =      403     403        403        403     403          403          403     403        403       403      403

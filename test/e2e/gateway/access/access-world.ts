@@ -1,5 +1,5 @@
 import { expect, vi } from 'vitest';
-import { responseIdOf } from '../../../../services/gateway/protocols/openai/ids.ts';
+import { responseIdOf } from '../../../../services/gateway/protocols/openai/format/ids.ts';
 import { runIdOf } from '../../../../shared/domain/keys/run-id.ts';
 import type { SessionKey } from '../../../../shared/domain/keys/session-key.ts';
 import { scopeName } from '../../../../shared/domain/memory/memory-scope.ts';

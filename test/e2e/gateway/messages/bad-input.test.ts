@@ -60,6 +60,7 @@ const rows: readonly Row[] = [
   ],
   ['__proto__ in the body', 'POST', post, { bytes: '{"text":"x","__proto__":{"a":1}}' }, 400, 'invalid', '__proto__'],
   ['nested __proto__', 'POST', post, { bytes: '{"text":"x","sender":{"id":"a","__proto__":1}}' }, 400, 'invalid', '__proto__'],
+  ['__proto__ spelt with an escape', 'POST', post, { bytes: '{"text":"x","\\u005f_proto__":1}' }, 400, 'invalid', '__proto__'],
   ['constructor in the body', 'POST', post, { bytes: '{"text":"x","constructor":{}}' }, 400, 'invalid', 'constructor'],
   ['broken JSON', 'POST', post, { bytes: '{"text":' }, 400, 'invalid', 'body'],
   ['bad UTF-8', 'POST', post, { bytes: Buffer.from('7b2274657874223a22ff227d', 'hex') }, 400, 'invalid', 'body'],

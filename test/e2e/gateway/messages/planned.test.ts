@@ -14,7 +14,7 @@ const startPlanned = async () => {
     sleep: (ms, signal) =>
       ms < hourMs / 2
         ? systemClock.sleep(ms, signal)
-        : systemClock.sleep(ms, signal ? AbortSignal.any([signal, due.signal]) : due.signal),
+        : Promise.race([systemClock.sleep(ms, signal), systemClock.sleep(ms, due.signal)]),
   };
   const { call, ports } = await startWorld({ clock });
   const plan = async (text: string, more: object = {}): Promise<string> => {

@@ -17,6 +17,7 @@ const turnOver = () => new Promise((resolve) => setImmediate(resolve));
 const storeWith = (grouping: GroupCommitOptions<Write, string>['grouping']) => {
   const calls: Call[] = [];
   let now = 0;
+  const alone: string[] = [];
   const asked = <R>(writes: readonly Write[], of: (result: string) => R): Promise<R> =>
     new Promise((resolve, reject) => {
       calls.push({ keys: writes.map(({ key }) => key), answer: (result) => resolve(of(result)), fail: reject });
@@ -26,6 +27,7 @@ const storeWith = (grouping: GroupCommitOptions<Write, string>['grouping']) => {
     grouping,
     soon: setImmediate,
     one: (write) => asked([write], (result) => result),
+    alone: () => alone.push(calls.at(-1)?.keys.join('+') ?? ''),
     together: (writes) =>
       asked(writes, (result) =>
         result === 'refused' || result === 'impossible' ? result : writes.map(({ key }) => `${result} ${key}`),
@@ -46,7 +48,7 @@ const storeWith = (grouping: GroupCommitOptions<Write, string>['grouping']) => {
     await turnOver();
   };
   return {
-    ...{ write, answer, results, calls },
+    ...{ write, answer, results, calls, alone },
     resultsOf: (keys: string) => Promise.all([...keys].map(async (key) => results.get(key))),
     open: () => calls.map(({ keys }) => keys.join('+')),
     advance: (ms: number) => {
@@ -56,6 +58,17 @@ const storeWith = (grouping: GroupCommitOptions<Write, string>['grouping']) => {
 };
 
 describe('group commit (ADR 23)', () => {
+  test('only a write that nothing else is under way with is sent by itself', async () => {
+    const store = storeWith({ from: 3, singles: 2 });
+    await store.write('a');
+    await store.write('b');
+    for (const result of ['1', '2']) await store.answer(result);
+    await store.write('cd');
+    for (const result of ['3', '4']) await store.answer(result);
+    await store.write('efg');
+    expect(store.alone).toEqual(['a', 'e+f+g']);
+  });
+
   test('a write alone goes at once, and so do a few', async () => {
     const store = storeWith({ from: 3, singles: 2 });
     await store.write('a');

@@ -31,6 +31,36 @@ test('ten followers of a process cost the broker what one costs: each commit is 
   expect(await costOf(new LogTail({ shares: false }))).toMatchObject({ reads: 50, decoded: 50, subscriptions: 10 });
 });
 
+test('what this process wrote is read before the broker says so, and not once more when it does', async () => {
+  const log = new CountedLog();
+  const tail = new LogTail();
+  const all = followers(log, tail);
+  await log.clock.pass(10 * second);
+  const idleReads = log.reads.length;
+  log.delaysHints = true;
+  for (let commit = 1; commit <= 5; commit++) {
+    log.write();
+    tail.wrote(commit);
+    await log.clock.pass(2);
+    expect(all.map(({ seqs }) => seqs.at(-1))).toEqual(all.map(() => commit));
+    log.hint();
+    await log.clock.pass(2);
+  }
+  expect(log.reads.length - idleReads).toBe(5);
+});
+
+test('a connection that is there again wakes everybody, whatever was heard before', async () => {
+  const log = new CountedLog();
+  const tail = new LogTail();
+  followers(log, tail);
+  tail.wrote(9);
+  await log.clock.pass(10 * second);
+  const before = log.reads.length;
+  log.reconnect();
+  await log.clock.pass(2);
+  expect(log.reads.length).toBeGreaterThan(before);
+});
+
 test('while nothing happens, one look serves all', async () => {
   const [{ idleReads: shared }, { idleReads: alone }] = [
     await costOf(new LogTail()),

@@ -3,16 +3,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import * as broker from '../../../../services/cli/doctor/broker.ts';
-import * as exposure from '../../../../services/cli/doctor/exposure.ts';
-import { checked, type Finding } from '../../../../services/cli/doctor/finding.ts';
 import * as machine from '../../../../services/cli/doctor/machine.ts';
 import { usersFolder } from '../../../../services/cli/installation.ts';
-import { deliveryBehind } from '../../../../services/cli/runtime/broker-report.ts';
 import { configSchema } from '../../../../shared/domain/config/schema.ts';
 import { HealthProblem } from '../../../../shared/kit/health-problem.ts';
 import { limits } from '../../../../shared/kit/limits.ts';
 import type { IssuedToken } from '../../../../shared/ports/access/tokens.ts';
 import type { HealthReport } from '../../../../shared/ports/presence.ts';
+import * as exposure from '../../../../shared/runtime/doctor/exposure.ts';
+import { checked, type Finding } from '../../../../shared/runtime/doctor/finding.ts';
+import * as system from '../../../../shared/runtime/doctor/system.ts';
 
 /** Each check of `natter doctor`, once as it should be and once for each way it can be wrong. */
 
@@ -207,55 +207,55 @@ const rows: readonly [what: string, level: Finding['level'], found: () => Findin
     () => broker.logEnd({ lastSeq: 5, losses: ['the index: the event log ends at 5, but had reached 7'] }),
     /log_went_back: the index: .* had reached 7.*natter log accept/,
   ],
-  ['queues that move', 'ok', () => broker.queues({ queues: [{ name: 'commands', count: 3 }] }), /3 commands/],
-  ['a queue that waits', 'warn', () => broker.queues({ queues: [{ name: 'inbound', count: 1_000 }] }), /more session hosts/],
-  ['a queue that stands', 'fail', () => broker.queues({ queues: [{ name: 'inbound', count: 50_000 }] }), /50000 inbound/],
-  ['readers at the end', 'ok', () => broker.followers({ lastSeq: 9, cursors: [cursor('index', 9)] }), /index at 9 of 9/],
-  ['a reader behind', 'warn', () => broker.followers({ lastSeq: 9_000, cursors: [cursor('index', 1, 8_999)] }), /is behind/],
+  ['queues that move', 'ok', () => system.queues({ queues: [{ name: 'commands', count: 3 }] }), /3 commands/],
+  ['a queue that waits', 'warn', () => system.queues({ queues: [{ name: 'inbound', count: 1_000 }] }), /more session hosts/],
+  ['a queue that stands', 'fail', () => system.queues({ queues: [{ name: 'inbound', count: 50_000 }] }), /50000 inbound/],
+  ['readers at the end', 'ok', () => system.followers({ lastSeq: 9, cursors: [cursor('index', 9)] }), /index at 9 of 9/],
+  ['a reader behind', 'warn', () => system.followers({ lastSeq: 9_000, cursors: [cursor('index', 1, 8_999)] }), /is behind/],
   [
     'a reader that stands',
     'fail',
-    () => broker.followers({ lastSeq: 99_000, cursors: [cursor('delivery', 1, 98_999)] }),
+    () => system.followers({ lastSeq: 99_000, cursors: [cursor('delivery', 1, 98_999)] }),
     /delivery at 1/,
   ],
-  ['a broker that stores', 'ok', () => broker.store({ problems: [], losses: [] }), /was written/],
-  ['a full disk', 'fail', () => broker.store({ problems: [full, wentBack], losses: ['lost'] }), /storage_full: .*→ free space/],
-  ['a log that went back, said in its own line', 'ok', () => broker.store({ problems: [wentBack], losses: ['lost'] }), /written/],
-  ['a log that is not known yet', 'fail', () => broker.store({ problems: [wentBack], losses: [] }), /log_went_back/],
-  ['all services', 'ok', () => broker.processes({ processes: [running(services)] }), /1 processes/],
+  ['a broker that stores', 'ok', () => system.store({ problems: [], losses: [] }), /was written/],
+  ['a full disk', 'fail', () => system.store({ problems: [full, wentBack], losses: ['lost'] }), /storage_full: .*→ free space/],
+  ['a log that went back, said in its own line', 'ok', () => system.store({ problems: [wentBack], losses: ['lost'] }), /written/],
+  ['a log that is not known yet', 'fail', () => system.store({ problems: [wentBack], losses: [] }), /log_went_back/],
+  ['all services', 'ok', () => system.processes({ processes: [running(services)] }), /1 processes/],
   [
     'hosts of their own',
     'ok',
-    () => broker.processes({ processes: [running(['hosts', ...services.slice(1)]), running(['session'])] }),
+    () => system.processes({ processes: [running(['hosts', ...services.slice(1)]), running(['session'])] }),
     /2 processes with .*session/,
   ],
   [
     'hosts that run and say nothing',
     'fail',
-    () => broker.processes({ processes: [running(['hosts', ...services.slice(1)])] }),
+    () => system.processes({ processes: [running(['hosts', ...services.slice(1)])] }),
     /no process runs session/,
   ],
-  ['nobody there', 'fail', () => broker.processes({ processes: [] }), /start natter up/],
-  ['no session host', 'fail', () => broker.processes({ processes: [running(services.slice(1))] }), /no process runs session/],
+  ['nobody there', 'fail', () => system.processes({ processes: [] }), /start natter up/],
+  ['no session host', 'fail', () => system.processes({ processes: [running(services.slice(1))] }), /no process runs session/],
   [
     'a host with a problem',
     'fail',
-    () => broker.processes({ processes: [running(services), running(['session'], { problems: ['no leader'] })] }),
+    () => system.processes({ processes: [running(services), running(['session'], { problems: ['no leader'] })] }),
     /session: no leader/,
   ],
   [
     'a host that misses a tool',
     'warn',
-    () => broker.processes({ processes: [running(services), running(['session'], { warnings: ['mcp: x is away'] })] }),
+    () => system.processes({ processes: [running(services), running(['session'], { warnings: ['mcp: x is away'] })] }),
     /session: mcp: x is away/,
   ],
-  ['checkpoints that wait', 'ok', () => broker.checkpoints(config(), waitingLookBacks), /3 wait/],
-  ['checkpoints that nobody does', 'warn', () => broker.checkpoints(notLooking, waitingLookBacks), /introspection.enabled/],
-  ['none where nobody does any', 'ok', () => broker.checkpoints(notLooking, { queues: [] }), /off/],
-  ['no dead letters', 'ok', () => broker.deadLetters({ deadLetters: 0 }), /none/],
-  ['every message arrived', 'ok', () => broker.openDeliveries({ openDeliveries: 0 }), /no message/],
-  ['deliveries', 'warn', () => broker.openDeliveries({ openDeliveries: 2 }), /2 messages/],
-  ['dead letters', 'warn', () => broker.deadLetters({ deadLetters: 3 }), /3 messages/],
+  ['checkpoints that wait', 'ok', () => system.checkpoints(config(), waitingLookBacks), /3 wait/],
+  ['checkpoints that nobody does', 'warn', () => system.checkpoints(notLooking, waitingLookBacks), /introspection.enabled/],
+  ['none where nobody does any', 'ok', () => system.checkpoints(notLooking, { queues: [] }), /off/],
+  ['no dead letters', 'ok', () => system.deadLetters({ deadLetters: 0 }), /none/],
+  ['every message arrived', 'ok', () => system.openDeliveries({ openDeliveries: 0 }), /no message/],
+  ['deliveries', 'warn', () => system.openDeliveries({ openDeliveries: 2 }), /2 messages/],
+  ['dead letters', 'warn', () => system.deadLetters({ deadLetters: 3 }), /3 messages/],
 ];
 
 const full = new HealthProblem('storage_full', 'the disk is full');
@@ -279,6 +279,6 @@ describe('natter doctor', () => {
 
 test('delivery that can take nothing more is behind by all that waits in the log', () => {
   const having = (in_hand: number) => [running(['delivery'], { metrics: { in_hand } })];
-  expect(deliveryBehind(having(3), 40_000)).toBe(3);
-  expect(deliveryBehind(having(limits.deliveryWindow), 40_000)).toBe(40_000);
+  expect(system.deliveryBehind(having(3), 40_000)).toBe(3);
+  expect(system.deliveryBehind(having(limits.deliveryWindow), 40_000)).toBe(40_000);
 });

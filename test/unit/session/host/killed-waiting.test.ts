@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import type { SafetyToggles } from '../../../../services/session/turn/safety-toggles.ts';
 import type { CommandEnvelope } from '../../../../shared/domain/session/envelope.ts';
 import type { SessionEvent } from '../../../../shared/domain/session/events.ts';
 import type { Ports } from '../../../../shared/ports/index.ts';
@@ -11,23 +12,30 @@ import { doomedPorts, type Moment } from '../doomed.ts';
 import { homeKey, post, type Rig, rig } from '../rig.ts';
 import { outcomeOf } from '../script.ts';
 
-/** I6, I7: a host that dies around an approval, or around a compaction. Every command it was given comes again to the next one. */
+/** I6, I7, ADR 26: a host that dies around an approval, a compaction, or the wait for a program's results. Every command it was given comes again to the next one. */
 interface Story {
   readonly model: (moment: Moment) => Model;
   readonly tools: (moment: Moment) => Tools;
   /** What is sent once this is all that has happened. */
   readonly send: (made: Rig) => CommandEnvelope | null;
   readonly settings?: object;
+  readonly safetyToggles?: Partial<SafetyToggles>;
 }
 
-const told = async (doomAt: number, { model, tools, send, settings = {} }: Story) => {
+const told = async (doomAt: number, { model, tools, send, settings = {}, safetyToggles = {} }: Story) => {
   const process = new Process('doomed');
   let moments = 0;
   const moment: Moment = () => {
     if (++moments === doomAt) process.kill();
     return process.gate();
   };
-  const made = rig({ settings, model: () => model(moment), tools: () => tools(moment), portsOf: doomedPorts(moment) });
+  const made = rig({
+    settings,
+    safetyToggles,
+    model: () => model(moment),
+    tools: () => tools(moment),
+    portsOf: doomedPorts(moment),
+  });
   const sent: CommandEnvelope[] = [];
   const sendAll = async (lives: () => boolean): Promise<void> => {
     for (let next = send(made); next !== null && sent.length < 9 && lives(); next = send(made)) {
@@ -39,7 +47,13 @@ const told = async (doomAt: number, { model, tools, send, settings = {} }: Story
   await sendAll(() => process.state === 'live');
   const killed = process.state === 'dead';
   const healthy: Moment = async () => {};
-  made.restart({ settings, model: () => model(healthy), tools: () => tools(healthy), portsOf: (ports: Ports) => ports });
+  made.restart({
+    settings,
+    safetyToggles,
+    model: () => model(healthy),
+    tools: () => tools(healthy),
+    portsOf: (ports: Ports) => ports,
+  });
   for (const again of sent) await made.take(again);
   await made.host.recover(homeKey);
   await made.clock.pass(1_000);
@@ -129,4 +143,61 @@ describe('a host that dies around a compaction (A7/85, A11/126)', async () => {
       expect(typesIn(events)).not.toContain('turn_failed');
     },
   );
+});
+
+describe("a host that dies around the wait for a program's results (ADR 26)", async () => {
+  const effects: string[] = [];
+  const client = { tools: [{ name: 'get_weather', parameters: '{"type":"object"}' }] };
+  const story: Story = {
+    model: (moment) => ({
+      name: 'script',
+      windowTokens: 100_000,
+      step: async ({ step, messages }) => {
+        await moment();
+        if (step === 1) return outcomeOf(['put', 'get_weather']);
+        return outcomeOf(messages.flatMap((message) => (message.role === 'tool' ? [message.text] : [])).join(' and '));
+      },
+    }),
+    tools: (moment) =>
+      fakeTools({
+        name: 'put',
+        run: async ({ callId }) => {
+          await moment();
+          effects.push(callId);
+          return { outcome: 'ok', text: 'stored' } as const;
+        },
+      }),
+    send: ({ events }) => {
+      const all = events();
+      const awaited = all.findLast(({ type }) => type === 'client_results_awaited');
+      if (all.length === 0) return withTools(post('go', 'm'));
+      if (awaited?.type !== 'client_results_awaited' || typesIn(all).includes('client_results_received')) return null;
+      const results = awaited.calls.map((callId) => ({ callId, outcome: 'ok' as const, text: 'warm' }));
+      const data = { type: 'give_results', results, by: { id: 'ann', role: 'owner' } } as const;
+      return { ...command('stop', 'results'), key: homeKey, at: awaited.expiresAt - 1, data };
+    },
+  };
+  const withTools = (envelope: CommandEnvelope): CommandEnvelope =>
+    envelope.data.type === 'post_message'
+      ? { ...envelope, data: { ...envelope.data, message: { ...envelope.data.message, client } } }
+      : envelope;
+  const { moments } = await told(0, story);
+
+  test.each(Array.from({ length: moments }, (_, index) => index + 1))('moment %i: it is answered once', async (doomAt) => {
+    effects.length = 0;
+    const { events, killed } = await told(doomAt, story);
+    expect(killed).toBe(true);
+    expect(new Set(effects)).toEqual(new Set(['m.1.0']));
+    const results = events.flatMap((event) => (event.type === 'tool_result' ? [`${event.callId} ${event.outcome}`] : []));
+    expect(results).toEqual(['m.1.0 ok', 'm.1.1 ok']);
+    expect(typesIn(events).filter((type) => type === 'client_results_received')).toHaveLength(1);
+    expect(events.flatMap((event) => (event.type === 'assistant_message' ? [event.text] : []))).toEqual(['stored and warm']);
+    expect(typesIn(events).at(-1)).toBe('turn_completed');
+  });
+
+  test('a wait that only its process knows is lost with it', async () => {
+    const { events } = await told(moments, { ...story, safetyToggles: { recordedWaits: false } });
+    expect(typesIn(events)).toContain('tool_result');
+    expect(typesIn(events)).not.toContain('assistant_message');
+  });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Ports } from '../../../../shared/ports/index.ts';
 import type { Model } from '../../../../shared/ports/model.ts';
-import { homeKey, keyOf, type Rig, type RigOptions } from '../rig.ts';
+import { homeKey, keyOf, post, type Rig, type RigOptions, rig } from '../rig.ts';
 import { script } from '../script.ts';
 import { type Served, serve } from '../served.ts';
 
@@ -78,6 +78,19 @@ describe('A7/83: the idle timer', () => {
     await served.clock.pass(2 * idleMs);
     expect(served.events().slice(0, before)).toContainEqual(expect.objectContaining({ type: 'turn_completed' }));
     expect(reasons(served)).toEqual(['idle']);
+  });
+
+  test('A7/83: neither the answer nor the turn waits until it is set; the acknowledgement does', async () => {
+    const made = rig({ portsOf: withSchedule(() => never) });
+    const seen: string[] = [];
+    void made.ports.answers.wait('a', minute).then((answer) => seen.push(answer?.outcome ?? 'none'));
+    const message = { ...post('[[think 20]] hello', 'a'), answerTo: made.ports.answers.address };
+    void made.take(message).then(() => seen.push('acknowledged'));
+    await made.clock.pass(100);
+    expect(seen).toEqual(['accepted']);
+    expect(made.events().at(-1)?.type).toBe('turn_completed');
+    await made.clock.pass(lateMs);
+    expect(seen).toEqual(['accepted', 'acknowledged']);
   });
 
   test('A7/83: waits for a turn that takes longer, and counts from its answer', async () => {

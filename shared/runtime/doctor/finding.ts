@@ -1,4 +1,4 @@
-import { errorMessage } from '../../../shared/kit/errors.ts';
+import { errorMessage } from '../../kit/errors.ts';
 
 /** One line of the doctor's report: the check, its result, the details and the fix. */
 export interface Finding {

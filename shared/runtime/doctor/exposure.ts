@@ -1,7 +1,7 @@
-import type { Config } from '../../../shared/domain/config/schema.ts';
-import { dangers, ownerless } from '../../../shared/domain/routing/dm-safety.ts';
-import { isLoopback } from '../../../shared/kit/loopback.ts';
-import type { IssuedToken } from '../../../shared/ports/access/tokens.ts';
+import type { Config } from '../../domain/config/schema.ts';
+import { dangers, ownerless } from '../../domain/routing/dm-safety.ts';
+import { isLoopback } from '../../kit/loopback.ts';
+import type { IssuedToken } from '../../ports/access/tokens.ts';
 import { type Finding, fail, ok, warn } from './finding.ts';
 
 /** Checks of what the configuration exposes to other people. */

@@ -1,7 +1,9 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Run } from '../../../../shared/domain/projections/run.ts';
-import type { Logger } from '../../../../shared/kit/log.ts';
-import { type Problem, problemFrom } from '../../http/problem.ts';
+import type { Run } from '../../../../../shared/domain/projections/run.ts';
+import type { Logger } from '../../../../../shared/kit/log.ts';
+import { type Problem, problemFrom } from '../../../http/problem.ts';
+import type { ErrorFormat } from '../../../operation/route.ts';
+import { openAiError } from './results.ts';
 
 /** Errors in OpenAI's shape, so that its clients raise their own error classes. `docs/integrate/openai-api.md` lists the codes. */
 
@@ -101,3 +103,10 @@ export const openAiErrors =
     if (retryAfterMs !== undefined) reply.header('retry-after', Math.max(1, Math.ceil(retryAfterMs / 1_000)));
     reply.code(status).send({ error });
   };
+
+/** How the errors of these routes look. */
+export const errors: ErrorFormat = {
+  name: 'OpenAiError',
+  description: "An error in OpenAI's shape",
+  ...{ schema: openAiError, statuses: [], handler: openAiErrors },
+};

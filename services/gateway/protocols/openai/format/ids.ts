@@ -1,6 +1,6 @@
-import { runIdOf } from '../../../../shared/domain/keys/run-id.ts';
-import { type SessionKey, sessionKeyProblem } from '../../../../shared/domain/keys/session-key.ts';
-import { limits } from '../../../../shared/kit/limits.ts';
+import { runIdOf } from '../../../../../shared/domain/keys/run-id.ts';
+import { type SessionKey, sessionKeyProblem } from '../../../../../shared/domain/keys/session-key.ts';
+import { limits } from '../../../../../shared/kit/limits.ts';
 
 /**
  * The id of a response contains its session and run, so that any replica finds it after any restart: `resp_<key as base64url>.<the run's own

@@ -1,4 +1,4 @@
-import type { Config } from '../../../../shared/domain/config/schema.ts';
+import type { Config } from '../../../../../shared/domain/config/schema.ts';
 import { Failure } from './failure.ts';
 
 /** `model` names the agent: `natter/<agentId>`. `natter` and the agent's id alone mean the same. */

@@ -1,0 +1,28 @@
+import type { Explanation } from '../../../shared/runtime/skills/explain.ts';
+import type { Call } from '../operation/operation.ts';
+import { whoSeesAll } from './hosts.ts';
+
+/** The command that brings what a skill lacks, where the skill says how. */
+const repairOf = ({ skill, status, reasons }: Explanation): string | null =>
+  status === 'ineligible' &&
+  skill !== null &&
+  skill.manifest.install.length > 0 &&
+  reasons.some((reason) => /installed\.$/.test(reason))
+    ? `natter skills install ${skill.name}`
+    : null;
+
+/** Every folder that may have a skill, as this process finds it now, and why the agent does not have it (A15). */
+export const listSkills = async (call: Call, _: null) => {
+  whoSeesAll(call, 'the list of skills');
+  const { library } = call.context;
+  // One that is not watched is read again.
+  await library?.take({ taken: false, refs: [] });
+  const explained = library?.explain() ?? [];
+  return {
+    skills: explained.map((one) => ({
+      ...{ name: one.skill?.name ?? null, description: one.skill?.manifest.description ?? '' },
+      ...{ source: one.candidate.source, folder: one.candidate.folder, status: one.status },
+      ...{ reasons: one.reasons, notes: one.notes, repair: repairOf(one) },
+    })),
+  };
+};

@@ -1,0 +1,64 @@
+import type { NatterEvent } from '../../../shared/client/main.ts';
+
+/** What led to an event and what came of it: the events of one run, which all have its id, in their order. */
+export interface Stage {
+  readonly event: NatterEvent;
+  /** What it is in the run, in a word. */
+  readonly words: string;
+  /** Since the stage before it, ms. */
+  readonly afterMs: number;
+}
+
+const wordsOf = (event: NatterEvent): string | null => {
+  switch (event.type) {
+    case 'user_message':
+      return 'message';
+    case 'turn_queued':
+      return 'queued';
+    case 'turn_started':
+      return event.attempt > 1 ? `attempt ${event.attempt}` : 'turn';
+    case 'turn_resumed':
+      return 'resumed';
+    case 'model_step':
+      return `step ${event.step}`;
+    case 'tool_call_started':
+      return event.tool;
+    case 'tool_result':
+      return `${event.tool}: ${event.outcome}`;
+    case 'approval_requested':
+      return 'asked';
+    case 'approval_resolved':
+      return event.verdict;
+    case 'assistant_message':
+      return 'answer';
+    case 'notice':
+      return 'notice';
+    case 'turn_completed':
+      return 'done';
+    case 'turn_failed':
+      return `failed: ${event.code}`;
+    case 'turn_aborted':
+      return 'stopped';
+    case 'delivery_reported':
+      return `delivery ${event.outcome}`;
+    case 'delivery_repeated':
+      return 'sent again';
+    default:
+      return null;
+  }
+};
+
+/** The stages of the run that an event belongs to. `events`: those of its session around it, in order. */
+export const causeOf = (event: NatterEvent, events: readonly NatterEvent[]): Stage[] => {
+  const sent = new Set(events.filter(({ correlationId }) => correlationId === event.correlationId).map(({ id }) => id));
+  const belongs = (one: NatterEvent): boolean =>
+    one.correlationId === event.correlationId || (one.type === 'delivery_reported' && sent.has(one.outboundId));
+  let last: number | null = null;
+  return events.filter(belongs).flatMap((one) => {
+    const words = one.id === event.id ? (wordsOf(one) ?? one.type.replaceAll('_', ' ')) : wordsOf(one);
+    if (words === null) return [];
+    const afterMs = Math.max(0, one.at - (last ?? one.at));
+    last = one.at;
+    return [{ event: one, words, afterMs }];
+  });
+};

@@ -1,0 +1,172 @@
+import { useEffect, useMemo } from 'preact/hooks';
+import type { EventType, NatterEvent } from '../../../shared/client/main.ts';
+import { summaryOf } from '../../../shared/domain/projections/event-summary.ts';
+import { changeQuery, route } from '../base/route.ts';
+import { Empty, Problem } from '../parts/empty.tsx';
+import { Icon } from '../parts/icon.tsx';
+import { oneLine, typeWords } from '../parts/one-line.ts';
+import { Time } from '../parts/time.tsx';
+import { useVirtual } from '../parts/virtual.ts';
+import { EventDetail } from './event-detail.tsx';
+import { EventList } from './event-list.ts';
+
+const rowHeight = 40;
+
+/** What people look for, as groups of types. */
+const groups: Readonly<Record<string, readonly [words: string, types: readonly EventType[]]>> = {
+  all: ['Everything', []],
+  talk: ['What was said', ['user_message', 'assistant_message', 'notice', 'message_edited', 'message_withdrawn']],
+  turns: [
+    'Turns',
+    ['turn_queued', 'turn_started', 'turn_resumed', 'turn_joined', 'turn_completed', 'turn_failed', 'turn_aborted', 'model_step'],
+  ],
+  tools: ['Tools and approvals', ['tool_call_started', 'tool_result', 'approval_requested', 'approval_resolved']],
+  trouble: [
+    'Trouble',
+    ['turn_failed', 'turn_aborted', 'message_refused', 'delivery_reported', 'history_damaged', 'introspection_failed'],
+  ],
+  sessions: [
+    'Sessions',
+    ['session_opened', 'session_reset', 'session_deleted', 'session_deactivated', 'session_reopened', 'settings_changed'],
+  ],
+  memory: [
+    'Memory and checkpoints',
+    ['memory_changed', 'checkpoint_requested', 'introspected', 'introspection_failed', 'context_compacted'],
+  ],
+};
+const typesOf = (name: string): readonly EventType[] => groups[name]?.[1] ?? ([name] as EventType[]);
+
+const Row = ({ event, isChosen, top }: { readonly event: NatterEvent; readonly isChosen: boolean; readonly top: number }) => (
+  <li style={{ transform: `translateY(${top}px)` }}>
+    <button
+      type="button"
+      class={`event-row event-${event.type} ${isChosen ? 'event-chosen' : ''}`}
+      aria-current={isChosen ? 'true' : undefined}
+      onClick={() => changeQuery({ id: event.id })}
+    >
+      <span class="event-id">{event.id}</span>
+      <span class="event-type">{typeWords(event.type)}</span>
+      <span class="event-text">{summaryOf(event, oneLine)}</span>
+      <span class="event-key">{event.key}</span>
+      <Time at={event.at} exact />
+    </button>
+  </li>
+);
+
+/** The newest event first. Arrow keys move the choice. */
+const Rows = ({ list, chosenId }: { readonly list: EventList; readonly chosenId: string | undefined }) => {
+  const events = list.events.value;
+  const { scroller, virtual, rows, height } = useVirtual({ count: events.length, rowHeight });
+  const move = (by: number): void => {
+    const at = events.findIndex(({ id }) => id === chosenId);
+    const next = at < 0 ? events.length - 1 : Math.min(events.length - 1, Math.max(0, at - by));
+    const event = events[next];
+    if (event === undefined) return;
+    changeQuery({ id: event.id });
+    virtual.scrollToIndex(events.length - 1 - next, { align: 'auto' });
+  };
+  return (
+    <section
+      class="event-rows"
+      ref={scroller}
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard
+      tabIndex={0}
+      aria-label="Newest first"
+      onKeyDown={(pressed) => {
+        if (pressed.key !== 'ArrowDown' && pressed.key !== 'ArrowUp') return;
+        pressed.preventDefault();
+        move(pressed.key === 'ArrowDown' ? 1 : -1);
+      }}
+    >
+      <ol style={{ height: `${height}px` }}>
+        {rows.map(({ index, start }) => {
+          const event = events[events.length - 1 - index];
+          return event && <Row key={event.id} event={event} top={start} isChosen={event.id === chosenId} />;
+        })}
+      </ol>
+      {list.hasOlder.value && (
+        <button type="button" class="button button-quiet" onClick={() => void list.readOlder()}>
+          Older events
+        </button>
+      )}
+    </section>
+  );
+};
+
+const Filters = ({ list }: { readonly list: EventList }) => {
+  const { type = 'all', key = '' } = route.value.query;
+  const isPaused = list.isPaused.value;
+  const toggle = (): void => {
+    list.isPaused.value = !isPaused;
+  };
+  return (
+    <div class="fields">
+      <label class="field">
+        <span>Kind</span>
+        <select value={type} onChange={(event) => changeQuery({ type: event.currentTarget.value, id: '' })}>
+          {!Object.hasOwn(groups, type) && <option value={type}>{typeWords(type)}</option>}
+          {Object.entries(groups).map(([name, [words]]) => (
+            <option key={name} value={name}>
+              {words}
+            </option>
+          ))}
+        </select>
+      </label>
+      <label class="field">
+        <span>Session key</span>
+        <input type="search" value={key} onChange={(event) => changeQuery({ key: event.currentTarget.value.trim(), id: '' })} />
+      </label>
+      <button type="button" class="button" aria-pressed={isPaused} onClick={toggle}>
+        <Icon name={isPaused ? 'play' : 'pause'} />
+        {isPaused ? `Go on${list.held.value > 0 ? `, ${list.held.value} new` : ''}` : 'Pause'}
+      </button>
+    </div>
+  );
+};
+
+/** Every event of all sessions as it is recorded, or of one session or kind, and one of them in full. */
+const EventsView = () => {
+  const { type = 'all', key = '', id } = route.value.query;
+  const list = useMemo(() => new EventList({ types: typesOf(type), key: key === '' ? undefined : key }), [type, key]);
+  useEffect(() => () => list.close(), [list]);
+  const events = list.events.value;
+  const chosen = events.find((event) => event.id === id);
+  return (
+    <section class="inspector" aria-labelledby="events-title">
+      <header class="pane-head">
+        <h1 id="events-title">Events</h1>
+        <Filters list={list} />
+      </header>
+      {list.problem.value !== null && <Problem text={list.problem.value} />}
+      {events.length === 0 ? (
+        <Empty title={type === 'all' && key === '' ? 'Nothing has happened lately' : 'No such event lately'}>
+          <p>Events appear here as they are recorded. Say something in a session, or widen the filter.</p>
+          {list.hasOlder.value && (
+            <button type="button" class="button" onClick={() => void list.readOlder()}>
+              Look further back
+            </button>
+          )}
+        </Empty>
+      ) : (
+        <div class={`inspector-body ${chosen ? 'inspector-one' : ''}`}>
+          <Rows list={list} chosenId={id} />
+          {chosen ? (
+            <div class="inspector-detail">
+              <button type="button" class="button button-quiet to-events" onClick={() => changeQuery({ id: '' })}>
+                <Icon name="back" /> Events
+              </button>
+              <EventDetail key={chosen.id} event={chosen} />
+            </div>
+          ) : (
+            <div class="inspector-detail">
+              <Empty title="Choose an event">
+                <p>Its JSON, what it came from and what it led to appear here. Arrow keys move through the list.</p>
+              </Empty>
+            </div>
+          )}
+        </div>
+      )}
+    </section>
+  );
+};
+export default EventsView;

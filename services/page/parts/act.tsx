@@ -1,0 +1,38 @@
+import { useState } from 'preact/hooks';
+import { problemOf } from '../base/signed-in.ts';
+import { announce } from './announce.tsx';
+
+/** Something that is done once at a time: a call that changes something. `outcome` says how the last one ended. */
+export interface Act {
+  readonly isBusy: boolean;
+  readonly outcome: { readonly text: string; readonly failed: boolean } | null;
+  /** `done`: what to say when it is done. Resolves with whether it is. */
+  run(work: () => Promise<unknown>, done: string): Promise<boolean>;
+}
+
+export const useAct = (): Act => {
+  const [isBusy, setBusy] = useState(false);
+  const [outcome, setOutcome] = useState<Act['outcome']>(null);
+  const run = async (work: () => Promise<unknown>, done: string): Promise<boolean> => {
+    setBusy(true);
+    try {
+      await work();
+      setOutcome({ text: done, failed: false });
+      announce(done);
+      return true;
+    } catch (error) {
+      setOutcome({ text: problemOf(error), failed: true });
+      return false;
+    } finally {
+      setBusy(false);
+    }
+  };
+  return { isBusy, outcome, run };
+};
+
+export const ActOutcome = ({ act: { outcome } }: { readonly act: Act }) =>
+  outcome === null ? null : (
+    <p class={outcome.failed ? 'act-failed' : 'act-done'} role={outcome.failed ? 'alert' : 'status'}>
+      {outcome.text}
+    </p>
+  );

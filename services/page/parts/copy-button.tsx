@@ -1,0 +1,22 @@
+import { useState } from 'preact/hooks';
+
+const shownMs = 2_000;
+
+/** Puts a text on the clipboard. Without the right to it, or on a page without TLS, it says so. */
+export const CopyButton = ({ text, what }: { readonly text: string; readonly what: string }) => {
+  const [state, setState] = useState<'' | 'Copied' | 'Select it to copy it'>('');
+  const copy = async (): Promise<void> => {
+    try {
+      await navigator.clipboard.writeText(text);
+      setState('Copied');
+    } catch {
+      setState('Select it to copy it');
+    }
+    setTimeout(() => setState(''), shownMs);
+  };
+  return (
+    <button type="button" class="button button-quiet" aria-label={`Copy ${what}`} onClick={() => void copy()}>
+      {state === '' ? 'Copy' : state}
+    </button>
+  );
+};

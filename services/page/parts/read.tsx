@@ -1,0 +1,70 @@
+import type { ComponentChildren } from 'preact';
+import { useEffect, useReducer, useState } from 'preact/hooks';
+import type { Query } from '../../../shared/client/main.ts';
+import { client, problemOf } from '../base/signed-in.ts';
+import { Problem } from './empty.tsx';
+
+/** What a call answers. `again` asks once more; what was answered before stays until then. */
+export interface Read<T> {
+  readonly value: T | null;
+  readonly problem: string | null;
+  again(): void;
+}
+
+interface ReadOptions {
+  readonly query?: Query;
+  /** Asks again so often while the page is seen, ms. Default: never. */
+  readonly everyMs?: number;
+}
+
+/** Makes a call of the API, and again when its path or its query is another one. */
+export const useRead = <T,>(path: string, { query = {}, everyMs }: ReadOptions = {}): Read<T> => {
+  const [{ value, problem }, set] = useState<{ value: T | null; problem: string | null }>({ value: null, problem: null });
+  const [turn, again] = useReducer((turns: number, _: null) => turns + 1, 0);
+  const asked = JSON.stringify(query);
+  useEffect(() => {
+    const { signal, abort } = abortable();
+    const read = (): void => {
+      client.get<T>(path, { query: JSON.parse(asked) as Query, signal }).then(
+        (answer) => set({ value: answer, problem: null }),
+        (error: unknown) => {
+          if (!signal.aborted) set((before) => ({ value: before.value, problem: problemOf(error) }));
+        },
+      );
+    };
+    read();
+    if (everyMs === undefined) return abort;
+    const timer = setInterval(() => {
+      if (!document.hidden) read();
+    }, everyMs);
+    return () => {
+      clearInterval(timer);
+      abort();
+    };
+  }, [path, asked, everyMs, turn]);
+  return { value, problem, again: () => again(null) };
+};
+
+const abortable = () => {
+  const controller = new AbortController();
+  return { signal: controller.signal, abort: () => controller.abort() };
+};
+
+interface PaneProps {
+  readonly title: string;
+  readonly hint: string;
+  readonly read: Pick<Read<unknown>, 'value' | 'problem' | 'again'>;
+  readonly children: ComponentChildren;
+}
+
+/** A view of the system: its name, what it is for, and what the gateway says, or why it does not. */
+export const Pane = ({ title, hint, read, children }: PaneProps) => (
+  <section class="view" aria-labelledby="view-title">
+    <header class="pane-head">
+      <h1 id="view-title">{title}</h1>
+      <p class="hint">{hint}</p>
+    </header>
+    {read.problem !== null && <Problem text={read.problem} again={read.again} />}
+    {read.value === null ? read.problem === null && <p class="loading">Reading…</p> : children}
+  </section>
+);

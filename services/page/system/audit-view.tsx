@@ -1,0 +1,76 @@
+import { auditKinds } from '../../../shared/domain/access/audit.ts';
+import { changeQuery, route } from '../base/route.ts';
+import { Empty } from '../parts/empty.tsx';
+import { typeWords } from '../parts/one-line.ts';
+import { Pane, useRead } from '../parts/read.tsx';
+import { Time } from '../parts/time.tsx';
+
+interface AuditRecord {
+  readonly seq: number;
+  readonly at: number;
+  readonly kind: string;
+  readonly actor: string;
+  readonly address?: string;
+  readonly target?: string;
+  readonly outcome: string;
+  readonly count?: number;
+  readonly detail?: string;
+}
+const everyMs = 5_000;
+
+const One = ({ one }: { readonly one: AuditRecord }) => (
+  <li class={`item item-${one.outcome === 'ok' ? 'none' : 'warn'}`}>
+    <header>
+      <h2>{typeWords(one.kind)}</h2>
+      {one.outcome !== 'ok' && <span class="badge badge-warn">{one.outcome}</span>}
+      <Time at={one.at} exact />
+    </header>
+    <p class="item-facts">
+      <span>
+        by <b>{one.actor}</b>
+        {one.address !== undefined && ` from ${one.address}`}
+      </span>
+      {one.target !== undefined && <code>{one.target}</code>}
+      {one.count !== undefined && one.count > 1 && <span>{one.count} times</span>}
+      {one.detail !== undefined && <span>{one.detail}</span>}
+    </p>
+  </li>
+);
+
+/** Who did, or tried, what concerns security; the newest first. */
+const AuditView = () => {
+  const { kind = '' } = route.value.query;
+  const read = useRead<{ readonly records: readonly AuditRecord[] }>('/v1/audit', {
+    query: { limit: 200, ...(kind !== '' && { kind }) },
+    everyMs,
+  });
+  const records = [...(read.value?.records ?? [])].reverse();
+  return (
+    <Pane title="Audit" hint="Who did, or tried, what concerns security, and from where. The newest 200." read={read}>
+      <label class="field">
+        <span>Kind</span>
+        <select value={kind} onChange={(event) => changeQuery({ kind: event.currentTarget.value })}>
+          <option value="">All</option>
+          {auditKinds.map((each) => (
+            <option key={each} value={each}>
+              {typeWords(each)}
+            </option>
+          ))}
+        </select>
+      </label>
+      {records.length === 0 ? (
+        <Empty title="Nothing of this kind">
+          <p>Signing in, tokens, approvals of strangers, resends and repairs are noted here. On a terminal:</p>
+          <pre>natter audit</pre>
+        </Empty>
+      ) : (
+        <ul class="items">
+          {records.map((one) => (
+            <One key={one.seq} one={one} />
+          ))}
+        </ul>
+      )}
+    </Pane>
+  );
+};
+export default AuditView;

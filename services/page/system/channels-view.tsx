@@ -1,0 +1,120 @@
+import { useState } from 'preact/hooks';
+import { client, mayWrite } from '../base/signed-in.ts';
+import { ActOutcome, useAct } from '../parts/act.tsx';
+import { Confirm } from '../parts/confirm.tsx';
+import { Empty } from '../parts/empty.tsx';
+import { Pane, useRead } from '../parts/read.tsx';
+import { Time } from '../parts/time.tsx';
+import { type Account, Waiting } from './waiting.tsx';
+
+interface Sender {
+  readonly channel: string;
+  readonly senderId: string;
+  readonly name?: string;
+}
+interface Pairings {
+  readonly requests: readonly (Sender & { readonly code: string; readonly requestedAt: number; readonly expiresAt: number })[];
+  readonly paired: readonly (Sender & { readonly pairedAt: number; readonly by: string })[];
+}
+const everyMs = 5_000;
+
+/** A decision about a sender, to be confirmed. */
+interface Decision {
+  readonly path: 'approve' | 'deny' | 'revoke';
+  readonly body: object;
+  readonly who: string;
+}
+const decisionWords = {
+  approve: ['Let them write?', 'Let them write', 'Approved'],
+  deny: ['Keep them out?', 'Deny', 'Denied'],
+  revoke: ['Take it back?', 'Take back', 'Taken back'],
+} as const;
+
+const nameOf = ({ name, senderId, channel }: Sender): string =>
+  `${name === undefined ? senderId : `${name} (${senderId})`} on ${channel}`;
+
+/** Who may write on the channels besides those of the configuration, who asks to, and which accounts do not get through. */
+const ChannelsView = () => {
+  const read = useRead<Pairings>('/v1/pairing', { everyMs });
+  const waiting = useRead<{ readonly waiting: readonly Account[] }>('/v1/deliveries', { query: { limit: 1 }, everyMs });
+  const [decision, decide] = useState<Decision | null>(null);
+  const act = useAct();
+  const { requests = [], paired = [] } = read.value ?? {};
+  const accounts = waiting.value?.waiting ?? [];
+  const carryOut = async ({ path, body }: Decision): Promise<void> => {
+    decide(null);
+    if (await act.run(() => client.post(`/v1/pairing/${path}`, body), decisionWords[path][2])) read.again();
+  };
+  const button = (path: Decision['path'], sender: Sender, body: object) => (
+    <button type="button" class="button" disabled={act.isBusy} onClick={() => decide({ path, body, who: nameOf(sender) })}>
+      {decisionWords[path][1]}…
+    </button>
+  );
+  return (
+    <Pane
+      title="Channels"
+      hint="Strangers who ask to write, who was let in, and accounts whose messages do not get through."
+      read={read}
+    >
+      <ActOutcome act={act} />
+      <Waiting accounts={accounts} resumed={waiting.again} />
+      {requests.length + paired.length + accounts.length === 0 && (
+        <Empty title="Nobody waits">
+          <p>A stranger who writes on a channel with pairing gets a code, and comes here:</p>
+          <pre>{"channels: { telegram: { dmPolicy: 'pairing' } }"}</pre>
+        </Empty>
+      )}
+      <ul class="items">
+        {requests.map((sender) => (
+          <li key={sender.code} class="item item-warn">
+            <header>
+              <span class="badge badge-warn">Asks</span>
+              <h2>{nameOf(sender)}</h2>
+              <Time at={sender.requestedAt} />
+            </header>
+            <p class="item-facts">
+              <span>
+                code <code>{sender.code}</code>
+              </span>
+              <span>
+                until <Time at={sender.expiresAt} exact />
+              </span>
+            </p>
+            {mayWrite() && (
+              <div class="item-buttons">
+                {button('approve', sender, { channel: sender.channel, code: sender.code })}
+                {button('deny', sender, { channel: sender.channel, code: sender.code })}
+              </div>
+            )}
+          </li>
+        ))}
+        {paired.map((sender) => (
+          <li key={`${sender.channel} ${sender.senderId}`} class="item">
+            <header>
+              <span class="badge badge-ok">Let in</span>
+              <h2>{nameOf(sender)}</h2>
+              <Time at={sender.pairedAt} />
+            </header>
+            <p class="item-facts">
+              <span>by {sender.by}</span>
+            </p>
+            {mayWrite() && (
+              <div class="item-buttons">{button('revoke', sender, { channel: sender.channel, senderId: sender.senderId })}</div>
+            )}
+          </li>
+        ))}
+      </ul>
+      {decision && (
+        <Confirm
+          title={decisionWords[decision.path][0]}
+          words={decisionWords[decision.path][1]}
+          yes={() => void carryOut(decision)}
+          no={() => decide(null)}
+        >
+          <p>{decision.who}</p>
+        </Confirm>
+      )}
+    </Pane>
+  );
+};
+export default ChannelsView;

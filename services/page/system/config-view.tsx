@@ -1,0 +1,82 @@
+import { changeQuery, route } from '../base/route.ts';
+import { Empty } from '../parts/empty.tsx';
+import { Pane, useRead } from '../parts/read.tsx';
+
+interface Key {
+  readonly path: string;
+  readonly value: unknown;
+  readonly origin: string;
+  readonly effect?: string;
+}
+interface Config {
+  readonly file: string | null;
+  readonly keys: readonly Key[];
+  readonly processes: readonly { readonly process: string; readonly differsIn: readonly string[] }[];
+}
+
+/** Links of the documents as plain words. */
+const plain = (text: string): string => text.replace(/\[([^\]]+)\]\([^)]+\)/g, '$1').replaceAll('`', '');
+
+/** The configuration in force in this gateway, and the processes that have another one. */
+const ConfigView = () => {
+  const read = useRead<Config>('/v1/config');
+  const { find: q = '', show = 'set' } = route.value.query;
+  const { file = null, keys = [], processes = [] } = read.value ?? {};
+  const shown = keys.filter(
+    ({ path, origin }) => path.toLowerCase().includes(q.toLowerCase()) && (show === 'all' || q !== '' || origin !== 'default'),
+  );
+  const others = processes.filter(({ differsIn }) => differsIn.length > 0);
+  return (
+    <Pane
+      title="Configuration"
+      hint={
+        file === null
+          ? 'There is no file: all is from the environment and defaults.'
+          : `From ${file}, the environment and defaults.`
+      }
+      read={read}
+    >
+      {others.map(({ process, differsIn }) => (
+        <p key={process} class="item-trouble">
+          {process} runs with another configuration in: {differsIn.join(', ')}. Restart it, or give it the same file.
+        </p>
+      ))}
+      {processes.length > 0 && others.length === 0 && <p class="hint">All processes that report have the same.</p>}
+      <div class="fields">
+        <label class="field">
+          <span>Find a key</span>
+          <input type="search" defaultValue={q} onInput={(event) => changeQuery({ find: event.currentTarget.value })} />
+        </label>
+        <label class="field">
+          <span>Show</span>
+          <select value={show} onChange={(event) => changeQuery({ show: event.currentTarget.value })}>
+            <option value="set">What was set</option>
+            <option value="all">Everything</option>
+          </select>
+        </label>
+      </div>
+      {shown.length === 0 ? (
+        <Empty title={q === '' ? 'All keys have their defaults' : 'No such key'}>
+          <p>Show everything to see the defaults, or explain them on a terminal:</p>
+          <pre>natter config schema</pre>
+        </Empty>
+      ) : (
+        <dl class="keys">
+          {shown.map(({ path, value, origin, effect }) => (
+            <div key={path} class={origin === 'default' ? '' : 'key-set'}>
+              <dt>
+                <code>{path}</code>
+                <span>{origin}</span>
+              </dt>
+              <dd>
+                <code>{JSON.stringify(value)}</code>
+                {effect !== undefined && <p class="hint">{plain(effect)}</p>}
+              </dd>
+            </div>
+          ))}
+        </dl>
+      )}
+    </Pane>
+  );
+};
+export default ConfigView;

@@ -1,0 +1,130 @@
+import { useState } from 'preact/hooks';
+import { client, mayWrite } from '../base/signed-in.ts';
+import { ActOutcome, useAct } from '../parts/act.tsx';
+import { Confirm } from '../parts/confirm.tsx';
+import { Empty } from '../parts/empty.tsx';
+import { Pane, useRead } from '../parts/read.tsx';
+import { Time } from '../parts/time.tsx';
+import { Paging } from './paging.tsx';
+
+interface Letter {
+  readonly seq: number;
+  readonly id: string;
+  readonly service: string;
+  readonly reason: string;
+  readonly subject: string;
+  readonly at: number;
+  readonly size: number;
+}
+type Whole = Letter & {
+  readonly message: unknown;
+  readonly resend: { readonly isPossible: boolean; readonly wouldRepeat: boolean | null; readonly why: string };
+};
+
+const everyMs = 5_000;
+
+const prospectWords = ({ isPossible, wouldRepeat }: Whole['resend']): string => {
+  if (!isPossible) return 'It cannot be sent again';
+  if (wouldRepeat === null) return 'Whether that would be a repeat is not known';
+  return wouldRepeat ? 'That would be a repeat' : 'That would not be a repeat';
+};
+
+/** The message, and what a person may make of it. Whether a resend would be a repeat is said before the click. */
+const Decision = ({ seq, decided }: { readonly seq: number; readonly decided: () => void }) => {
+  const { value, problem } = useRead<Whole>(`/v1/dead-letters/${seq}`);
+  const [asked, ask] = useState<'resend' | 'discard' | null>(null);
+  const [reason, setReason] = useState('');
+  const act = useAct();
+  if (value === null) return <p class="hint">{problem ?? 'Reading…'}</p>;
+  const { resend } = value;
+  const decide = async (what: 'resend' | 'discard'): Promise<void> => {
+    ask(null);
+    const path = `/v1/dead-letters/${seq}`;
+    const call = () =>
+      what === 'resend' ? client.post(`${path}/resend`, {}) : client.delete(path, { query: { reason: reason.trim() } });
+    if (await act.run(call, what === 'resend' ? 'Back in its queue' : 'Discarded')) decided();
+  };
+  return (
+    <>
+      <pre>{value.message === null ? 'It cannot be read.' : JSON.stringify(value.message, null, 2)}</pre>
+      <p class="hint">
+        {prospectWords(resend)}: {resend.why}.
+      </p>
+      {mayWrite() && (
+        <div class="item-buttons">
+          <button type="button" class="button" disabled={act.isBusy || !resend.isPossible} onClick={() => ask('resend')}>
+            Send again…
+          </button>
+          <button type="button" class="button button-danger" disabled={act.isBusy} onClick={() => ask('discard')}>
+            Discard…
+          </button>
+        </div>
+      )}
+      <ActOutcome act={act} />
+      {asked === 'resend' && (
+        <Confirm title="Send it again?" words="Send again" yes={() => void decide('resend')} no={() => ask(null)}>
+          <p>
+            {prospectWords(resend)}: {resend.why}.
+          </p>
+        </Confirm>
+      )}
+      {asked === 'discard' && (
+        <Confirm title="Discard it for good?" words="Discard" yes={() => void decide('discard')} no={() => ask(null)}>
+          <label class="field">
+            <span>Why? It is noted in the audit trail.</span>
+            <input type="text" value={reason} maxLength={500} onInput={(event) => setReason(event.currentTarget.value)} />
+          </label>
+        </Confirm>
+      )}
+    </>
+  );
+};
+
+const One = ({ one, decided }: { readonly one: Letter; readonly decided: () => void }) => {
+  const [isOpen, open] = useState(false);
+  return (
+    <li class="item item-warn">
+      <header>
+        <span class="badge badge-warn">{one.service}</span>
+        <h2>{one.reason}</h2>
+        <Time at={one.at} />
+      </header>
+      <p class="item-facts">
+        <span>number {one.seq}</span>
+        <span>{one.size} bytes</span>
+        <code>{one.subject}</code>
+      </p>
+      <details onToggle={(event) => open(event.currentTarget.open)}>
+        <summary>Its message</summary>
+        {isOpen && <Decision seq={one.seq} decided={decided} />}
+      </details>
+    </li>
+  );
+};
+
+/** Messages that nobody could process. */
+const DeadLettersView = () => {
+  const [before, setBefore] = useState<number | undefined>(undefined);
+  const read = useRead<{ readonly deadLetters: readonly Letter[]; readonly next: number | null }>('/v1/dead-letters', {
+    ...{ query: { before, limit: 50 }, everyMs },
+  });
+  const { deadLetters = [], next = null } = read.value ?? {};
+  return (
+    <Pane title="Dead letters" hint="Messages that nobody could process. Each waits here for a decision." read={read}>
+      {deadLetters.length === 0 ? (
+        <Empty title="Nothing was given up">
+          <p>A message comes here when no service can make anything of it, with the reason.</p>
+          <pre>natter dead-letters</pre>
+        </Empty>
+      ) : (
+        <ul class="items">
+          {deadLetters.map((one) => (
+            <One key={one.seq} one={one} decided={read.again} />
+          ))}
+        </ul>
+      )}
+      <Paging before={before} next={next} go={setBefore} />
+    </Pane>
+  );
+};
+export default DeadLettersView;

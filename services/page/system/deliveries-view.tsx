@@ -1,0 +1,135 @@
+import { useState } from 'preact/hooks';
+import { linkTo } from '../base/route.ts';
+import { client, mayWrite } from '../base/signed-in.ts';
+import { ActOutcome, useAct } from '../parts/act.tsx';
+import { Confirm } from '../parts/confirm.tsx';
+import { Empty } from '../parts/empty.tsx';
+import { Pane, useRead } from '../parts/read.tsx';
+import { Time } from '../parts/time.tsx';
+import { Paging } from './paging.tsx';
+import { type Account, Waiting } from './waiting.tsx';
+
+interface Delivery {
+  readonly seq: number;
+  readonly state: 'partial' | 'unknown' | 'failed';
+  readonly outboundId: string;
+  readonly sessionKey: string;
+  readonly target: { readonly channel: string; readonly to: string };
+  readonly parts?: { readonly sent: number; readonly of: number };
+  readonly detail: string;
+  readonly at: number;
+}
+interface Deliveries {
+  readonly waiting: readonly Account[];
+  readonly deliveries: readonly Delivery[];
+  readonly next: number | null;
+}
+type Whole = Delivery & { readonly text: string; readonly repeat: { readonly isPossible: boolean; readonly why: string } };
+
+const everyMs = 5_000;
+const stateWords = { partial: 'Partly sent', unknown: 'May have arrived', failed: 'Did not arrive' } as const;
+
+/** The text that was not sent, and what a person may make of it. What a repeat would do is said before the click. */
+const Decision = ({ seq, decided }: { readonly seq: number; readonly decided: () => void }) => {
+  const { value, problem } = useRead<Whole>(`/v1/deliveries/${seq}`);
+  const [asked, ask] = useState<'repeat' | 'leave' | null>(null);
+  const act = useAct();
+  if (value === null) return <p class="hint">{problem ?? 'Reading…'}</p>;
+  const decide = async (what: 'repeat' | 'leave'): Promise<void> => {
+    ask(null);
+    const words = what === 'repeat' ? 'Sent again' : 'Left as it is';
+    if (await act.run(() => client.post(`/v1/deliveries/${seq}/${what}`, {}), words)) decided();
+  };
+  return (
+    <>
+      <pre>{value.text}</pre>
+      <p class="hint">
+        {value.repeat.isPossible ? 'If it is sent again: ' : 'It cannot be sent again: '}
+        {value.repeat.why}.
+      </p>
+      {mayWrite() && (
+        <div class="item-buttons">
+          <button type="button" class="button" disabled={act.isBusy || !value.repeat.isPossible} onClick={() => ask('repeat')}>
+            Send again…
+          </button>
+          <button type="button" class="button" disabled={act.isBusy} onClick={() => ask('leave')}>
+            Leave as it is…
+          </button>
+        </div>
+      )}
+      <ActOutcome act={act} />
+      {asked !== null && (
+        <Confirm
+          title={asked === 'repeat' ? 'Send it again?' : 'Leave it as it is?'}
+          words={asked === 'repeat' ? 'Send again' : 'Leave'}
+          yes={() => void decide(asked)}
+          no={() => ask(null)}
+        >
+          <p>
+            {asked === 'repeat'
+              ? `To ${value.target.channel} ${value.target.to}: ${value.repeat.why}.`
+              : 'Nobody is reminded of it any more.'}
+          </p>
+        </Confirm>
+      )}
+    </>
+  );
+};
+
+const One = ({ one, decided }: { readonly one: Delivery; readonly decided: () => void }) => {
+  const [isOpen, open] = useState(false);
+  return (
+    <li class={`item item-${one.state === 'failed' ? 'fail' : 'warn'}`}>
+      <header>
+        <span class={`badge badge-${one.state === 'failed' ? 'fail' : 'warn'}`}>{stateWords[one.state]}</span>
+        <h2>
+          {one.target.channel} {one.target.to}
+        </h2>
+        <Time at={one.at} />
+      </header>
+      <p>{one.detail}</p>
+      <p class="item-facts">
+        <a href={linkTo(['sessions', one.sessionKey, 'time'], { at: one.outboundId.split('.')[0] })}>{one.sessionKey}</a>
+        {one.parts && (
+          <span>
+            {one.parts.sent} of {one.parts.of} parts
+          </span>
+        )}
+      </p>
+      <details onToggle={(event) => open(event.currentTarget.open)}>
+        <summary>What was not sent</summary>
+        {isOpen && <Decision seq={one.seq} decided={decided} />}
+      </details>
+    </li>
+  );
+};
+
+/** Outgoing messages that may not have arrived, and those that wait and go on by themselves. */
+const DeliveriesView = () => {
+  const [before, setBefore] = useState<number | undefined>(undefined);
+  const read = useRead<Deliveries>('/v1/deliveries', { query: { before, limit: 50 }, everyMs });
+  const { waiting = [], deliveries = [], next = null } = read.value ?? {};
+  return (
+    <Pane
+      title="Deliveries"
+      hint="Messages to people that may not have arrived. All others have arrived, or are on their way and need nobody."
+      read={read}
+    >
+      <Waiting accounts={waiting} resumed={read.again} />
+      {deliveries.length === 0 && waiting.length === 0 ? (
+        <Empty title="Everything has arrived">
+          <p>An answer to a channel comes here when its receiver refuses it, or does not say whether it took it.</p>
+          <pre>natter deliveries</pre>
+        </Empty>
+      ) : (
+        <ul class="items">
+          {deliveries.map((one) => (
+            <One key={one.seq} one={one} decided={read.again} />
+          ))}
+        </ul>
+      )}
+      <Paging before={before} next={next} go={setBefore} />
+    </Pane>
+  );
+};
+export default DeliveriesView;

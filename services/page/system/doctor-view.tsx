@@ -1,0 +1,42 @@
+import { Pane, useRead } from '../parts/read.tsx';
+
+interface Finding {
+  readonly what: string;
+  readonly level: 'ok' | 'warn' | 'fail';
+  readonly detail: string;
+  readonly fix?: string;
+}
+const everyMs = 10_000;
+const levelWords = { ok: 'Fine', warn: 'Warning', fail: 'Wrong' } as const;
+const order = { fail: 0, warn: 1, ok: 2 } as const;
+
+/** What `natter doctor` says, in its words, the worst first. */
+const DoctorView = () => {
+  const read = useRead<{ readonly ok: boolean; readonly findings: readonly Finding[] }>('/v1/doctor', { everyMs });
+  const findings = [...(read.value?.findings ?? [])].sort((one, other) => order[one.level] - order[other.level]);
+  const bad = findings.filter(({ level }) => level !== 'ok').length;
+  return (
+    <Pane
+      title="Doctor"
+      hint="The checks of natter doctor that a gateway can make. The command also looks at its machine and at the broker's own settings."
+      read={read}
+    >
+      <p class={bad === 0 ? 'act-done' : 'item-trouble'} role="status">
+        {bad === 0 ? 'Nothing is wrong.' : bad === 1 ? 'One finding needs you.' : `${bad} findings need you.`}
+      </p>
+      <ul class="items">
+        {findings.map(({ what, level, detail, fix }) => (
+          <li key={what} class={`item item-${level}`}>
+            <header>
+              <span class={`badge badge-${level}`}>{levelWords[level]}</span>
+              <h2>{what}</h2>
+            </header>
+            <p>{detail}</p>
+            {fix !== undefined && <p class="item-fix">{fix}</p>}
+          </li>
+        ))}
+      </ul>
+    </Pane>
+  );
+};
+export default DoctorView;

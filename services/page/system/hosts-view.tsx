@@ -1,0 +1,170 @@
+import { now } from '../base/now.ts';
+import { changeQuery, linkTo, route } from '../base/route.ts';
+import { Empty } from '../parts/empty.tsx';
+import { Pane, useRead } from '../parts/read.tsx';
+import { spanText, Time } from '../parts/time.tsx';
+import { rows } from '../sessions/session-list.ts';
+import { nameOf } from '../sessions/session-name.ts';
+
+/** A partition changes hands within seconds, and this is to be seen. */
+const everyMs = 1_000;
+/** Colours there are; hosts beyond that share them, and differ by their letters. */
+const colours = 6;
+
+interface Process {
+  readonly process: string;
+  readonly version: string;
+  readonly startedAt: number;
+  readonly reportedAt: number;
+  readonly services: readonly {
+    readonly name: string;
+    readonly problems: readonly string[];
+    readonly warnings: readonly string[];
+    readonly metrics: Readonly<Record<string, number>>;
+  }[];
+}
+interface Partition {
+  readonly partition: number;
+  readonly process: string | null;
+  readonly since?: number;
+  readonly waiting: number | null;
+}
+interface Hosts {
+  readonly processes: readonly Process[];
+  readonly partitions: readonly Partition[];
+  readonly ofKey?: number;
+}
+
+const letterOf = (index: number): string => String.fromCharCode(65 + (index % 26));
+
+const Cell = ({ cell, index, isMarked }: { readonly cell: Partition; readonly index: number; readonly isMarked: boolean }) => {
+  const { partition, process, since, waiting } = cell;
+  const words = [
+    `Partition ${partition}: ${process === null ? 'nobody has it' : `host ${letterOf(index)}`}`,
+    ...(since === undefined ? [] : [`for ${spanText(now.value - since)}`]),
+    ...(waiting ? [`${waiting} waiting`] : []),
+    ...(isMarked ? ['has the marked session'] : []),
+  ].join(', ');
+  const colour = process === null ? 'cell-free' : `cell-${index % colours}`;
+  return (
+    <li class={`cell ${colour} ${isMarked ? 'cell-marked' : ''}`} title={words}>
+      <span class="unseen">{words}</span>
+      <span aria-hidden="true">{process === null ? '–' : letterOf(index)}</span>
+      {waiting ? <b aria-hidden="true">{waiting}</b> : null}
+    </li>
+  );
+};
+
+const Marker = () => {
+  const { key = '' } = route.value.query;
+  const known = (rows.value ?? []).slice(0, 50);
+  return (
+    <label class="field">
+      <span>Mark a session</span>
+      <select value={key} onChange={(event) => changeQuery({ key: event.currentTarget.value })}>
+        <option value="">None</option>
+        {key !== '' && !known.some((row) => row.key === key) && <option value={key}>{key}</option>}
+        {known.map((row) => (
+          <option key={row.key} value={row.key}>
+            {nameOf(row)}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+};
+
+const ProcessCard = ({
+  one,
+  letter,
+  held,
+  versions,
+}: {
+  readonly one: Process;
+  readonly letter: { readonly text: string; readonly colour: number } | null;
+  readonly held: readonly Partition[];
+  readonly versions: ReadonlySet<string>;
+}) => {
+  const troubles = one.services.flatMap(({ problems, warnings }) => [...problems, ...warnings]);
+  const turns = one.services.reduce((sum, { metrics }) => sum + (metrics.turns_running ?? 0), 0);
+  return (
+    <li class="item">
+      <header>
+        {letter && <span class={`cell cell-${letter.colour}`}>{letter.text}</span>}
+        <h2>{one.process}</h2>
+      </header>
+      <p class="item-facts">
+        <span>{one.services.map(({ name }) => name).join(', ')}</span>
+        <span class={versions.size > 1 ? 'differs' : ''}>version {one.version}</span>
+        <span>
+          since <Time at={one.startedAt} />
+        </span>
+        {letter && <span>{held.length === 1 ? '1 partition' : `${held.length} partitions`}</span>}
+        {letter && <span>{turns === 1 ? '1 turn' : `${turns} turns`} running</span>}
+      </p>
+      {troubles.map((trouble) => (
+        <p key={trouble} class="item-trouble">
+          {trouble}
+        </p>
+      ))}
+    </li>
+  );
+};
+
+/** Which host has which share of the sessions. When one dies, its cells become another's within seconds. */
+const HostsView = () => {
+  const { key } = route.value.query;
+  const read = useRead<Hosts>('/v1/hosts', { query: { key }, everyMs });
+  const { processes = [], partitions = [], ofKey } = read.value ?? {};
+  const hosts = processes.filter(({ services }) => services.some(({ name }) => name === 'session')).map(({ process }) => process);
+  const versions = new Set(processes.map(({ version }) => version));
+  return (
+    <Pane
+      title="Hosts"
+      hint="Sessions are shared out in partitions, and each partition has one host. Kill a host and watch its cells move: what waits is done by the next one."
+      read={read}
+    >
+      {processes.length === 0 ? (
+        <Empty title="No process reports">
+          <p>Processes report every three seconds. Start one:</p>
+          <pre>natter service session</pre>
+        </Empty>
+      ) : (
+        <>
+          <Marker />
+          <ol class="cells" aria-label="Partitions">
+            {partitions.map((cell) => (
+              <Cell
+                key={cell.partition}
+                cell={cell}
+                index={cell.process === null ? 0 : Math.max(0, hosts.indexOf(cell.process))}
+                isMarked={cell.partition === ofKey}
+              />
+            ))}
+          </ol>
+          {key !== undefined && key !== '' && ofKey !== undefined && (
+            <p class="hint">
+              <a href={linkTo(['sessions', key, 'chat'])}>{key}</a> is in partition {ofKey}.
+            </p>
+          )}
+          {versions.size > 1 && <p class="item-trouble">The processes have different versions: finish the upgrade.</p>}
+          <ul class="items">
+            {processes.map((one) => {
+              const index = hosts.indexOf(one.process);
+              return (
+                <ProcessCard
+                  key={one.process}
+                  one={one}
+                  letter={index < 0 ? null : { text: letterOf(index), colour: index % colours }}
+                  held={partitions.filter(({ process }) => process === one.process)}
+                  versions={versions}
+                />
+              );
+            })}
+          </ul>
+        </>
+      )}
+    </Pane>
+  );
+};
+export default HostsView;

@@ -1,0 +1,120 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { changeQuery, linkTo, route } from '../base/route.ts';
+import { client, problemOf } from '../base/signed-in.ts';
+import { Empty } from '../parts/empty.tsx';
+import { Pane } from '../parts/read.tsx';
+import { Time } from '../parts/time.tsx';
+
+interface Line {
+  readonly number: number;
+  readonly at: number;
+  readonly level: string;
+  readonly message: string;
+  readonly fields: Readonly<Record<string, unknown>>;
+}
+const everyMs = 1_000;
+const keptLines = 500;
+const levels = ['debug', 'info', 'warn', 'error'] as const;
+const hidden: ReadonlySet<string> = new Set(['name', 'pid', 'service']);
+
+/** Follows the log by asking again and again for what is new; stands still while paused. */
+const useLog = (level: string, text: string, isPaused: boolean) => {
+  const [lines, setLines] = useState<readonly Line[] | null>(null);
+  const [problem, setProblem] = useState<string | null>(null);
+  const after = useRef(0);
+  useEffect(() => {
+    after.current = 0;
+    setLines(null);
+  }, [level, text]);
+  useEffect(() => {
+    if (isPaused) return undefined;
+    const controller = new AbortController();
+    const read = async (): Promise<void> => {
+      const query = { after: after.current, level, limit: keptLines, ...(text !== '' && { text }) };
+      try {
+        const found = await client.get<{ lines: readonly Line[]; next: number }>('/v1/log', { query, signal: controller.signal });
+        after.current = found.next;
+        setLines((before) => [...(before ?? []), ...found.lines].slice(-keptLines));
+        setProblem(null);
+      } catch (error) {
+        if (!controller.signal.aborted) setProblem(problemOf(error));
+      }
+    };
+    void read();
+    const timer = setInterval(() => {
+      if (!document.hidden) void read();
+    }, everyMs);
+    return () => {
+      clearInterval(timer);
+      controller.abort();
+    };
+  }, [level, text, isPaused]);
+  return { lines, problem };
+};
+
+const Row = ({ line }: { readonly line: Line }) => {
+  const { key } = line.fields;
+  const rest = Object.entries(line.fields).filter(([name]) => !hidden.has(name));
+  return (
+    <li class={`log-line log-${line.level}`}>
+      <Time at={line.at} exact />
+      <b>{line.level}</b>
+      <span class="log-text">
+        {typeof line.fields.service === 'string' && <span class="log-service">{line.fields.service}</span>} {line.message}{' '}
+        {rest.map(([name, value]) => (
+          <span key={name} class="log-field">
+            {name}={typeof value === 'string' ? value : JSON.stringify(value)}{' '}
+          </span>
+        ))}
+        {typeof key === 'string' && <a href={linkTo(['sessions', key, 'transcript'])}>its session</a>}
+      </span>
+    </li>
+  );
+};
+
+/** The newest lines of the log of the gateway's process, as they come. */
+const LogView = () => {
+  const { level = 'info', find: q = '', pause } = route.value.query;
+  const isPaused = pause === '1';
+  const { lines, problem } = useLog(level, q, isPaused);
+  return (
+    <Pane
+      title="Log"
+      hint="Of the process that this gateway runs in, without secrets. With natter up that is the whole system except further hosts."
+      read={{ value: lines, problem, again: () => location.reload() }}
+    >
+      <div class="fields">
+        <label class="field">
+          <span>Level</span>
+          <select value={level} onChange={(event) => changeQuery({ level: event.currentTarget.value })}>
+            {levels.map((each) => (
+              <option key={each} value={each}>
+                {each} and worse
+              </option>
+            ))}
+          </select>
+        </label>
+        <label class="field">
+          <span>Text or session key</span>
+          <input type="search" value={q} onChange={(event) => changeQuery({ find: event.currentTarget.value.trim() })} />
+        </label>
+        <button type="button" class="button" aria-pressed={isPaused} onClick={() => changeQuery({ pause: isPaused ? '' : '1' })}>
+          {isPaused ? 'Go on' : 'Pause'}
+        </button>
+      </div>
+      {lines?.length === 0 ? (
+        <Empty title="No such line yet">
+          <p>Lines appear as they are written. For more of them lower the level here and in the configuration:</p>
+          <pre>{"log: { level: 'debug' }"}</pre>
+        </Empty>
+      ) : (
+        <ol class="log" aria-label="Log">
+          {[...(lines ?? [])].reverse().map((line) => (
+            <Row key={line.number} line={line} />
+          ))}
+        </ol>
+      )}
+    </Pane>
+  );
+};
+export default LogView;

@@ -1,0 +1,111 @@
+import { useRef, useState } from 'preact/hooks';
+import { changeQuery, linkTo, route } from '../base/route.ts';
+import { client, mayWrite } from '../base/signed-in.ts';
+import { ActOutcome, useAct } from '../parts/act.tsx';
+import { Confirm } from '../parts/confirm.tsx';
+import { Empty } from '../parts/empty.tsx';
+import { Pane, useRead } from '../parts/read.tsx';
+import { Time } from '../parts/time.tsx';
+
+interface Memory {
+  readonly id: string;
+  readonly scope: string;
+  readonly text: string;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+  readonly source: {
+    readonly key: string;
+    readonly seq: number;
+    readonly by: 'introspection' | 'agent' | 'person';
+    readonly person?: string;
+  };
+}
+const everyMs = 5_000;
+const searchMs = 250;
+
+const writer = ({ by, person }: Memory['source']): string =>
+  by === 'person' ? `by ${person ?? 'a person'}` : by === 'agent' ? 'by the agent, with its tool' : 'from a checkpoint';
+
+const One = ({ one, forget }: { readonly one: Memory; readonly forget: () => void }) => (
+  <li class="item">
+    <p>{one.text}</p>
+    <p class="item-facts">
+      <code>{one.scope}</code>
+      <span>
+        {writer(one.source)}, <Time at={one.updatedAt} />
+      </span>
+      <a href={linkTo(['sessions', one.source.key, 'time'], { at: `${one.source.seq}` })}>The turn that wrote it</a>
+    </p>
+    {mayWrite() && (
+      <div class="item-buttons">
+        <button type="button" class="button button-quiet button-danger" onClick={forget}>
+          Forget…
+        </button>
+      </div>
+    )}
+  </li>
+);
+
+/** Long-term memory: what is remembered, of whom, and which turn wrote it. */
+const MemoryView = () => {
+  const { find: q = '', cursor } = route.value.query;
+  const typing = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
+  const query = q === '' ? { cursor, limit: 50 } : { query: q, limit: 50 };
+  const read = useRead<{ readonly memories: readonly Memory[]; readonly nextCursor: string | null }>('/v1/memory', {
+    ...{ query, everyMs },
+  });
+  const [chosen, choose] = useState<Memory | null>(null);
+  const act = useAct();
+  const { memories = [], nextCursor = null } = read.value ?? {};
+  const forget = async ({ id }: Memory): Promise<void> => {
+    choose(null);
+    const path = `/v1/memory/${encodeURIComponent(id)}`;
+    if (await act.run(() => client.delete(path, { query: { reason: 'asked for on the page' } }), 'Forgotten')) read.again();
+  };
+  const seek = (text: string): void => {
+    clearTimeout(typing.current);
+    typing.current = setTimeout(() => changeQuery({ find: text.trim(), cursor: '' }), searchMs);
+  };
+  return (
+    <Pane title="Memory" hint="What is remembered beyond one conversation, and where it came from." read={read}>
+      <label class="field">
+        <span>Search</span>
+        <input type="search" defaultValue={q} onInput={(event) => seek(event.currentTarget.value)} />
+      </label>
+      <ActOutcome act={act} />
+      {memories.length === 0 ? (
+        <Empty title={q === '' ? 'Nothing is remembered yet' : 'Nothing matches'}>
+          <p>The agent remembers by its tool or at a checkpoint; you can tell it something yourself:</p>
+          <pre>natter memory add "Ann prefers short answers." --scope agent</pre>
+        </Empty>
+      ) : (
+        <ul class="items">
+          {memories.map((one) => (
+            <One key={one.id} one={one} forget={() => choose(one)} />
+          ))}
+        </ul>
+      )}
+      {(cursor !== undefined || nextCursor !== null) && (
+        <div class="item-buttons">
+          <button type="button" class="button" disabled={cursor === undefined} onClick={() => changeQuery({ cursor: '' })}>
+            Newest
+          </button>
+          <button
+            type="button"
+            class="button"
+            disabled={nextCursor === null}
+            onClick={() => changeQuery({ cursor: nextCursor ?? '' })}
+          >
+            Older
+          </button>
+        </div>
+      )}
+      {chosen && (
+        <Confirm title="Forget this?" words="Forget" yes={() => void forget(chosen)} no={() => choose(null)}>
+          <p>{chosen.text}</p>
+        </Confirm>
+      )}
+    </Pane>
+  );
+};
+export default MemoryView;

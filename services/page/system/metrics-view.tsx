@@ -1,0 +1,92 @@
+import { useEffect, useMemo, useReducer, useState } from 'preact/hooks';
+import { problemOf, readText } from '../base/signed-in.ts';
+import { Pane } from '../parts/read.tsx';
+import { MetricHistory, type Wanted } from './metric-history.ts';
+
+const everyMs = 2_000;
+/** Five minutes. */
+const keptSamples = 150;
+
+const lines: readonly Wanted[] = [
+  { title: 'Turns running', metric: 'natter_turns_running' },
+  { title: 'Commits a second', metric: 'natter_commits_total', rate: true },
+  { title: 'Commands waiting', metric: 'natter_queue_messages', label: 'queue="commands"' },
+  { title: 'Approvals waiting', metric: 'natter_approvals_pending' },
+  { title: 'Turns ended a second', metric: 'natter_turns_ended_total', rate: true },
+  { title: 'Tokens a second', metric: 'natter_tokens_total', rate: true },
+  { title: 'Commits behind, index', metric: 'natter_index_lag_commits' },
+  { title: 'Sessions in memory', metric: 'natter_sessions_resident' },
+  { title: 'Requests a second', metric: 'natter_http_request_duration_seconds_count', rate: true },
+  { title: 'Event streams', metric: 'natter_event_streams' },
+  { title: 'Deliveries open', metric: 'natter_deliveries_open' },
+  { title: 'Dead letters', metric: 'natter_dead_letters' },
+];
+
+const shown = (value: number): string => value.toLocaleString(undefined, { maximumFractionDigits: value < 10 ? 1 : 0 });
+
+const Sparkline = ({ values }: { readonly values: readonly number[] }) => {
+  const most = Math.max(1, ...values);
+  const points = values.map((value, index) => {
+    const x = ((index + keptSamples - values.length) / (keptSamples - 1)) * 200;
+    return `${x.toFixed(1)},${(38 - (value / most) * 34).toFixed(1)}`;
+  });
+  return (
+    <svg class="sparkline" viewBox="0 0 200 40" preserveAspectRatio="none" aria-hidden="true">
+      <path d="M0 38H200" class="sparkline-ground" />
+      <polyline points={points.join(' ')} />
+    </svg>
+  );
+};
+
+const Line = ({ wanted, history }: { readonly wanted: Wanted; readonly history: MetricHistory }) => {
+  const values = history.valuesOf(wanted);
+  const last = values.at(-1);
+  return (
+    <li class="metric">
+      <span class="metric-name">{wanted.title}</span>
+      <b>{last === undefined ? '–' : shown(last)}</b>
+      <Sparkline values={values} />
+      <span class="hint">{last === undefined ? 'not exposed here' : `at most ${shown(Math.max(...values))}`}</span>
+    </li>
+  );
+};
+
+/** The most telling numbers of `/metrics`, as they develop while this is open. */
+const MetricsView = () => {
+  const history = useMemo(() => new MetricHistory(keptSamples), []);
+  const [samples, sampled] = useReducer((count: number, _: null) => count + 1, 0);
+  const [problem, setProblem] = useState<string | null>(null);
+  useEffect(() => {
+    const controller = new AbortController();
+    const read = async (): Promise<void> => {
+      try {
+        const text = await readText('/metrics', controller.signal);
+        history.add(Date.now(), text);
+        setProblem(null);
+        sampled(null);
+      } catch (error) {
+        if (!controller.signal.aborted) setProblem(problemOf(error));
+      }
+    };
+    void read();
+    const timer = setInterval(() => void read(), everyMs);
+    return () => {
+      clearInterval(timer);
+      controller.abort();
+    };
+  }, [history]);
+  return (
+    <Pane
+      title="Metrics"
+      hint="The last five minutes of this gateway's page of metrics. Queues, approvals and deliveries are those of the whole system; for longer, scrape /metrics."
+      read={{ value: samples === 0 ? null : samples, problem, again: () => location.reload() }}
+    >
+      <ul class="metrics">
+        {lines.map((wanted) => (
+          <Line key={wanted.title} wanted={wanted} history={history} />
+        ))}
+      </ul>
+    </Pane>
+  );
+};
+export default MetricsView;

@@ -1,0 +1,82 @@
+import type { ComponentType } from 'preact';
+import { linkTo, route } from '../base/route.ts';
+import { Empty } from '../parts/empty.tsx';
+import { Icon } from '../parts/icon.tsx';
+import { lazy } from '../sessions/lazy.tsx';
+
+interface Place {
+  readonly name: string;
+  readonly words: string;
+  readonly says: string;
+  readonly View: ComponentType<object>;
+}
+
+const places: readonly Place[] = [
+  { name: 'hosts', words: 'Hosts', says: 'who does which part of the work', View: lazy(() => import('./hosts-view.tsx')) },
+  { name: 'doctor', words: 'Doctor', says: 'what is wrong, and the repair', View: lazy(() => import('./doctor-view.tsx')) },
+  { name: 'metrics', words: 'Metrics', says: 'the last minutes as lines', View: lazy(() => import('./metrics-view.tsx')) },
+  {
+    name: 'deliveries',
+    words: 'Deliveries',
+    says: 'what may not have arrived',
+    View: lazy(() => import('./deliveries-view.tsx')),
+  },
+  {
+    ...{ name: 'dead-letters', words: 'Dead letters', says: 'what nobody could process' },
+    View: lazy(() => import('./dead-letters-view.tsx')),
+  },
+  {
+    name: 'channels',
+    words: 'Channels',
+    says: 'strangers, and parked accounts',
+    View: lazy(() => import('./channels-view.tsx')),
+  },
+  { name: 'memory', words: 'Memory', says: 'what is remembered, and by whom', View: lazy(() => import('./memory-view.tsx')) },
+  { name: 'skills', words: 'Skills', says: 'what each one lacks', View: lazy(() => import('./skills-view.tsx')) },
+  { name: 'schedules', words: 'Schedules', says: 'what happens by the clock', View: lazy(() => import('./schedules-view.tsx')) },
+  { name: 'config', words: 'Configuration', says: 'the values in force', View: lazy(() => import('./config-view.tsx')) },
+  { name: 'log', words: 'Log', says: 'the newest lines of this process', View: lazy(() => import('./log-view.tsx')) },
+  { name: 'audit', words: 'Audit', says: 'who did what', View: lazy(() => import('./audit-view.tsx')) },
+];
+
+/** The views of the system itself, each loaded when it is opened. */
+const SystemView = () => {
+  const [, name] = route.value.path;
+  const place = places.find((each) => each.name === name);
+  return (
+    <div class={`system ${place ? 'system-one' : ''}`}>
+      <nav class="places" aria-label="System">
+        <h1>System</h1>
+        <ul>
+          {places.map((each) => (
+            <li key={each.name}>
+              <a href={linkTo(['system', each.name])} aria-current={each.name === name ? 'page' : undefined}>
+                <span>{each.words}</span>
+                <small>{each.says}</small>
+              </a>
+            </li>
+          ))}
+        </ul>
+        <a class="places-file" href={linkTo(['export'])}>
+          Open an exported file
+        </a>
+      </nav>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard */}
+      <div class="system-place" tabIndex={0}>
+        {place ? (
+          <>
+            <a class="button button-quiet to-places" href={linkTo(['system'])}>
+              <Icon name="back" /> System
+            </a>
+            <place.View key={name} />
+          </>
+        ) : (
+          <Empty title="The system itself">
+            <p>Choose what to look at. Doctor says at once whether anything is wrong.</p>
+          </Empty>
+        )}
+      </div>
+    </div>
+  );
+};
+export default SystemView;

@@ -1,0 +1,52 @@
+import { client, mayWrite } from '../base/signed-in.ts';
+import { ActOutcome, useAct } from '../parts/act.tsx';
+import { Time } from '../parts/time.tsx';
+
+/** A conversation, or a whole account, whose messages wait. */
+export interface Account {
+  readonly channel: string;
+  readonly to?: string;
+  readonly accountId?: string;
+  readonly state: 'waiting' | 'parked';
+  readonly detail: string;
+  readonly until: number;
+}
+
+interface WaitingProps {
+  readonly accounts: readonly Account[];
+  resumed(): void;
+}
+
+/** What waits to be sent, and goes on by itself; a parked account can be tried at once. */
+export const Waiting = ({ accounts, resumed }: WaitingProps) => {
+  const act = useAct();
+  const resume = async ({ channel, accountId }: Account): Promise<void> => {
+    const body = { channel, ...(accountId !== undefined && { accountId }) };
+    if (await act.run(() => client.post('/v1/deliveries/resume', body), `${channel} is tried again`)) resumed();
+  };
+  return (
+    <>
+      <ul class="items">
+        {accounts.map((account) => (
+          <li key={`${account.channel} ${account.accountId} ${account.to}`} class="item item-warn">
+            <header>
+              <span class="badge badge-warn">{account.state === 'parked' ? 'Parked' : 'Waits'}</span>
+              <h2>{[account.channel, account.accountId, account.to].filter((part) => part !== undefined).join(' ')}</h2>
+            </header>
+            <p>
+              {account.detail}. Tried again <Time at={account.until} exact />.
+            </p>
+            {account.state === 'parked' && mayWrite() && (
+              <div class="item-buttons">
+                <button type="button" class="button" disabled={act.isBusy} onClick={() => void resume(account)}>
+                  Try now
+                </button>
+              </div>
+            )}
+          </li>
+        ))}
+      </ul>
+      <ActOutcome act={act} />
+    </>
+  );
+};

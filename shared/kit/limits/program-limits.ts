@@ -1,0 +1,11 @@
+/** Bounds of what programs bring and ask for by the interfaces of model providers (I11); a part of `limits`. */
+export const programLimits = {
+  /** Pairs of metadata that programs keep with a session. */
+  metadataPairs: 16,
+  /** How long a session may last that was not to be stored, where its client never took the answer. */
+  unstoredSessionMs: 86_400_000,
+  /** Texts of one call for embeddings: as many as OpenAI takes. */
+  embeddedTexts: 2_048,
+  /** UTF-8 bytes that are kept of what a model thinks in one step, signatures included. */
+  reasoningBytes: 128 * 1024,
+} as const;

@@ -1,0 +1,150 @@
+import type { Config } from '../../domain/config/schema.ts';
+import type { HealthProblem } from '../../kit/health-problem.ts';
+import { limits } from '../../kit/limits.ts';
+import { deliveryService } from '../../ports/dead-letters.ts';
+import type { Ports } from '../../ports/index.ts';
+import type { HealthReport } from '../../ports/presence.ts';
+import { commitsBehind } from '../commits-behind.ts';
+import { absentAmong } from '../worker-names.ts';
+import { type Finding, fail, ok, warn } from './finding.ts';
+
+/** Checks of the running system, as functions of a report that any process with a connection can make. */
+
+export interface SystemReport {
+  /** Why the broker cannot be used as it should. */
+  readonly problems: readonly HealthProblem[];
+  /** The end of the log, and how far its readers are. */
+  readonly lastSeq: number;
+  readonly cursors: readonly { readonly name: string; readonly seq: number; readonly behind: number }[];
+  /** Messages not yet processed. */
+  readonly queues: readonly { readonly name: string; readonly count: number }[];
+  readonly processes: readonly HealthReport[];
+  readonly deadLetters: number;
+  /** Those of them that are outgoing messages which may not have arrived (D12). */
+  readonly openDeliveries: number;
+}
+
+type Asked = Pick<
+  Ports,
+  'events' | 'cursors' | 'index' | 'presence' | 'commands' | 'inbound' | 'checkpoints' | 'deadLetters' | 'problems'
+>;
+
+/** Asks the broker. Rejects as it does. */
+export const systemReport = async (ports: Asked): Promise<SystemReport> => {
+  const [{ lastSeq }, delivery, index, processes, commands, inbound, checkpoints, deadLetters, openDeliveries] =
+    await Promise.all([
+      ports.events.info(),
+      ports.cursors.get('delivery').then(({ seq }) => seq),
+      ports.index.position(),
+      ports.presence.list(),
+      ports.commands.lag(),
+      ports.inbound.lag(),
+      ports.checkpoints.lag(),
+      ports.deadLetters.count(),
+      ports.deadLetters.count(deliveryService),
+    ]);
+  return {
+    ...{ problems: ports.problems(), lastSeq, processes, deadLetters, openDeliveries },
+    cursors: [
+      // Its cursor stands at the last commit that sends something, so what it is behind is what it has in hand.
+      { name: 'delivery', seq: delivery, behind: deliveryBehind(processes, lastSeq - delivery) },
+      { name: 'index', seq: index, behind: await commitsBehind(ports.events, index) },
+    ],
+    queues: [
+      { name: 'commands', count: commands },
+      { name: 'inbound', count: inbound },
+      { name: 'checkpoints', count: checkpoints },
+    ],
+  };
+};
+
+/** What delivery is behind: the outbounds in hand, and what waits in the log. If its window is full, the rest of the log waits as well. */
+export const deliveryBehind = (processes: readonly HealthReport[], unread: number): number => {
+  const inHand = processes
+    .flatMap(({ services }) => services.filter(({ name }) => name === 'delivery'))
+    .reduce((sum, { metrics }) => sum + (metrics.in_hand ?? 0) + (metrics.waiting ?? 0), 0);
+  return inHand < limits.deliveryWindow ? inHand : Math.max(inHand, unread);
+};
+
+/** Waiting messages, or commits a reader is behind, from which on there is a warning or a failure. */
+const lag = { warn: 1_000, fail: 20_000 } as const;
+
+const atMost = (what: string, count: number, detail: string, fix: string): Finding =>
+  count < lag.warn ? ok(what, detail) : (count < lag.fail ? warn : fail)(what, detail, fix);
+
+/** The broker stores what it is sent, and all that the services rely on is there. `losses`: that the log went back is another finding. */
+export const store = ({ problems, losses = [] }: Pick<SystemReport, 'problems'> & { losses?: readonly string[] }): Finding => {
+  const ofLog = ['starting', 'log_went_back'];
+  const problem = problems.find(({ code }) => losses.length === 0 || !ofLog.includes(code));
+  return problem === undefined
+    ? ok('store', 'a message was written')
+    : fail('store', `${problem.code}: ${problem.message}`, problem.fix);
+};
+
+export const queues = ({ queues: waiting }: Pick<SystemReport, 'queues'>): Finding => {
+  const most = Math.max(0, ...waiting.map(({ count }) => count));
+  const detail = `waiting: ${waiting.map(({ name, count }) => `${count} ${name}`).join(', ')}`;
+  return atMost(
+    'queues',
+    most,
+    detail,
+    'start more session hosts or routers (natter service session); see their problems in natter status',
+  );
+};
+
+/** Requested checkpoints are processed (A7/81). */
+export const checkpoints = (
+  { introspection }: Pick<Config, 'introspection'>,
+  { queues: waiting }: Pick<SystemReport, 'queues'>,
+): Finding => {
+  const count = waiting.find(({ name }) => name === 'checkpoints')?.count ?? 0;
+  if (introspection.enabled) return ok('checkpoints', `${count} waiting`);
+  if (count === 0) return ok('checkpoints', 'turned off');
+  return warn(
+    'checkpoints',
+    `${count} waiting, but introspection.enabled is false`,
+    'set it to true and restart the checkpoint services; they process what waits',
+  );
+};
+
+/** How far the readers of the log are behind. */
+export const followers = ({ lastSeq, cursors }: Pick<SystemReport, 'lastSeq' | 'cursors'>): Finding => {
+  const behind = cursors.map(({ name, seq, behind: left }) => ({ name, seq, behind: left }));
+  const most = Math.max(0, ...behind.map((each) => each.behind));
+  const detail = behind.map((each) => `${each.name} at ${each.seq} of ${lastSeq}`).join(', ');
+  return atMost('cursors', most, detail, 'a reader is behind: see its service in natter status, and its outlets in its log');
+};
+
+/** Every service runs somewhere, and no process reports a problem. */
+export const processes = ({ processes: reports }: Pick<SystemReport, 'processes'>): Finding => {
+  const running = reports.flatMap(({ services }) => services);
+  const names = new Set(running.map(({ name }) => name));
+  const absent = absentAmong(names);
+  const problems = running.flatMap(({ name, problems: own }) => own.map((problem) => `${name}: ${problem}`));
+  const warnings = running.flatMap(({ name, warnings: own }) => own.map((warning) => `${name}: ${warning}`));
+  const detail = `${reports.length} processes with ${[...names].join(', ')}`;
+  if (reports.length === 0) return fail('processes', 'no process reports its health', 'start natter up');
+  if (absent.length > 0)
+    return fail('processes', `no process runs ${absent.join(', ')}`, `start natter up, or natter service ${absent[0]}`);
+  if (problems.length > 0) return fail('processes', problems.slice(0, 3).join('; '), 'see natter status');
+  if (warnings.length > 0) return warn('processes', warnings.slice(0, 3).join('; '), 'see natter status');
+  return ok('processes', detail);
+};
+
+export const deadLetters = ({ deadLetters: count }: Pick<SystemReport, 'deadLetters'>): Finding =>
+  count === 0
+    ? ok('dead letters', 'none')
+    : warn(
+        'dead letters',
+        `${count} messages could not be processed`,
+        'natter dead-letters lists them with the reason; see "Dead letters" in docs/operate/operations.md',
+      );
+
+export const openDeliveries = ({ openDeliveries: count }: Pick<SystemReport, 'openDeliveries'>): Finding =>
+  count === 0
+    ? ok('deliveries', 'no message to a person is known to have failed')
+    : warn(
+        'deliveries',
+        `${count} messages to people may not have arrived`,
+        'natter deliveries lists them; repeat or leave each',
+      );

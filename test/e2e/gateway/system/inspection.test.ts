@@ -1,0 +1,163 @@
+import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test, vi } from 'vitest';
+import { startWorker } from '../../../../services/cli/runtime/compose.ts';
+import { reportHealth } from '../../../../services/cli/runtime/health/report.ts';
+import { startGateway } from '../../../../services/gateway/main.ts';
+import { openInMemory } from '../../../../shared/adapters/in-memory/open.ts';
+import { systemClock } from '../../../../shared/kit/clock.ts';
+import { createLog } from '../../../../shared/kit/log.ts';
+import { loadConfig } from '../../../../shared/runtime/config/load.ts';
+import { fixed } from '../../../../shared/runtime/config/reload.ts';
+import * as exposure from '../../../../shared/runtime/doctor/exposure.ts';
+import * as system from '../../../../shared/runtime/doctor/system.ts';
+import { RecentLog } from '../../../../shared/runtime/recent-log.ts';
+import { SkillLibrary } from '../../../../shared/runtime/skills/library.ts';
+import { afterwards, callerOf, ready, token } from '../setup.ts';
+
+/** What people look at to understand the system itself. */
+
+const soon = { timeout: 15_000, interval: 20 };
+const webhookSecret = 'a-secret-of-a-webhook-0123456789';
+const providerKey = 'sk-a-key-of-a-provider-0123456789';
+
+const configured = (home: string, text: string) => {
+  const file = join(home, 'natter.json');
+  writeFileSync(file, text);
+  const source = { file, env: { NATTER_PORT: '0', MAIL_KEY: providerKey }, home };
+  return { source, config: loadConfig(source) };
+};
+
+const start = async (more = '') => {
+  const home = mkdtempSync(join(tmpdir(), 'natter-inspection-'));
+  const { source, config } = configured(
+    home,
+    `{
+  agent: { workspace: "workspace" },
+  outlets: { webhooks: { mail: { url: "https://me:${providerKey}@mail.example", secret: "${webhookSecret}" } } },
+  model: { providers: { mail: { kind: "openai-compatible", baseUrl: "https://x.example", apiKeyEnv: "MAIL_KEY" } } },
+  ${more}
+}`,
+  );
+  const broker = openInMemory({ clock: systemClock, partitions: 4 });
+  const recentLog = new RecentLog();
+  const secrets = [webhookSecret];
+  const log = createLog({ level: 'info', name: 'test', secrets, destination: { write: () => {} }, recent: recentLog });
+  const skills = await SkillLibrary.open({ config, env: {}, log, reserved: new Set() });
+  afterwards(() => skills.close());
+  const ports = broker.portsFor('gateway');
+  const insight = { configSource: source, recentLog };
+  const gateway = await startGateway({ ...{ config: fixed(config), ports, log, token, version: '1', skills, insight } });
+  afterwards(() => gateway.stop(1_000));
+  const call = callerOf(gateway.url);
+  await ready(call);
+  const get = async (path: string) => (await call('GET', path)).body;
+
+  /** A session host in a process of its own, as the others see it. */
+  const host = async (name: string, theirs = config) => {
+    const own = broker.portsFor(name);
+    const options = { config: fixed(theirs), ports: own, log, env: { NATTER_WARM_UP: 'off' }, tokens: [], version: '2' };
+    const worker = await startWorker('session', options);
+    const leaving = new AbortController();
+    const told = { process: name, version: '2', presence: own.presence, clock: systemClock, log, config: fixed(theirs) };
+    const reporting = reportHealth(() => [worker], { ...told, signal: leaving.signal });
+    let isGone = false;
+    const leave = async (): Promise<void> => {
+      if (isGone) return;
+      isGone = true;
+      leaving.abort();
+      await Promise.all([worker.stop(1_000), reporting]);
+    };
+    afterwards(leave);
+    return leave;
+  };
+  return { home, config, ports, log, call, get, host };
+};
+
+test('the partitions are shown with the host that has each, and those of one that leaves with the next', async () => {
+  const { get, host, ports } = await start();
+  const holders = async () => (await get('/v1/hosts')).partitions.map(({ process }: { process: string | null }) => process);
+  expect(await holders()).toEqual([null, null, null, null]);
+  const leave = await host('one');
+  await vi.waitFor(async () => expect(await holders()).toEqual(['one', 'one', 'one', 'one']), soon);
+  await host('two');
+  await vi.waitFor(async () => expect(new Set(await holders())).toEqual(new Set(['one', 'two'])), soon);
+  await leave();
+  await vi.waitFor(async () => expect(await holders()).toEqual(['two', 'two', 'two', 'two']), soon);
+  const key = 'agent:main:main';
+  const shown = await get(`/v1/hosts?key=${key}`);
+  expect(shown.ofKey).toBe(ports.commands.partitionOf(key));
+  expect(shown.partitions[0]).toEqual({ partition: 0, process: 'two', since: expect.any(Number), waiting: 0 });
+  expect(shown.processes).toMatchObject([{ process: 'two', version: '2', services: [{ name: 'session', problems: [] }] }]);
+});
+
+test('I12: the configuration has each value with its origin, and no secret; who has another one is named', async () => {
+  const { get, call, host, home } = await start();
+  await host('older', configured(mkdtempSync(join(home, 'x-')), '{ tools: { exec: { enabled: true } } }').config);
+  await vi.waitFor(async () => expect((await get('/v1/config')).processes).toHaveLength(1), soon);
+  const { file, keys, processes } = await get('/v1/config');
+  expect(file).toBe(join(home, 'natter.json'));
+  const of = (path: string) => keys.find((key: { path: string }) => key.path === path);
+  expect(of('gateway.port')).toMatchObject({ value: 0, origin: 'NATTER_PORT', effect: expect.stringContaining('port') });
+  expect(of('agent.workspace')).toMatchObject({ value: join(home, 'workspace'), origin: 'line 2' });
+  expect(of('session.queue.limit')).toMatchObject({ origin: 'default' });
+  expect(of('outlets.webhooks.mail.secret')).toMatchObject({ value: '[secret]', origin: 'line 3' });
+  expect(of('outlets.webhooks.mail.url')).toMatchObject({ effect: expect.stringContaining('Replies') });
+  expect(processes).toEqual([{ process: 'older', differsIn: expect.arrayContaining(['tools', 'outlets', 'agent']) }]);
+  expect(processes[0].differsIn).not.toContain('memory');
+  const { text } = await call('GET', '/v1/config');
+  for (const secret of [webhookSecret, providerKey]) expect(text).not.toContain(secret);
+});
+
+test('a skill says what it lacks and which command brings it', async () => {
+  const { get, home } = await start();
+  const folder = join(home, 'workspace', 'skills', 'pdf');
+  mkdirSync(folder, { recursive: true });
+  const metadata = JSON.stringify({
+    requires: { bins: ['pdf-that-is-nowhere'] },
+    install: [{ kind: 'node', package: 'pdf-tool', bins: ['pdf-that-is-nowhere'] }],
+  });
+  writeFileSync(
+    join(folder, 'SKILL.md'),
+    `---\nname: pdf\ndescription: Reads PDF files.\nmetadata:\n  natter: '${metadata}'\n---\nRead.\n`,
+  );
+  const found = async () => (await get('/v1/skills')).skills.find(({ name }: { name: string }) => name === 'pdf');
+  await vi.waitFor(async () => expect(await found()).toBeDefined(), soon);
+  expect(await found()).toMatchObject({
+    ...{ description: 'Reads PDF files.', status: 'ineligible', folder, source: 'workspace' },
+    ...{ reasons: ['The program pdf-that-is-nowhere is not installed.'], repair: 'natter skills install pdf' },
+  });
+});
+
+test('the doctor finds here what natter doctor finds, in the same words', async () => {
+  const { get, config, ports } = await start();
+  const { findings, ok } = await get('/v1/doctor');
+  const report = await system.systemReport(ports);
+  const expected = [
+    ...[exposure.configuredValues, exposure.directMessages, exposure.owner, exposure.bindAddress].map((check) => check(config)),
+    ...[system.store(report), system.queues(report), system.followers(report), system.processes(report)],
+    ...[system.checkpoints(config, report), system.deadLetters(report), system.openDeliveries(report)],
+    exposure.tokens(config, [], Date.now()),
+  ];
+  expect(findings).toEqual(JSON.parse(JSON.stringify(expected)));
+  expect(ok).toBe(false);
+  expect(findings.find(({ what }: { what: string }) => what === 'processes')).toMatchObject({ level: 'fail' });
+});
+
+test('I12: the log is followed by its numbers and filtered by level and text, without secrets', async () => {
+  const { get, log } = await start();
+  log.warn({ key: 'agent:main:irc' }, `careful with ${webhookSecret}`);
+  log.info('fine');
+  const all = await get('/v1/log');
+  expect(all.lines.map(({ message }: { message: string }) => message)).toEqual(
+    expect.arrayContaining(['gateway listens', 'careful with [secret]', 'fine']),
+  );
+  expect(JSON.stringify(all)).not.toContain(webhookSecret);
+  const warnings = await get('/v1/log?level=warn&text=AGENT:MAIN:IRC');
+  expect(warnings.lines).toMatchObject([{ level: 'warn', fields: { key: 'agent:main:irc' }, at: expect.any(Number) }]);
+  log.info('later');
+  const { lines, next } = await get(`/v1/log?after=${all.next}`);
+  expect(lines).toMatchObject([{ message: 'later', number: next }]);
+  expect((await get('/v1/log?level=loud')).field).toBe('level');
+});

@@ -1,0 +1,33 @@
+import { expect, test } from 'vitest';
+import { MetricHistory, sumsOf } from '../../../services/page/system/metric-history.ts';
+
+const text = (commits: number): string => `# HELP natter_commits_total Commits.
+natter_commits_total{service="session",host="1"} ${commits}
+natter_commits_total{service="session",host="2"} 5
+natter_queue_messages{queue="commands"} 3
+natter_queue_messages{queue="a \\"b\\", c"} 4
+natter_broken NaN
+`;
+
+test('series of one metric are summed, and apart by their labels', () => {
+  const sums = sumsOf(text(10));
+  expect(sums.get('natter_commits_total')).toBe(15);
+  expect(sums.get('natter_commits_total host="2"')).toBe(5);
+  expect(sums.get('natter_queue_messages queue="commands"')).toBe(3);
+  expect(sums.get('natter_queue_messages')).toBe(7);
+  expect(sums.has('natter_broken')).toBe(false);
+});
+
+test('a rate is the growth of each second, and a counter that began anew has not grown', () => {
+  const history = new MetricHistory(3);
+  for (const [at, commits] of [
+    [0, 10],
+    [2_000, 30],
+    [4_000, 0],
+    [5_000, 7],
+  ] as const)
+    history.add(at, text(commits));
+  expect(history.valuesOf({ title: '', metric: 'natter_commits_total', rate: true })).toEqual([0, 7]);
+  expect(history.valuesOf({ title: '', metric: 'natter_commits_total' })).toEqual([35, 5, 12]);
+  expect(history.valuesOf({ title: '', metric: 'natter_nothing' })).toEqual([]);
+});
