@@ -76,6 +76,10 @@ const createQuotas = () => ({
     { all: limits.waitingCalls, each: limits.waitingCallsEach },
     'too many calls wait here; call without "wait", or try again later',
   ),
+  uploads: new ConcurrencyQuota(
+    { all: limits.uploadBytes, each: limits.uploadBytesEach },
+    'body: too many files are on their way here at once; send this again in a moment',
+  ),
   replays: new ConcurrencyQuota(
     { all: limits.replays, each: limits.replaysEach },
     'too many calls look into the past here; try again later',

@@ -140,6 +140,8 @@ export interface NewMessage {
   readonly commands?: boolean;
   /** Send later, at this time: milliseconds or ISO 8601. */
   readonly sendAt?: number | string;
+  /** Files: base64 with a media type, or data URLs. Together at most `attachments.maxMegabytes`. */
+  readonly attachments?: { readonly data: string; readonly type?: string; readonly name?: string }[];
 }
 type GoingOn = Exclude<
   Run,

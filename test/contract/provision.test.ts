@@ -133,7 +133,7 @@ describe.each([
     await provision(connection, { ...topology, streams });
     const { seq } = await jetstream(connection).publish('natter.event.user_message.agent.main', 'of the old version');
     const { drift } = await provision(connection, topology);
-    const grouped = ['NATTER_INBOUND', commands, 'NATTER_EVENTS'];
+    const grouped = ['NATTER_INBOUND', commands, 'NATTER_EVENTS', 'OBJ_natter_attachments'];
     expect(drift.map(({ resource, field }) => [resource, field])).toEqual(grouped.map((name) => [name, 'allow_atomic']));
     expect(await provision(connection, topology, { update: true })).toEqual({ created: [], updated: grouped, drift: [] });
     expect((await manager.streams.getMessage('NATTER_EVENTS', { seq }))?.string()).toBe('of the old version');

@@ -67,6 +67,8 @@ export interface GatewayContext {
   readonly sockets: ConcurrencyQuota;
   /** For calls that fold a session's history. */
   readonly replays: ConcurrencyQuota;
+  /** For bodies with files, in bytes. */
+  readonly uploads: ConcurrencyQuota;
   /** Aborted when the gateway stops: streams end, waits answer. */
   readonly closing: AbortSignal;
   /** Why the gateway is not ready; empty: it is. */

@@ -74,6 +74,7 @@ export const messageOperations: readonly Operation[] = [
     summary: 'Posts a message, and optionally waits for the answer',
     http: sessionRoute({
       ...{ method: 'post', path: '/messages', query: postQuery, headers: ['Idempotency-Key', 'If-Match'], body: postBody },
+      takesFiles: true,
       answers: { 200: results.begunRun, 202: results.begunRun },
       examples: { body: { text: 'Is the build green?' }, answer: samples.runSample },
       problems: [...reading, 'forbidden', 'precondition_failed', 'refused'],

@@ -10,6 +10,7 @@ import {
 import type { ModelMessage, SignedReasoning } from '../../../shared/domain/prompt/model-request.ts';
 import type { CallResult } from '../../../shared/domain/session/commands.ts';
 import type { EventOf } from '../../../shared/domain/session/events.ts';
+import { isKept } from '../../../shared/domain/values/attachment.ts';
 import type { ClientRequest } from '../../../shared/domain/values/client-request.ts';
 import type { ReasoningPart } from '../../../shared/domain/values/reasoning.ts';
 import type { Message, Sender, ToolCall } from '../../../shared/domain/values/types.ts';
@@ -188,11 +189,18 @@ export const viewOfTurn = (turn: RunningTurn) => {
 
 const personOf = ({ principal, id }: Sender): string => principal ?? id;
 
-export const userMessage = (message: Message): ModelMessage => ({
-  role: 'user',
-  text: textForModel(message),
-  name: detachedString(nameForModel(message.sender)),
-});
+export const userMessage = (message: Message): ModelMessage => {
+  const files = (message.attachments ?? []).filter(isKept).map(({ digest, type, bytes, name }) => ({
+    ...{ digest: detachedString(digest), type: detachedString(type), bytes },
+    ...(name !== undefined && { name: detachedString(name) }),
+  }));
+  return {
+    role: 'user',
+    text: textForModel(message),
+    name: detachedString(nameForModel(message.sender)),
+    ...(files.length > 0 && { files }),
+  };
+};
 
 /** What a model sees of a message that its sender withdrew: the turns around it still make sense. */
 const withdrawnText = '[The sender withdrew this message.]';

@@ -68,10 +68,7 @@ export const origin = z.object({
   to: z.string().min(1).max(512).optional(),
   accountId: z.string().max(128).optional(),
   threadId: z.string().max(128).optional(),
-  displayName: label,
-  subject: label,
-  room: label,
-  space: label,
+  ...{ displayName: label, subject: label, room: label, space: label },
 });
 export type Origin = z.infer<typeof origin>;
 
@@ -91,7 +88,6 @@ export const settings = z.object({
   activation: z.enum(activations).optional(),
   /** A person's; it takes precedence over the introspection's (A2/17, A7/82). */
   description: z.string().min(1).max(limits.descriptionCharacters).optional(),
-  /** How people sort their sessions (B24). */
   pinned: z.literal(true).optional(),
   labels: z.array(z.string().min(1).max(64)).min(1).max(16).optional(),
   metadata: metadata.optional(),

@@ -128,6 +128,7 @@ export const portsOf = (
     inbound: gatedQueue(process, system.inbound),
     checkpoints: gatedQueue(process, system.checkpoints),
     answers: { ...outside.answers, tell: (to, answer) => process.state !== 'dead' && spy.tell(to, answer) },
+    attachments: outside.attachments,
     snapshots: watchedSnapshots(createSnapshots(cache(system.buckets.snapshots)), spy),
     index: writesIndex ? createSessionIndex(cache(system.buckets.index), own) : readOnly(index, own),
     memory: createMemoryStore(cache(system.buckets.memory), own),

@@ -14,6 +14,7 @@ const write: WriteOptions = { idempotencyKey: 'once', ifMatch: 17 };
 const message: NewMessage = {
   ...{ text: 'hello', messageId: 'm-1', sender: { id: 'ann', name: 'Ann' }, queue: 'steer', commands: false },
   ...{ deliverTo: { channel: 'irc', to: '#a', accountId: 'a', threadId: 't' }, sendAt: '2026-01-31T12:00:00Z' },
+  attachments: [{ data: 'YQ==', type: 'text/plain', name: 'a.txt' }],
 };
 const settings = {
   sendPolicy: null,
@@ -110,6 +111,7 @@ const unmade: Readonly<Record<string, string>> = {
   ...{ listHosts: byPath, listSkills: byPath, readConfig: byPath, findProblems: byPath, readLog: byPath },
   ...{ describe: byPath, describeEvents: byPath, live: byPath, ready: byPath },
   metrics: 'text, for Prometheus',
+  readAttachment: 'bytes, not JSON',
   ...{ listModels: ownClients, readModel: ownClients, createChatCompletion: ownClients, createResponse: ownClients },
   ...{ createEmbeddings: ownClients, cancelResponse: ownClients, deleteResponse: ownClients, listResponseInputItems: ownClients },
   ...{ createConversation: ownClients, readConversation: ownClients, updateConversation: ownClients },

@@ -16,6 +16,7 @@ import {
 } from './access-callers.ts';
 import {
   approvals,
+  attachments,
   crowded,
   deadLetters,
   deliveries,
@@ -197,6 +198,7 @@ export const asks: Readonly<Record<string, (title: string) => Asking>> = {
   'GET /v1/sessions/:key/commits/stored': route(),
   'GET /v1/sessions/:key/state': route(),
   'GET /v1/sessions/:key/state, long ago': route({ query: `?at=${longAgo}` }),
+  'GET /v1/sessions/:key/attachments/:digest': route({}, { world: attachments }),
   'GET /v1/sessions/:key/diff': route({ query: '?from=0' }),
   'GET /v1/sessions/:key/events': route(),
   'GET /v1/sessions/:key/events, streamed': exactly(byStream(eventsOf)),

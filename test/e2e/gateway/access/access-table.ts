@@ -42,6 +42,7 @@ GET /v1/sessions/:key/damage                   200  abcdg        =      403     
 GET /v1/sessions/:key/commits/stored           200  abcd         =      =       ab         bc         -       ab           c            b       ab         -         -        -
 GET /v1/sessions/:key/state                    200  abcd         =      =       ab         bc         -       ab           c            b       ab         -         -        -
 GET /v1/sessions/:key/state, long ago          200  404abcd      =      =       404ab      404bc      -       404ab        404c         404b    404ab      -         -        -
+GET /v1/sessions/:key/attachments/:digest      200  abcd         =      =       ab         bc         -       ab           c            b       ab         -         -        -
 GET /v1/sessions/:key/diff                     200  abcd         =      =       ab         bc         -       ab           c            b       ab         -         -        -
 GET /v1/sessions/:key/events                   200  abcd         =      =       ab         bc         -       ab           c            b       ab         -         -        -
 GET /v1/sessions/:key/events, streamed         200  abcdgne      =      =       ab         bc         e       ab           c            b       ab         -         -        -
