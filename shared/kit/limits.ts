@@ -92,12 +92,10 @@ export const limits = {
   promptParts: 200,
   /** Models, besides the configured one, that a host keeps open for sessions that chose them. */
   models: 100,
-  /** Model steps of one memory flush. */
+  /** Model steps of one memory flush, and of one turn. */
   flushSteps: 8,
-  /** Model steps of one turn. */
   turnSteps: 64,
   /** Characters of a session's description, of its working memory, and of one memory. */
-  sessionLabels: 16,
   descriptionCharacters: 280,
   workingMemoryCharacters: 2_000,
   memoryCharacters: 4_000,
@@ -111,12 +109,8 @@ export const limits = {
   memoryQueryCharacters: 1_000,
   memoryQueryWords: 16,
   memoryCandidates: 2_000,
-  /** Commits, from the newest on, whose messages a gateway can search, and characters of those messages. */
-  searchedCommits: 100_000,
-  searchedCharacters: 32_000_000,
   /** Characters of the transcript in one introspection request; a longer transcript is introspected in slices. */
   introspectionCharacters: 256 * 1024,
-  /** Characters of one message in it, and of a tool's arguments or result. */
   introspectionSaidCharacters: 16 * 1024,
   introspectionToolCharacters: 2_000,
   /** Memories shown to the introspection model, and changes in its answer. */
