@@ -43,7 +43,8 @@ export interface Driver {
 
 const giveUpMs = 60_000;
 const retryMs = 100;
-const answerMs = 90_000;
+/** Longer than a run waits for what is late: only then does an answer that never came mean anything. */
+const answerMs = 600_000;
 /** The broker knows an id for two minutes. */
 const brokerForgetsMs = 122_000;
 const pacedMs = 10;

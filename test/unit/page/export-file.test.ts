@@ -73,6 +73,9 @@ describe('F13: the page verifies an export as natter verify does, in its words',
   });
 });
 
+/** What Natter itself refuses to write. */
+const isOurs = (value: unknown): boolean => !JSON.stringify(value).includes('__proto__');
+
 describe('the MessagePack of commits', () => {
   test('any plain value is read as it was written', () => {
     const same = (value: unknown): void => {
@@ -81,7 +84,7 @@ describe('the MessagePack of commits', () => {
     for (const value of [0, -1, -33, 255, 256, 65_536, 2 ** 32, -(2 ** 40), 1.5, 'ü'.repeat(300), [], {}, null, true])
       same(value);
     same({ list: Array.from({ length: 15_000 }, (_, index) => index), text: 'x'.repeat(70_000) });
-    fc.assert(fc.property(fc.jsonValue(), same), { numRuns: 200 });
+    fc.assert(fc.property(fc.jsonValue().filter(isOurs), same), { numRuns: 200 });
   });
 
   test('hostile bytes are refused, and no name reaches a prototype', () => {
