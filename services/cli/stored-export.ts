@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { NatterClient } from '../../shared/client/main.ts';
-import { type ChainLink, chainBreak, chainStart, linkAfter } from '../../shared/domain/session/chain.ts';
+import { breakText, type ChainLink, chainBreak, chainStart, linkAfter } from '../../shared/domain/session/chain.ts';
 import { errorMessage } from '../../shared/kit/errors.ts';
 import { linkOf, type StoredLink } from '../../shared/wire/commit-link.ts';
 
@@ -82,15 +82,8 @@ const follow = (session: Session, stored: z.infer<typeof commit>, number: number
     return { ...session, commits: commits + 1, problem: session.problem ?? `line ${number}: ${errorMessage(error)}` };
   }
   const broken = chainBreak(last, link);
-  const problem = broken === null ? null : `line ${number}: ${sentences[broken](last.rev, link.rev)}`;
+  const problem = broken === null ? null : `line ${number}: ${breakText[broken](last.rev, link.rev)}`;
   return { key, commits: commits + 1, last: linkAfter(last, link), problem: session.problem ?? problem };
-};
-
-const sentences: Readonly<Record<NonNullable<ReturnType<typeof chainBreak>>, (last: number, rev: number) => string>> = {
-  missing: (last, rev) => `revs ${last + 1} to ${rev - 1} are missing`,
-  repeated: (last, rev) => `rev ${rev} comes after rev ${last}`,
-  changed: (last, rev) => `rev ${last} is not the commit that rev ${rev} was written after: one of them was changed`,
-  unchained: (_, rev) => `rev ${rev} names no commit before it, although the chain had begun`,
 };
 
 const endProblem = ({ key, commits, last }: Session, ended: z.infer<typeof end>): string | null => {

@@ -70,23 +70,31 @@ const Sessions = () => {
   );
 };
 
+const ExportView = lazy(() => import('./export-viewer/export-view.tsx'));
 const views: Readonly<Record<string, ComponentType<object>>> = {
   sessions: Sessions,
   approvals: ApprovalsView,
   events: lazy(() => import('./events/events-view.tsx')),
   system: lazy(() => import('./system/system-view.tsx')),
   account: AccountView,
+  export: ExportView,
 };
 const titles: ReadonlyMap<string, string> = new Map(places.map(([name, words]) => [name, words]));
 
 /** The page: who is not signed in sees how to, all others where the address leads. */
 export const Shell = () => {
+  if (route.value.path[0] === 'export' && !who.value)
+    return (
+      <main id="main" class="alone">
+        <ExportView />
+      </main>
+    );
   if (who.value === undefined) return <p class="loading">Natter…</p>;
   if (who.value === null) return <SignInView />;
   const [first = who.value.role === 'approver' ? 'approvals' : 'sessions', key] = route.value.path;
-  const current = titles.has(first) ? first : 'sessions';
+  const current = Object.hasOwn(views, first) ? first : 'sessions';
   const View = views[current] ?? Sessions;
-  document.title = `${key ?? titles.get(current)} · Natter`;
+  document.title = `${key ?? titles.get(current) ?? 'Exported file'} · Natter`;
   return (
     <>
       <button type="button" class="skip" onClick={() => document.getElementById('main')?.focus()}>

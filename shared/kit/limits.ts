@@ -42,9 +42,6 @@ export const limits = {
   toolOutputBytes: 512 * 1024,
   /** Tools of one session: as many as every provider accepts. */
   offeredTools: 128,
-  /** Characters of the description of a tool that a program brings, and of a JSON schema. */
-  clientToolDescriptionCharacters: 8_192,
-  clientSchemaCharacters: 64 * 1024,
   /** Names in one list of files. */
   listedFiles: 1_000,
   /** Bytes kept of a program's output; milliseconds it gets to exit, and milliseconds its pipes get to drain after that. */
@@ -80,8 +77,6 @@ export const limits = {
   /** Permanent grants that one generation remembers, and resolved approvals it can still identify. */
   grants: 64,
   resolvedApprovals: 16,
-  /** Questions of a session that no turn waits for, each of another person (ADR 22). */
-  openQuestions: 4,
   /** Spawned runs of one session at a time, and how deep they may spawn others. */
   spawnedRuns: 8,
   spawnDepth: 3,

@@ -14,8 +14,7 @@ const rounds = primes(64).map((prime) => fraction(Math.cbrt(prime)));
 const turned = (word: number, by: number): number => (word >>> by) | (word << (32 - by));
 const at = (words: ArrayLike<number>, index: number): number => words[index] as number;
 
-const padded = (text: string): DataView => {
-  const bytes = new TextEncoder().encode(text);
+const padded = (bytes: Uint8Array): DataView => {
   const whole = new Uint8Array((((bytes.length + 8) >> 6) + 1) * 64);
   whole.set(bytes);
   whole[bytes.length] = 0x80;
@@ -48,9 +47,9 @@ const compress = (before: readonly number[], words: Int32Array): number[] => {
   return [a, b, c, d, e, f, g, h].map((word, index) => (word + at(before, index)) | 0);
 };
 
-/** The digest of a text, in hexadecimal or base64url; as `hash` of `node:crypto`, for this algorithm alone. */
-export const hash = (_: 'sha256', text: string, encoding: 'hex' | 'base64url' = 'hex'): string => {
-  const view = padded(text);
+/** The digest of a text or of bytes, in hexadecimal or base64url; as `hash` of `node:crypto`, for this algorithm alone. */
+export const hash = (_: 'sha256', data: string | Uint8Array, encoding: 'hex' | 'base64url' = 'hex'): string => {
+  const view = padded(typeof data === 'string' ? new TextEncoder().encode(data) : data);
   let digest = start;
   for (let offset = 0; offset < view.byteLength; offset += 64) digest = compress(digest, schedule(view, offset));
   const bytes = digest.flatMap((word) => [word >>> 24, (word >>> 16) & 255, (word >>> 8) & 255, word & 255]);

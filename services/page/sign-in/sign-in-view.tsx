@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks';
+import { linkTo } from '../base/route.ts';
 import { signInProblem, signInWith } from '../base/signed-in.ts';
 
 /** Where nobody is signed in: the command that opens the page, or a token to paste. */
@@ -20,6 +21,9 @@ export const SignInView = () => {
         <h1>Natter</h1>
         <p>Open this page from a terminal on the machine where Natter runs. The link signs you in, once, for 60 seconds:</p>
         <pre>natter open</pre>
+        <p class="hint">
+          Without a gateway: <a href={linkTo(['export'])}>look at an exported file</a>.
+        </p>
         {signInProblem.value !== null && (
           <p class="approval-problem" role="alert">
             {signInProblem.value}

@@ -6,6 +6,23 @@ import { Timeline } from './timeline.ts';
 const sliceMs = 12;
 const breathe = (): Promise<void> => new Promise((resolve) => setTimeout(resolve));
 
+/** Where a past is read from: the gateway, which goes on, or a file, which does not. */
+export interface PastSource {
+  readonly isLive: boolean;
+  /** The commits after a sequence, in order. */
+  commits(after: number, signal: AbortSignal): AsyncIterable<LogEntry>;
+  /** The sequence of each event that is recorded from now on. */
+  recorded(after: number, signal: AbortSignal): AsyncIterable<number>;
+}
+
+const gateway = (key: string): PastSource => ({
+  isLive: true,
+  commits: (after, signal) => client.sessions.export(key, { after, signal }),
+  async *recorded(after, signal) {
+    for await (const item of client.events({ key, after, signal })) if ('rev' in item) yield item.seq;
+  },
+});
+
 /** The past of one session: read and folded in slices, so that the page never stops, and followed while it goes on. */
 export class Past {
   readonly key: string;
@@ -21,10 +38,18 @@ export class Past {
   #wanted: number | null;
   readonly #closing = new AbortController();
 
-  constructor(key: string, wantedSeq: number | null) {
+  readonly #source: PastSource;
+
+  constructor(key: string, wantedSeq: number | null, source: PastSource = gateway(key)) {
     this.key = key;
+    this.#source = source;
     this.#wanted = wantedSeq;
     void this.#run();
+  }
+
+  /** It may go on, and the gateway can be asked about it. */
+  get isLive(): boolean {
+    return this.#source.isLive;
   }
 
   close(): void {
@@ -43,9 +68,9 @@ export class Past {
       await this.#read(0);
       this.isRead.value = true;
       const after = this.timeline.commits.at(-1)?.seq ?? 0;
-      for await (const item of client.events({ key: this.key, after, signal })) {
+      for await (const seq of this.#source.recorded(after, signal)) {
         const last = this.timeline.commits.at(-1)?.seq ?? 0;
-        if ('rev' in item && item.seq > last) await this.#read(last);
+        if (seq > last) await this.#read(last);
       }
     } catch (error) {
       if (!signal.aborted) this.problem.value = problemOf(error);
@@ -54,7 +79,7 @@ export class Past {
 
   async #read(after: number): Promise<void> {
     let begun = performance.now();
-    for await (const commit of client.sessions.export(this.key, { after, signal: this.#closing.signal })) {
+    for await (const commit of this.#source.commits(after, this.#closing.signal)) {
       this.#add(commit);
       if (performance.now() - begun < sliceMs) continue;
       this.#show();

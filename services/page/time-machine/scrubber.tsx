@@ -129,7 +129,9 @@ export const Scrubber = ({ past }: { readonly past: Past }) => {
           <input type="number" min={0} max={count} value={place} onChange={(event) => go(event.currentTarget.value)} />
           <span>of {count}</span>
         </label>
-        <span class={`live ${isLive ? 'live-on' : ''}`}>{isLive ? 'Live' : past.isRead.value ? 'Past' : 'Reading…'}</span>
+        <span class={`live ${isLive ? 'live-on' : ''}`}>
+          {isLive ? (past.isLive ? 'Live' : 'End of the file') : past.isRead.value ? 'Past' : 'Reading…'}
+        </span>
       </div>
       <Jumps past={past} />
     </div>

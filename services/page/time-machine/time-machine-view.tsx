@@ -10,7 +10,7 @@ import { ForkButton } from './fork-button.tsx';
 import { ForkComparison } from './fork-comparison.tsx';
 import { JsonTree, shortValue } from './json-value.tsx';
 import { MachineDiagram } from './machine-diagram.tsx';
-import { Past } from './past.ts';
+import { Past, type PastSource } from './past.ts';
 import { SameBadge } from './same-badge.tsx';
 import { Scrubber } from './scrubber.tsx';
 
@@ -60,10 +60,12 @@ const Moment = ({ past }: { readonly past: Past }) => {
       <section class="card" aria-labelledby="moment-happened">
         <h2 id="moment-happened">What happened</h2>
         <Commit past={past} />
-        <div class="moment-actions">
-          <ForkButton sessionKey={past.key} seq={seq} />
-          <SameBadge sessionKey={past.key} seq={seq} state={state} />
-        </div>
+        {past.isLive && (
+          <div class="moment-actions">
+            <ForkButton sessionKey={past.key} seq={seq} />
+            <SameBadge sessionKey={past.key} seq={seq} state={state} />
+          </div>
+        )}
       </section>
       <section class="card" aria-labelledby="moment-machine">
         <h2 id="moment-machine">State machine</h2>
@@ -89,12 +91,18 @@ const Moment = ({ past }: { readonly past: Past }) => {
   );
 };
 
+interface TimeMachineProps {
+  readonly sessionKey: string;
+  /** Default: the gateway. */
+  readonly source?: PastSource;
+}
+
 /** Scrubs through a session's past with the runtime's own fold. Nothing is executed, and no model is called. */
-const TimeMachineView = ({ sessionKey }: { readonly sessionKey: string }) => {
+const TimeMachineView = ({ sessionKey, source }: TimeMachineProps) => {
   const past = useMemo(() => {
     const { at = '' } = route.peek().query;
-    return new Past(sessionKey, /^\d+$/.test(at) ? Number(at) : null);
-  }, [sessionKey]);
+    return new Past(sessionKey, /^\d+$/.test(at) ? Number(at) : null, source);
+  }, [sessionKey, source]);
   useEffect(() => () => past.close(), [past]);
   const seq = past.chosen.value === null ? '' : `${past.timeline.commits[past.place.value - 1]?.seq ?? 0}`;
   useEffect(() => {

@@ -8,6 +8,7 @@ import { Problem } from '../parts/empty.tsx';
 import { oneLine, typeWords } from '../parts/one-line.ts';
 import { spanText, Time } from '../parts/time.tsx';
 import { useVirtual } from '../parts/virtual.ts';
+import type { PastSource } from '../time-machine/past.ts';
 
 /** One event, as a line of the transcript. */
 interface Line {
@@ -37,16 +38,12 @@ const tokensOf = (event: SessionEvent): string | null => {
   return `${inputTokens} in, ${outputTokens} out${costUsd === undefined ? '' : `, $${costUsd.toFixed(4)}`}`;
 };
 
-const Row = ({ line, sessionKey }: { readonly line: Line; readonly sessionKey: string }) => {
-  const { event, at, seq, actor, sinceMs } = line;
+const Row = ({ line, link }: { readonly line: Line; readonly link: string }) => {
+  const { event, at, actor, sinceMs } = line;
   const tokens = tokensOf(event);
   return (
     <div class={`line line-${event.type}`}>
-      <a
-        class="line-id"
-        href={linkTo(['sessions', sessionKey, 'time'], { at: `${seq}` })}
-        title="Show this moment in the time machine"
-      >
+      <a class="line-id" href={link} title="Show this moment in the time machine">
         {line.id}
       </a>
       <span class="line-type">{typeWords(event.type)}</span>
@@ -85,8 +82,20 @@ const download = (name: string, text: string, type: string): void => {
   URL.revokeObjectURL(link.href);
 };
 
+interface TranscriptProps {
+  readonly sessionKey: string;
+  /** Default: the gateway. */
+  readonly source?: Pick<PastSource, 'commits'>;
+  /** Where the moment of a line is shown. Default: in the session's time machine. */
+  timeLink?(seq: number): string;
+}
+
 /** The whole log of a session, event by event: who, when, how long, how many tokens, and the commit of each line. */
-const TranscriptView = ({ sessionKey }: { readonly sessionKey: string }) => {
+const TranscriptView = ({
+  sessionKey,
+  source,
+  timeLink = (seq) => linkTo(['sessions', sessionKey, 'time'], { at: `${seq}` }),
+}: TranscriptProps) => {
   const [commits, setCommits] = useState<readonly LogEntry[]>([]);
   const [isRead, setRead] = useState(false);
   const [problem, setProblem] = useState<string | null>(null);
@@ -97,7 +106,7 @@ const TranscriptView = ({ sessionKey }: { readonly sessionKey: string }) => {
     }))(new AbortController());
     const read = async (): Promise<void> => {
       const found: LogEntry[] = [];
-      for await (const commit of client.sessions.export(sessionKey, { signal })) {
+      for await (const commit of source?.commits(0, signal) ?? client.sessions.export(sessionKey, { signal })) {
         found.push(commit);
         if (found.length % pageCommits === 0) setCommits([...found]);
       }
@@ -108,7 +117,7 @@ const TranscriptView = ({ sessionKey }: { readonly sessionKey: string }) => {
       if (!signal.aborted) setProblem(problemOf(error));
     });
     return abort;
-  }, [sessionKey]);
+  }, [sessionKey, source]);
   const lines = useMemo(() => linesOf(commits), [commits]);
   const { scroller, rows, height } = useVirtual({ count: lines.length, rowHeight });
   return (
@@ -143,7 +152,7 @@ const TranscriptView = ({ sessionKey }: { readonly sessionKey: string }) => {
             return (
               line && (
                 <li key={line.id} style={{ transform: `translateY(${start}px)` }}>
-                  <Row line={line} sessionKey={sessionKey} />
+                  <Row line={line} link={timeLink(line.seq)} />
                 </li>
               )
             );

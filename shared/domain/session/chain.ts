@@ -18,6 +18,14 @@ export interface ChainLink {
 /** Before the first commit of a key. */
 export const chainStart: ChainLink = { rev: 0, digest: null, chained: false };
 
+/** A break as words: `revs 3 to 5 are missing`. `last`, `rev`: of the commits before and after it. */
+export const breakText: Readonly<Record<ChainBreak, (last: number, rev: number) => string>> = {
+  missing: (last, rev) => `revs ${last + 1} to ${rev - 1} are missing`,
+  repeated: (last, rev) => `rev ${rev} comes after rev ${last}`,
+  changed: (last, rev) => `rev ${last} is not the commit that rev ${rev} was written after: one of them was changed`,
+  unchained: (_, rev) => `rev ${rev} names no commit before it, although the chain had begun`,
+};
+
 /** The link after a commit. */
 export const linkAfter = (
   { chained }: Pick<ChainLink, 'chained'>,

@@ -81,8 +81,8 @@ const reportOf = (service: Reporting, trouble: Pick<Report, 'problems' | 'warnin
 type Report = HealthReport['services'][number];
 
 /**
- * Reports this process's health to the others, every three seconds and when its problems change, until the signal aborts; then reports that
- * it leaves. Failures are only logged at debug level: a lost broker is reported elsewhere.
+ * Reports this process's health to the others, every three seconds and when its problems or partitions change, until the signal aborts; then
+ * reports that it leaves. Failures are only logged at debug level: a lost broker is reported elsewhere.
  */
 export const reportHealth = async (
   services: () => readonly Reporting[],
@@ -100,7 +100,7 @@ export const reportHealth = async (
   let [reportedAt, before] = [Number.NEGATIVE_INFINITY, ''];
   while (!signal.aborted) {
     const all = services().map((service) => [service, troubleOf(service)] as const);
-    const wrong = JSON.stringify(all.map(([, trouble]) => trouble));
+    const wrong = JSON.stringify(all.map(([{ held }, trouble]) => [trouble, held?.()]));
     if (wrong !== before || clock.monotonic() - reportedAt >= healthTimes.tellMs) {
       [reportedAt, before] = [clock.monotonic(), wrong];
       const own = {

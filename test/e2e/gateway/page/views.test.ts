@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { exportLines } from '../../../../services/cli/stored-export.ts';
 import type { SessionKey } from '../../../../shared/domain/keys/session-key.ts';
 import { encodeCommand } from '../../../../shared/wire/codec.ts';
 import { undeliveredCodec } from '../../../../shared/wire/undelivered.ts';
@@ -72,10 +73,15 @@ const views: readonly (readonly [fragment: string, selector: string])[] = [
   ['#/system/audit', '.item'],
 ];
 
+/** A picture that is larger shows less. */
+const pictureBytes = 60_000;
 const picture = async ({ page }: Watched, name: string): Promise<void> => {
   if (process.env.NATTER_PICTURES !== '1') return;
   mkdirSync('docs/pictures', { recursive: true });
-  await page.screenshot({ path: `docs/pictures/${name}.png`, clip: { x: 0, y: 0, width: 1_000, height: 640 } });
+  const file = `docs/pictures/${name}.png`;
+  let bytes = Number.POSITIVE_INFINITY;
+  for (let height = 600; bytes > pictureBytes; height -= 40)
+    bytes = (await page.screenshot({ path: file, clip: { x: 0, y: 0, width: 1_000, height } })).byteLength;
 };
 
 describe.skipIf(path === null)('the views of the system', () => {
@@ -116,6 +122,101 @@ describe.skipIf(path === null)('the views of the system', () => {
     }
     expect(await page.locator('img').count()).toBe(0);
     expect(wrong).toEqual([]);
+    expect(faults).toEqual([]);
+  });
+
+  test('events stand still while paused, go by the filter in the address, and lead from the message to the end', async () => {
+    const watched = await open();
+    const { page, faults } = watched;
+    await goTo(watched, `#/events?key=${encodeURIComponent(main)}&type=talk`);
+    const rows = page.locator('.event-row');
+    await rows.filter({ hasText: 'assistant message' }).first().waitFor();
+    expect(await rows.filter({ hasText: 'model step' }).count()).toBe(0);
+    await page.getByRole('button', { name: 'Pause' }).click();
+    await rig.client.sessions.post(main, 'while it stands still', { wait: 30 });
+    await page.getByRole('button', { name: /Go on, \d+ new/ }).waitFor();
+    expect(await page.getByText('while it stands still').count()).toBe(0);
+    await page.getByRole('button', { name: /Go on/ }).click();
+    await rows.filter({ hasText: 'while it stands still' }).first().waitFor();
+    await page.getByLabel('Newest first').focus();
+    await page.keyboard.press('ArrowDown');
+    const stages = page.locator('.cause-stage');
+    await stages.filter({ hasText: 'answer' }).waitFor();
+    expect(await stages.allTextContents()).toEqual(expect.arrayContaining(['message', 'turn', 'step 1', 'answer', 'done']));
+    const id = new URL(page.url().replace('#/', '')).searchParams.get('id');
+    await page.keyboard.press('ArrowDown');
+    expect(new URL(page.url().replace('#/', '')).searchParams.get('id')).not.toBe(id);
+    expect(faults).toEqual([]);
+  });
+
+  test('a dead letter says before the click that it would be a repeat, and is discarded with a reason that is audited', async () => {
+    const watched = await open();
+    const { page, faults } = watched;
+    await goTo(watched, '#/system/dead-letters');
+    const letter = page.locator('.item').filter({ hasText: hostile });
+    await letter.getByText('Its message').click();
+    await letter.getByText('That would not be a repeat', { exact: false }).waitFor();
+    await letter.getByRole('button', { name: 'Send again…' }).click();
+    await page.getByRole('dialog').getByText('That would not be a repeat', { exact: false }).waitFor();
+    await page.keyboard.press('Escape');
+    await letter.getByRole('button', { name: 'Discard…' }).click();
+    await page.getByRole('dialog').getByRole('textbox').fill('a test');
+    await page.getByRole('dialog').getByRole('button', { name: 'Discard' }).click();
+    await vi.waitFor(async () => expect(await letter.count()).toBe(0), soon);
+    await goTo(watched, '#/system/audit?kind=dead_letter_discarded');
+    await page.locator('.item').getByText('a test', { exact: false }).waitFor();
+    expect(faults).toEqual([]);
+  });
+
+  test('cells become another host’s as soon as it says that it has them', async () => {
+    const watched = await open();
+    const { page, faults } = watched;
+    await goTo(watched, `#/system/hosts?key=${encodeURIComponent(main)}`);
+    await page.locator('.cell-marked').waitFor();
+    expect(await page.locator('.cells .cell-1').count()).toBe(0);
+    const held = [{ since: Date.now() + 60_000, partitions: [0, 1] }];
+    const service = { name: 'session', problems: [], warnings: [hostile], metrics: {}, held };
+    const report = {
+      v: 1,
+      process: 'session-2',
+      version: '1',
+      startedAt: Date.now(),
+      at: Date.now(),
+      services: [service],
+    } as const;
+    await rig.ports.presence.tell(report);
+    await vi.waitFor(async () => expect(await page.locator('.cells .cell-1').count()).toBe(2), soon);
+    await page.getByText('different versions', { exact: false }).waitFor();
+    expect(faults).toEqual([]);
+    await rig.ports.presence.leave('session-2');
+  });
+
+  test('an exported file is looked at without a gateway: verified, folded, and told where it is damaged', async () => {
+    const lines: string[] = [];
+    for await (const line of exportLines(rig.client, main, new Date().toISOString())) lines.push(JSON.stringify(line));
+    const watched = await openPage(browser, { width: 1_000, origin: rig.url });
+    afterwards(() => watched.page.close());
+    const { page, faults } = watched;
+    await page.goto(`${rig.url}/#/export`);
+    const field = page.getByLabel('A file that natter export wrote');
+    await field.waitFor();
+    await page.route(/\/v1\//, (asked) => asked.abort());
+    const give = (name: string, given: readonly string[]) =>
+      field.setInputFiles({ name, mimeType: 'application/x-ndjson', buffer: Buffer.from(`${given.join('\n')}\n`) });
+    await give('main.jsonl', lines);
+    await page.getByText(/Whole: \d+ commits, each by its bytes/).waitFor();
+    await page.getByText('End of the file').waitFor();
+    expect(await axeFindings(page)).toEqual([]);
+    await picture(watched, 'export');
+    await page.getByRole('button', { name: 'Next error' }).waitFor();
+    await page.getByRole('button', { name: 'Previous error' }).click();
+    await page.locator('.happened').getByText('turn failed').waitFor();
+    expect(await page.getByRole('button', { name: 'Fork from here' }).count()).toBe(0);
+    await page.getByRole('link', { name: 'Transcript' }).click();
+    await page.locator('.line').first().waitFor();
+    await page.getByRole('button', { name: 'Another file' }).click();
+    await give('cut.jsonl', [...lines.slice(0, 2), ...lines.slice(3)]);
+    await page.getByText(/Damaged: line \d+: revs 2 to 2 are missing/).waitFor();
     expect(faults).toEqual([]);
   });
 });

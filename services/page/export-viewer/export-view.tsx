@@ -1,0 +1,170 @@
+import { signal } from '@preact/signals';
+import { changeQuery, linkTo, route } from '../base/route.ts';
+import { who } from '../base/signed-in.ts';
+import { Problem } from '../parts/empty.tsx';
+import { lazy } from '../sessions/lazy.tsx';
+import type { PastSource } from '../time-machine/past.ts';
+import { ExportFile, type FileSession } from './export-file.ts';
+
+const TimeMachine = lazy(() => import('../time-machine/time-machine-view.tsx'));
+const Transcript = lazy(() => import('../transcript/transcript-view.tsx'));
+
+/** A larger file would not fit into a tab; `natter verify` and `natter replay` read any. */
+const mostMegabytes = 200;
+/** Lines between two pauses, so that the page never stops. */
+const linesAtOnce = 200;
+const breathe = (): Promise<void> => new Promise((resolve) => setTimeout(resolve));
+
+interface Opened {
+  readonly name: string;
+  readonly sessions: readonly FileSession[];
+}
+const opened = signal<Opened | null>(null);
+const problem = signal<string | null>(null);
+const isReading = signal(false);
+
+const read = async (file: File): Promise<void> => {
+  opened.value = null;
+  problem.value = null;
+  isReading.value = true;
+  try {
+    if (file.size > mostMegabytes * 1024 * 1024)
+      throw new Error(`it has more than ${mostMegabytes} MB; export one session alone, or check it with natter verify`);
+    const lines = (await file.text()).split('\n');
+    const content = new ExportFile();
+    for (const [index, line] of lines.entries()) {
+      content.take(line);
+      if (index % linesAtOnce === 0) await breathe();
+    }
+    opened.value = { name: file.name, sessions: content.end() };
+  } catch (error) {
+    problem.value = `${file.name}: ${error instanceof Error ? error.message : String(error)}`;
+  }
+  isReading.value = false;
+};
+
+/** One for each session, so that views see the same one again. */
+const sources = new WeakMap<FileSession, PastSource>();
+const sourceOf = (session: FileSession): PastSource => {
+  const known = sources.get(session);
+  if (known) return known;
+  const made: PastSource = {
+    isLive: false,
+    async *commits(after) {
+      for (const commit of session.commits) if (commit.seq > after) yield commit;
+    },
+    async *recorded() {},
+  };
+  sources.set(session, made);
+  return made;
+};
+
+const Choice = () => {
+  const take = (files: FileList | null | undefined): void => {
+    const file = files?.[0];
+    if (file) void read(file);
+  };
+  return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: dropping a file is one way, the field in it the other
+    <div
+      class="drop"
+      onDragOver={(event) => event.preventDefault()}
+      onDrop={(event) => {
+        event.preventDefault();
+        take(event.dataTransfer?.files);
+      }}
+    >
+      <label class="field">
+        <span>A file that natter export wrote</span>
+        <input type="file" accept=".jsonl,.json,.ndjson" onChange={(event) => take(event.currentTarget.files)} />
+      </label>
+      <p class="hint">
+        It is read here, in this tab; nothing is sent. Write one with <code>natter export KEY --stored --out main.jsonl</code>, or
+        download it from a transcript.
+      </p>
+    </div>
+  );
+};
+
+const verdict = ({ commits, problem: wrong, isVerified }: FileSession): string => {
+  if (wrong !== null) return `Damaged: ${wrong}`;
+  const count = commits.length === 1 ? '1 commit' : `${commits.length} commits`;
+  return isVerified ? `Whole: ${count}, each by its bytes` : `${count} in order; without their bytes, so not verified`;
+};
+
+const One = ({ session, tab }: { readonly session: FileSession; readonly tab: string }) => {
+  const source = sourceOf(session);
+  return (
+    <>
+      <p class={session.problem === null ? 'act-done' : 'act-failed'} role="status">
+        {verdict(session)}
+      </p>
+      <nav class="tabs" aria-label="Views of this session">
+        {(['time', 'transcript'] as const).map((name) => (
+          <a
+            key={name}
+            href={linkTo(['export'], { key: session.key, tab: name })}
+            aria-current={name === tab ? 'page' : undefined}
+          >
+            {name === 'time' ? 'Time machine' : 'Transcript'}
+          </a>
+        ))}
+      </nav>
+      {tab === 'transcript' ? (
+        <Transcript
+          key={session.key}
+          sessionKey={session.key}
+          source={source}
+          timeLink={(seq) => linkTo(['export'], { key: session.key, tab: 'time', at: `${seq}` })}
+        />
+      ) : (
+        <TimeMachine key={`${session.key} ${route.peek().query.at ?? ''}`} sessionKey={session.key} source={source} />
+      )}
+    </>
+  );
+};
+
+/** Shows the sessions of an exported file as the page shows those of a gateway, without one. */
+const ExportView = () => {
+  const { key, tab = 'time' } = route.value.query;
+  const sessions = opened.value?.sessions ?? [];
+  const session = sessions.find((one) => one.key === key) ?? sessions[0];
+  return (
+    <section class="session export" aria-labelledby="export-title">
+      <header class="session-head">
+        <h1 id="export-title">{opened.value?.name ?? 'An exported file'}</h1>
+        {!who.value && <a href={linkTo([])}>Sign in to a gateway</a>}
+        {opened.value === null ? (
+          <Choice />
+        ) : (
+          <div class="fields">
+            <label class="field">
+              <span>Session</span>
+              <select value={session?.key} onChange={(event) => changeQuery({ key: event.currentTarget.value, at: '' })}>
+                {sessions.map((one) => (
+                  <option key={one.key} value={one.key}>
+                    {one.problem === null ? one.key : `${one.key} (damaged)`}
+                  </option>
+                ))}
+              </select>
+            </label>
+            <button
+              type="button"
+              class="button"
+              onClick={() => {
+                opened.value = null;
+                changeQuery({ key: '', at: '' });
+              }}
+            >
+              Another file
+            </button>
+          </div>
+        )}
+      </header>
+      {isReading.value && <p class="loading">Reading…</p>}
+      {problem.value !== null && <Problem text={problem.value} />}
+      {session && <One session={session} tab={tab} />}
+    </section>
+  );
+};
+export default ExportView;
