@@ -145,7 +145,7 @@ const chat = async (page: Page, ports: Ports, seconds: number): Promise<Row[]> =
   while (await page.locator('.earlier').isVisible()) {
     const items = await page.locator('.said').count();
     // What a person does: the page reads on by itself.
-    await page.locator('.messages').evaluate((element) => void ((element as any).scrollTop = 0));
+    await page.locator('.messages').evaluate((element: any) => element.scrollTo(0, 0));
     await page.waitForFunction((before) => (globalThis as any).document.querySelectorAll('.said').length > before, items);
   }
   const shown = await page.locator('.said').count();
