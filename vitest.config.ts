@@ -30,18 +30,19 @@ export default defineConfig({
     reporters: [new Progress()],
     sequence: { sequencer: LongestFirst },
     projects: [
-      // These compute; some wait now and then, so one more than there are cores.
+      // These compute; some wait now and then, so one more than there are cores. Those of the next line begin first, and these follow.
       project('unit', {
         include: ['test/{unit,property,sim,tidy}/**/*.test.ts'],
         maxWorkers: 3,
         sequence: { groupOrder: 0 },
       }),
-      // So do the processes that these start.
+      // So do the processes that these start, and they wait for each other: so that no core is left alone with the last of them, the files above
+      // go on meanwhile.
       project('processes', {
         include: heavy,
         globalSetup: ['test/support/gate/build.ts'],
         maxWorkers: 3,
-        sequence: { groupOrder: 1 },
+        sequence: { groupOrder: 0 },
       }),
       // These wait most of the time, for brokers and clocks.
       project('system', {
@@ -49,9 +50,9 @@ export default defineConfig({
         exclude: [...mocking, ...heavy],
         globalSetup: ['test/support/gate/build.ts'],
         maxWorkers: 6,
-        sequence: { groupOrder: 2 },
+        sequence: { groupOrder: 1 },
       }),
-      project('mocks', { include: mocking, exclude: [], isolate: true, maxWorkers: 6, sequence: { groupOrder: 2 } }),
+      project('mocks', { include: mocking, exclude: [], isolate: true, maxWorkers: 6, sequence: { groupOrder: 1 } }),
     ],
   },
 });

@@ -9,6 +9,7 @@ import type { Logger } from '../../shared/kit/log.ts';
 import { isLoopback } from '../../shared/kit/loopback.ts';
 import type { Ports } from '../../shared/ports/index.ts';
 import type { Embeddings } from '../../shared/ports/models/embeddings.ts';
+import type { TextIndex } from '../../shared/ports/text-index.ts';
 import type { Current } from '../../shared/runtime/config/reload.ts';
 import { PairingDecisions } from '../../shared/runtime/pairing-decisions.ts';
 import type { Service } from '../../shared/runtime/service.ts';
@@ -21,6 +22,7 @@ import { EventFrames } from './context/event-frames.ts';
 import type { GatewayContext, Insight } from './context/gateway-context.ts';
 import { LoginCodes } from './context/login-codes.ts';
 import { MemoryList } from './context/memory-list.ts';
+import { type FoundMessage, MessageSearch } from './context/message-search.ts';
 import { GatewayMetrics } from './context/metrics.ts';
 import { NewSessions } from './context/new-sessions.ts';
 import { offeredSkills } from './context/offered-skills.ts';
@@ -74,6 +76,10 @@ const createQuotas = () => ({
     { all: limits.waitingCalls, each: limits.waitingCallsEach },
     'too many calls wait here; call without "wait", or try again later',
   ),
+  uploads: new ConcurrencyQuota(
+    { all: limits.uploadBytes, each: limits.uploadBytesEach },
+    'body: too many files are on their way here at once; send this again in a moment',
+  ),
   replays: new ConcurrencyQuota(
     { all: limits.replays, each: limits.replaysEach },
     'too many calls look into the past here; try again later',
@@ -83,6 +89,12 @@ const createQuotas = () => ({
     'too many WebSockets are open here; close some, or try again later',
   ),
 });
+
+/** An empty index of messages. The database is loaded only when something is searched. */
+const openSearchIndex = async (): Promise<TextIndex<FoundMessage>> => {
+  const { SearchIndex } = await import('../../shared/adapters/kv/memory/memory-search-index.ts');
+  return new SearchIndex<FoundMessage>();
+};
 
 /** What follows the log, the index, the memory and the tokens until it is closed. */
 const openFollowers = ({ config, ports, log, token: ownToken }: GatewayOptions) => {
@@ -94,10 +106,11 @@ const openFollowers = ({ config, ports, log, token: ownToken }: GatewayOptions) 
     approvals.take(commit);
     sessions.take(commit);
   };
+  const feed = new EventFeed(ports.events, clock, log, take);
   return {
-    ...{ callers, approvals, sessions },
+    ...{ callers, approvals, sessions, feed },
     openCalls: new OpenCalls(callers, clock),
-    feed: new EventFeed(ports.events, clock, log, take),
+    search: new MessageSearch(feed, clock, openSearchIndex),
     memory: new MemoryList(ports),
     audit: new Audit({ log, clock, trail: ports.audit }),
   };
@@ -138,8 +151,9 @@ const createContext = (options: GatewayOptions, { followers, closing, services }
 
 /** Stops serving, then what the answers were made from, and last the audit trail, which notes how calls ended. */
 const closeAll = async (server: FastifyInstance, followers: Followers): Promise<void> => {
-  const { feed, sessions, memory, openCalls, callers, audit } = followers;
-  await Promise.all([server.close(), feed.close(), sessions.close(), memory.close(), openCalls.close(), callers.close()]);
+  const { feed, sessions, memory, search, openCalls, callers, audit } = followers;
+  await Promise.all([server.close(), feed.close(), sessions.close(), memory.close()]);
+  await Promise.all([search.close(), openCalls.close(), callers.close()]);
   await audit.close();
 };
 

@@ -5,6 +5,7 @@ import { followAddress } from './base/route.ts';
 import { isSignInLink, signInFromAddress } from './base/signed-in.ts';
 import { followEvents, onEvent } from './base/system-events.ts';
 import { restoreTheme } from './base/theme.ts';
+import { followSearch } from './sessions/found-messages.tsx';
 import { changed, followList } from './sessions/session-list.ts';
 import { Shell } from './shell.tsx';
 
@@ -22,5 +23,6 @@ if (root) render(<Shell />, root);
 await signedIn;
 onEvent(changed);
 followList();
+followSearch();
 followApprovals();
 followEvents();

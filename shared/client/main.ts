@@ -13,7 +13,7 @@ import type { StreamItem } from './types.ts';
 export { NatterApiError, type ProblemItem, type UnavailableReason } from './errors.ts';
 export type { FollowOptions } from './event-stream.ts';
 export { type CallOptions, type Query, sessionPath } from './http.ts';
-export type { ListOptions, PageOptions, ReadOptions, RunOptions, WriteOptions } from './sessions.ts';
+export type { HistoryOptions, ListOptions, PageOptions, ReadOptions, RunOptions, WriteOptions } from './sessions.ts';
 export type { Connection, ConnectOptions, SocketCallOptions } from './socket.ts';
 export type { WebSocketConstructor, WebSocketLike } from './socket-frames.ts';
 export type * from './types.ts';

@@ -4,6 +4,7 @@ export const routes = {
   checkpointSession: { method: 'POST', path: '/v1/sessions/:key/checkpoint' },
   compactSession: { method: 'POST', path: '/v1/sessions/:key/compact' },
   createTicket: { method: 'POST', path: '/v1/tickets' },
+  deactivateSession: { method: 'POST', path: '/v1/sessions/:key/deactivate' },
   deleteSession: { method: 'DELETE', path: '/v1/sessions/:key' },
   forkSession: { method: 'POST', path: '/v1/sessions/:key/fork' },
   listApprovals: { method: 'GET', path: '/v1/approvals' },
@@ -21,6 +22,7 @@ export const routes = {
   readState: { method: 'GET', path: '/v1/sessions/:key/state' },
   readStoredCommits: { method: 'GET', path: '/v1/sessions/:key/commits/stored' },
   resetSession: { method: 'POST', path: '/v1/sessions/:key/reset' },
+  searchMessages: { method: 'GET', path: '/v1/search' },
   stopSession: { method: 'POST', path: '/v1/sessions/:key/stop' },
 } as const;
 export type OperationId = keyof typeof routes;

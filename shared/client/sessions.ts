@@ -7,6 +7,7 @@ import type {
   Cursor,
   Diff,
   Forked,
+  FoundMessages,
   LogEntry,
   Message,
   NewMessage,
@@ -40,10 +41,19 @@ export interface ListOptions extends ReadOptions {
   readonly status?: 'idle' | 'running' | 'awaiting_approval' | 'awaiting_results' | 'inactive' | 'all' | undefined;
   /** Only those with this text in their key, name, description or last message. */
   readonly search?: string | undefined;
+  /** Only sessions whose key begins with these whole segments. */
+  readonly keyPrefix?: string | undefined;
+  readonly label?: string | undefined;
+  /** Only pinned ones, or only others. */
+  readonly pinned?: boolean | undefined;
 }
 export interface PageOptions extends ReadOptions {
   /** Starts after this position. Default: from the beginning. */
   readonly after?: Cursor | undefined;
+}
+export interface HistoryOptions extends PageOptions {
+  /** Newest first, in front of this position or of the `end`. Excludes `after`. */
+  readonly before?: Cursor | 'end' | undefined;
 }
 
 const pageRows = 500;
@@ -85,18 +95,19 @@ export async function* listed<T>(
   }
 }
 
-/** All items of a history after a position, oldest first, up to its current end. */
+/** All items of a history: after a position, oldest first, up to its current end; or in front of one, newest first. */
 async function* paged<T>(
   http: Http,
   id: 'readMessages' | 'readCommits' | 'readStoredCommits',
   key: string,
   name: string,
-  { after = 0, ...options }: PageOptions,
+  { before, after = before === undefined ? 0 : undefined, ...options }: HistoryOptions,
 ): AsyncGenerator<T> {
-  for (let position = after; ; ) {
+  const direction = before === undefined ? 'after' : 'before';
+  for (let position = before ?? after; ; ) {
     const page = await http.call<Record<string, T[]> & { next: Cursor; more: boolean }>(...operationAt(id, { key }), undefined, {
       ...options,
-      query: { after: position, limit: pageRows },
+      query: { [direction]: position, limit: pageRows },
     });
     yield* page[name] ?? [];
     if (!page.more || page.next === position) return;
@@ -107,6 +118,24 @@ async function* paged<T>(
 /** The operations on one session whose only path parameter is its key. */
 type SessionOperation = OperationsOf<'key'>;
 
+/** What hands out many things. */
+const readers = (http: Http) => ({
+  /** All sessions, the most recently updated first. */
+  list: ({ search: q, keyPrefix, label, pinned, activeMinutes, status, ...options }: ListOptions = {}) =>
+    listed<SessionRow>(http, 'listSessions', 'sessions', { activeMinutes, status, q, key: keyPrefix, label, pinned }, options),
+  /** What was said in all sessions with all these words, the best match first. */
+  search: (words: string, { limit, ...options }: ReadOptions & { readonly limit?: number } = {}): Promise<FoundMessages> =>
+    http.call(...operationAt('searchMessages', {}), undefined, { ...options, query: { q: words, limit } }),
+  messages: (key: string, options: HistoryOptions = {}): AsyncGenerator<Message> =>
+    paged(http, 'readMessages', key, 'messages', options),
+  /** The session's log as stored, commit by commit: to archive, to fold, or to make transcripts. */
+  export: (key: string, options: HistoryOptions = {}): AsyncGenerator<LogEntry> =>
+    paged(http, 'readCommits', key, 'commits', options),
+  /** The same as stored bytes, so that the chain of digests can be checked (`docs/integrate/exports.md`). */
+  exportStored: (key: string, options: PageOptions = {}): AsyncGenerator<StoredLogEntry> =>
+    paged(http, 'readStoredCommits', key, 'commits', options),
+});
+
 /** `/v1/sessions`: reading and controlling sessions. */
 export const createSessions = (http: Http) => {
   const call = <T>(
@@ -115,7 +144,7 @@ export const createSessions = (http: Http) => {
     { body, ...options }: CallOptions & { readonly body?: object },
   ): Promise<T> => http.call(...operationAt(id, { key }), body, options);
   const command =
-    (id: 'stopSession' | 'resetSession') =>
+    (id: 'stopSession' | 'resetSession' | 'deactivateSession') =>
     (key: string, { reason, ...options }: WriteOptions & { readonly reason?: string } = {}): Promise<Taken> =>
       call(id, key, { ...writing(options), body: { ...(reason !== undefined && { reason }) } });
   const say = (key: string, body: object, options: RunOptions): Promise<BegunRun> =>
@@ -123,21 +152,11 @@ export const createSessions = (http: Http) => {
   const bodyOf = (message: string | NewMessage): NewMessage => (typeof message === 'string' ? { text: message } : message);
 
   return {
-    /** All sessions, the most recently updated first. */
-    list: ({ activeMinutes, status, search, ...options }: ListOptions = {}): AsyncGenerator<SessionRow> =>
-      listed(http, 'listSessions', 'sessions', { activeMinutes, status, q: search }, options),
+    ...readers(http),
     get: (key: string, options: ReadOptions = {}) => call<Session>('readSession', key, options),
     /** Changes settings. `null` unsets one; those left out stay as they are. */
     patch: (key: string, changes: SettingsChange, options: WriteOptions = {}): Promise<Patched> =>
       call('patchSession', key, { ...writing(options), body: changes }),
-    messages: (key: string, options: PageOptions = {}): AsyncGenerator<Message> =>
-      paged(http, 'readMessages', key, 'messages', options),
-    /** The session's log as stored, commit by commit: to archive, to fold, or to make transcripts. */
-    export: (key: string, options: PageOptions = {}): AsyncGenerator<LogEntry> =>
-      paged(http, 'readCommits', key, 'commits', options),
-    /** The same as stored bytes, so that the chain of digests can be checked (`docs/integrate/exports.md`). */
-    exportStored: (key: string, options: PageOptions = {}): AsyncGenerator<StoredLogEntry> =>
-      paged(http, 'readStoredCommits', key, 'commits', options),
     /** Posts a message that wants an answer. Without `wait` it resolves as soon as the message is accepted. */
     post: (key: string, message: string | NewMessage, options: RunOptions = {}) => say(key, bodyOf(message), options),
     /** Appends a message without a turn. */
@@ -146,6 +165,8 @@ export const createSessions = (http: Http) => {
     /** Creates the session, or makes an inactive one visible. */
     open: (key: string, options: WriteOptions = {}): Promise<Taken> =>
       call('openSession', key, { ...writing(options), body: {} }),
+    /** Puts a session at rest aside: lists leave it out until it is opened or written to. */
+    deactivate: command('deactivateSession'),
     /** Ends the running turn and clears the queue. */
     stop: command('stopSession'),
     /** Starts a new generation under the same key. */
@@ -155,8 +176,10 @@ export const createSessions = (http: Http) => {
       key: string,
       { instructions, ...options }: RunOptions & { readonly instructions?: string | undefined } = {},
     ): Promise<BegunRun> => {
-      const body = instructions === undefined ? {} : { instructions };
-      return call('compactSession', key, { ...beginning(options), body });
+      return call('compactSession', key, {
+        ...beginning(options),
+        body: { ...(instructions !== undefined && { instructions }) },
+      });
     },
     /** Requests a checkpoint of what was said since the last one. */
     checkpoint: (key: string, options: WriteOptions = {}): Promise<CheckpointTaken> =>

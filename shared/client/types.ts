@@ -106,6 +106,19 @@ export interface Message {
   /** When its text was last edited, ms. */
   readonly editedAt?: number;
 }
+/** Messages that a search has found. */
+export interface FoundMessages {
+  readonly messages: readonly (Pick<Message, 'id' | 'seq' | 'at' | 'role'> & {
+    readonly key: string;
+    readonly shownKey: string;
+    /** The part of the text around what was found. */
+    readonly excerpt: string;
+  })[];
+  /** Older messages than this sequence were not searched; 0: all were. */
+  readonly since: number;
+  /** Whether all was searched that had been said by then. */
+  readonly complete: boolean;
+}
 /** One commit of a session's log, as stored. */
 export type LogEntry = RecordedCommit;
 /** The same as bytes: `bytes` is the stored message in base64. */
@@ -127,6 +140,8 @@ export interface NewMessage {
   readonly commands?: boolean;
   /** Send later, at this time: milliseconds or ISO 8601. */
   readonly sendAt?: number | string;
+  /** Files: base64 with a media type, or data URLs. Together at most `attachments.maxMegabytes`. */
+  readonly attachments?: { readonly data: string; readonly type?: string; readonly name?: string }[];
 }
 type GoingOn = Exclude<
   Run,

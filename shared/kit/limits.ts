@@ -80,6 +80,8 @@ export const limits = {
   /** Permanent grants that one generation remembers, and resolved approvals it can still identify. */
   grants: 64,
   resolvedApprovals: 16,
+  /** Questions of a session that no turn waits for, each of another person (ADR 22). */
+  openQuestions: 4,
   /** Spawned runs of one session at a time, and how deep they may spawn others. */
   spawnedRuns: 8,
   spawnDepth: 3,
@@ -100,6 +102,7 @@ export const limits = {
   /** Model steps of one turn. */
   turnSteps: 64,
   /** Characters of a session's description, of its working memory, and of one memory. */
+  sessionLabels: 16,
   descriptionCharacters: 280,
   workingMemoryCharacters: 2_000,
   memoryCharacters: 4_000,
@@ -113,6 +116,9 @@ export const limits = {
   memoryQueryCharacters: 1_000,
   memoryQueryWords: 16,
   memoryCandidates: 2_000,
+  /** Commits, from the newest on, whose messages a gateway can search, and characters of those messages. */
+  searchedCommits: 100_000,
+  searchedCharacters: 32_000_000,
   /** Characters of the transcript in one introspection request; a longer transcript is introspected in slices. */
   introspectionCharacters: 256 * 1024,
   /** Characters of one message in it, and of a tool's arguments or result. */

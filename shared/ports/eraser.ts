@@ -12,6 +12,8 @@ export interface Erased {
   readonly deadLetters: number;
   /** Memories that came from it (A7/82). */
   readonly memories: number;
+  /** Contents of attachments (ADR 27). */
+  readonly attachments: number;
 }
 
 /**

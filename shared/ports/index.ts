@@ -14,6 +14,7 @@ import type { EventLog } from './event-log.ts';
 import type { Leases } from './leases.ts';
 import type { Live } from './live.ts';
 import type { MemoryStore } from './memory-store.ts';
+import type { Attachments } from './objects/attachments.ts';
 import type { Presence } from './presence.ts';
 import type { ResumeRequests } from './resume-requests.ts';
 import type { SessionIndex } from './session-index.ts';
@@ -37,6 +38,7 @@ export interface Ports {
   readonly inbound: WorkQueue<InboundEnvelope>;
   readonly checkpoints: WorkQueue<CheckpointRequest>;
   readonly answers: Answers;
+  readonly attachments: Attachments;
   readonly snapshots: Snapshots;
   readonly index: SessionIndex;
   readonly memory: MemoryStore;

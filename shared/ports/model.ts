@@ -5,6 +5,8 @@ export interface Model {
   readonly name: string;
   /** Its context window in tokens. */
   readonly windowTokens: number;
+  /** True for the media types of files that it can be given. Absent: it takes none. */
+  takes?(type: string): boolean;
   /**
    * Runs one step and calls `onText` with each piece of text. Rejects only when `signal` aborts: a provider's error is an
    * outcome.

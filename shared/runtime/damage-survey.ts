@@ -13,6 +13,7 @@ import type { RecordedCommit } from '../domain/session/envelope.ts';
 import { fromPlain, initialState, type SessionState, salvage } from '../domain/session/fold/evolve.ts';
 import { hasCode } from '../kit/errors.ts';
 import type { Ports } from '../ports/index.ts';
+import type { SessionIndex } from '../ports/session-index.ts';
 import { readThrough } from './read-through.ts';
 
 /** What a session's log lacks, and what is still known of the session. */
@@ -33,7 +34,8 @@ export interface DamageSurvey {
 const reads = 5;
 
 /**
- * Reads the whole log of a session and looks for gaps, also at its end, where the snapshot and the number of stored messages are the witnesses.
+ * Reads the whole log of a session and looks for gaps, also at its end, where the snapshot, the row in the index and the number of stored messages
+ * are the witnesses.
  * A session is whole if one of several reads finds it whole. Throws `quarantined` at a message that is not a commit, and `unavailable`.
  */
 export const surveyDamage = async (ports: SurveyPorts, key: SessionKey): Promise<DamageSurvey> => {
@@ -42,11 +44,11 @@ export const surveyDamage = async (ports: SurveyPorts, key: SessionKey): Promise
   return survey;
 };
 
-type SurveyPorts = Pick<Ports, 'events' | 'snapshots' | 'clock'>;
+export type SurveyPorts = Pick<Ports, 'events' | 'snapshots' | 'clock'> & { readonly index: Pick<SessionIndex, 'get'> };
 
 const surveyOnce = async (ports: SurveyPorts, key: SessionKey): Promise<DamageSurvey> => {
-  // The snapshot first: the log is never behind one that was read before it.
-  const snapshot = await ports.snapshots.get(key);
+  // These first: the log is never behind what was read before it.
+  const [snapshot, row] = await Promise.all([ports.snapshots.get(key), ports.index.get(key)]);
   const fence = await fenceOf(ports.events, key);
   const walk = new Walk();
   for await (const commit of readThrough(ports, key, { after: 0, through: fence ?? 0 })) {
@@ -56,8 +58,11 @@ const surveyOnce = async (ports: SurveyPorts, key: SessionKey): Promise<DamageSu
   const { last, gaps } = walk;
   const witnessed = snapshot !== null && snapshot.position.seq > last.seq ? snapshot : null;
   if (witnessed !== null) walk.known = fromPlain(witnessed);
+  // What a row says of a lost commit is no state; that the commit was there is certain.
+  if (row !== null && row.rev > walk.known.position.rev && row.seq > last.seq)
+    walk.known = { ...walk.known, position: { ...walk.known.position, rev: row.rev, seq: row.seq } };
   const unread = fence === null ? Math.max(1, (await ports.events.count(key)) - walk.read - walk.missing) : 0;
-  const newestRev = Math.max(witnessed?.position.rev ?? 0, last.rev + unread);
+  const newestRev = Math.max(walk.known.position.rev, last.rev + unread);
   if (newestRev > last.rev) {
     const reason = unread > 0 ? 'unreadable' : 'missing';
     gaps.push({ reason, fromRev: last.rev + 1, toRev: newestRev, afterSeq: last.seq, beforeSeq: null });

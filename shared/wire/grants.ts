@@ -1,5 +1,5 @@
 import { type BucketName, bucketSubject, type Subjects } from './subjects.ts';
-import { bucketNames, streamNames } from './topology.ts';
+import { bucketNames, objectStoreNames, streamNames } from './topology.ts';
 
 /**
  * Who may do what on the broker, as data: one user for each service, with the rights that its code uses and no other. The broker's
@@ -114,6 +114,10 @@ const grants = {
     backup: 'crs',
     restorer: 'mkxcrwd',
   },
+  attachments: {
+    ...{ provisioner: 'm', session: 'r', gateway: 'wr', checkpoint: 'wrd' },
+    ...{ operator: 'wcrd', backup: 'crs', restorer: 'mkxcrwd' },
+  },
   'health of processes': {
     ...{ provisioner: 'm', session: 'wr', router: 'wr', checkpoint: 'wr', delivery: 'wr', gateway: 'wr' },
     ...{ operator: 'cr', backup: 'crs', restorer: 'mkxcr' },
@@ -159,6 +163,8 @@ export const resourcesOf = (subjects: Subjects, channel: string): Record<Resourc
   const { prefix } = subjects;
   const streams = streamNames(prefix);
   const buckets = bucketNames(prefix);
+  const { stream, subjects: own } = objectStoreNames(prefix);
+  const objects: Resource = { stream, subjects: own };
   const bucket = (name: BucketName, key: string): Resource => ({
     stream: `KV_${buckets[name]}`,
     subjects: [bucketSubject(buckets[name], key), subjects.bucketAnchors(name)],
@@ -194,6 +200,7 @@ export const resourcesOf = (subjects: Subjects, channel: string): Record<Resourc
     witness: bucket('witness', 'writers'),
     'witness of queues': bucket('witness', 'queue.*'),
     memory: bucket('memory', 'memory.>'),
+    attachments: objects,
     'health of processes': bucket('hosts', 'health.*'),
     leases: bucket('hosts', 'lease.*'),
     'members of inbound': bucket('hosts', 'inbound.*'),

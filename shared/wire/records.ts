@@ -8,6 +8,7 @@ import { type CommandAnswer, commandAnswer } from '../domain/session/envelope.ts
 import type { LogWitness } from '../domain/session/log-witness.ts';
 import { callAttempt } from '../domain/session/repeats/asked-calls.ts';
 import { type ResumeRequest, reportedWaitingPlaces, resumeRequest, waitingDelivery } from '../domain/values/delivery.ts';
+import { resetCause } from '../domain/values/expiry.ts';
 import { roles } from '../domain/values/role.ts';
 import { approvalRequest, deliveryTarget, origin, sessionSource, settings, timestamp, turnRef } from '../domain/values/types.ts';
 import { limits } from '../kit/limits.ts';
@@ -32,6 +33,8 @@ export const codecOf = <T>(schema: z.ZodType<T, unknown>, maxBytes: number = lim
 
 const count = z.int().min(0);
 
+const pendingApproval = approvalRequest.extend({ requestedAt: z.number() });
+
 /** A row of the session index, as stored and as sent. */
 export const indexRow = z.object({
   key: sessionKey,
@@ -51,7 +54,8 @@ export const indexRow = z.object({
   queuedTurns: count,
   strangersQueued: z.array(z.string()).max(limits.queuedTurns).optional(),
   activeTurnId: z.string().nullable(),
-  approval: approvalRequest.extend({ requestedAt: z.number() }).nullable().default(null),
+  approval: pendingApproval.nullable().default(null),
+  questions: z.array(pendingApproval).max(limits.openQuestions).optional(),
   resultsUntil: z.number().optional(),
   thread: z.string().optional(),
   costUsd: z.number().min(0).default(0),
@@ -69,6 +73,10 @@ export const indexRow = z.object({
   model: z.string(),
   systemSent: z.boolean(),
   abortedLastRun: z.boolean(),
+  lastReset: resetCause
+    .pick({ trigger: true, rule: true })
+    .extend({ at: z.number(), seq: z.int().min(1), fromSeq: z.int().min(1).optional() })
+    .optional(),
   description: z.string().default(''),
   descriptionSource: z.enum(['person', 'introspection']).nullable().default(null),
   workingMemory: z.string().default(''),
@@ -80,7 +88,8 @@ export const indexRow = z.object({
   deletedSeq: count.default(0),
   logBytes: count.optional(),
 }) satisfies z.ZodType<IndexRow, unknown>;
-export const indexRowCodec = codecOf<IndexRow>(indexRow);
+/** What is written was folded here, from commits that were checked; to check a row of forty fields costs more than to write it. */
+export const indexRowCodec: Codec<IndexRow> = { ...codecOf<IndexRow>(indexRow), encode: (row) => encode(row) };
 
 /** A sequence number of the event log: the position of the index or of the memory. */
 export const positionCodec = codecOf<{ seq: number }>(z.object({ seq: count }));

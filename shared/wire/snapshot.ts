@@ -11,7 +11,7 @@ import type { Snapshot } from '../ports/snapshots.ts';
 import { decode, encode } from './codec.ts';
 
 /** Increase it when the shape or meaning of `PlainState` changes: older snapshots are then ignored and the log is replayed. */
-const snapshotSchema = 9;
+const snapshotSchema = 10;
 
 const count = z.int().min(0);
 const id = z.string();
@@ -78,6 +78,7 @@ const plainState = z.strictObject({
       })
       .nullable(),
     approval: approvalRequest.strict().nullable(),
+    questions: z.array(approvalRequest.strict()),
     resolved: z.array(z.strictObject({ approvalId: id, verdict: z.enum(['granted', 'denied', 'expired']), by: id })),
     grants: z.array(id),
     prompt: z.array(promptPart.strict()),

@@ -32,6 +32,17 @@ export const bucketKey = (...parts: readonly string[]): string =>
 /** The subject of a bucket key, as in every key-value client. */
 export const bucketSubject = (bucket: string, key: string): string => `$KV.${bucket}.${key}`;
 
+/**
+ * Where JetStream's object store has the chunks of an attachment, and its description. Each time it is stored the chunks are under an `id` of
+ * their own. All of a session: with `*` for digest and id.
+ */
+export const chunkSubject = (bucket: string, key: string, digest: string, id: string): string =>
+  `$O.${bucket}.C.${chunksName(key, digest, id)}`;
+/** The same without what comes before it: what the store calls its `nuid`. */
+export const chunksName = (key: string, digest: string, id: string): string => `${shortened(token(key))}.${digest}.${id}`;
+export const objectSubject = (bucket: string, name: string): string =>
+  `$O.${bucket}.M.${Buffer.from(name).toString('base64').replaceAll('+', '-').replaceAll('/', '_')}`;
+
 /** The work queues, as named in timer subjects and metrics. */
 export type QueueName = 'commands' | 'inbound' | 'checkpoints';
 export type BucketName = 'snapshots' | 'index' | 'hosts' | 'tokens' | 'pairings' | 'memory' | 'witness';

@@ -77,6 +77,12 @@ export const bucketNames = (prefix: string): Record<BucketName, string> => {
   };
 };
 
+/** The object store of attachments, and the stream behind it. */
+export const objectStoreNames = (prefix: string) => {
+  const bucket = `${prefix.replaceAll(/[^A-Za-z0-9]/g, '_')}_attachments`;
+  return { bucket, stream: `OBJ_${bucket}`, subjects: [`$O.${bucket}.C.>`, `$O.${bucket}.M.*`] };
+};
+
 /** The name of the durable consumer of one partition. */
 export const partitionConsumer = (partition: number): string => `partition-${partition}`;
 /** The priority group of the pinned consumers. */
@@ -125,6 +131,12 @@ export const auditBounds = { maxAgeMs: 400 * 86_400_000, maxBytes: 256 * 1024 **
  * the largest messages, 125 MB, leave the others room. Three months are time enough to look.
  */
 export const deadBounds = { maxAgeMs: 90 * 86_400_000, maxBytes: 256 * 1024 ** 2, maxMessagesPerSubject: 500 } as const;
+
+/** Waits for the disk: a message that was acknowledged refers to what is in it. A whole attachment is one batch (ADR 27). */
+const objectStream = (prefix: string, replicas: number): StreamSpec => {
+  const { stream: name, subjects } = objectStoreNames(prefix);
+  return stream(name, subjects, replicas, { batches: true });
+};
 
 /** The whole topology under a prefix. */
 export const topologyOf = (
@@ -200,14 +212,13 @@ export const topologyOf = (
       bucket('memory', { erasable: true }),
       // Waits for the disk, and is no cache: it says what the log has reached (I13).
       bucket('witness', {}),
+      objectStream(prefix, replicas),
     ],
     consumers: [
       ...all.map((partition) => consumer(names.inbound, `${prefix}.inbound.${partition}.*.*`, partition)),
       ...all.map((partition) => consumer(names.commands, `${prefix}.command.${partition}.*`, partition)),
       ...all.map((partition) => consumer(names.checkpoints, `${prefix}.checkpoint.${partition}.*`, partition)),
-      timers('inbound'),
-      timers('commands'),
-      timers('checkpoints'),
+      ...(['inbound', 'commands', 'checkpoints'] as const).map(timers),
     ],
   };
 };

@@ -79,6 +79,7 @@ const historyOf = ({ commands, commits, snapshots, index, leftOver }: Aftermath)
     writes: new Map(),
     damages: [],
     rollbacks: [],
+    losses: [],
     residents: [],
     index,
     unfinished: leftOver,

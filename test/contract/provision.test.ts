@@ -49,7 +49,8 @@ describe.each([
     await broker.stop();
   });
   afterEach(async () => {
-    for await (const { config } of manager.streams.list()) await manager.streams.delete(config.name);
+    const names = (await manager.streams.list().next()).map(({ config }) => config.name);
+    await Promise.all(names.map((name) => manager.streams.delete(name)));
   });
   const changed = (stream: string, change: Partial<Topology['streams'][number]>): Topology => ({
     ...topology,
@@ -132,7 +133,7 @@ describe.each([
     await provision(connection, { ...topology, streams });
     const { seq } = await jetstream(connection).publish('natter.event.user_message.agent.main', 'of the old version');
     const { drift } = await provision(connection, topology);
-    const grouped = ['NATTER_INBOUND', commands, 'NATTER_EVENTS'];
+    const grouped = ['NATTER_INBOUND', commands, 'NATTER_EVENTS', 'OBJ_natter_attachments'];
     expect(drift.map(({ resource, field }) => [resource, field])).toEqual(grouped.map((name) => [name, 'allow_atomic']));
     expect(await provision(connection, topology, { update: true })).toEqual({ created: [], updated: grouped, drift: [] });
     expect((await manager.streams.getMessage('NATTER_EVENTS', { seq }))?.string()).toBe('of the old version');

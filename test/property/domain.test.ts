@@ -1,11 +1,22 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { isDeferredTurn } from '../../shared/domain/session/decide/deferred-call.ts';
 import { decide } from '../../shared/domain/session/decide/index.ts';
 import { eventTypes, type SessionEvent } from '../../shared/domain/session/events.ts';
 import { fold, initialState, type Position, type SessionState } from '../../shared/domain/session/fold/evolve.ts';
 import { rememberedIds } from '../../shared/domain/session/repeats/id-memory.ts';
 import { limits } from '../../shared/kit/limits.ts';
-import { crowded, type Domain, deciding, domain, holdsFor, type Intent, intents, play } from '../support/domain/arbitraries.ts';
+import {
+  answersTurn,
+  crowded,
+  type Domain,
+  deciding,
+  domain,
+  holdsFor,
+  type Intent,
+  intents,
+  play,
+} from '../support/domain/arbitraries.ts';
 
 /** `decide`, with one type of command decided as if it came in another status. */
 const always = (type: string, events: (id: string) => readonly SessionEvent[]): Pick<Domain, 'decide'> => ({
@@ -40,9 +51,7 @@ describe('the domain, for any commands in any order, stale and hostile ones too'
       const begun = play(wishes, under).commits.flatMap(({ events }) =>
         events.flatMap((event) => {
           if (event.type === 'turn_started') return [`${event.turn.id}/${event.attempt}`];
-          return event.type === 'turn_resumed' || event.type === 'approval_resolved'
-            ? [`${event.turn.id}/${event.turn.attempt}`]
-            : [];
+          return event.type === 'turn_resumed' || answersTurn(event) ? [`${event.turn.id}/${event.turn.attempt}`] : [];
         }),
       );
       expect(new Set(begun).size).toBe(begun.length);
@@ -59,7 +68,7 @@ describe('the domain, for any commands in any order, stale and hostile ones too'
     const property = (wishes: readonly Intent[], under: Domain) => {
       const { commits, states } = play(wishes, under);
       for (const [index, { events }] of commits.entries()) {
-        const step = events.find((event) => event.type === 'model_step');
+        const [step] = events.flatMap((event) => (event.type === 'model_step' && !isDeferredTurn(event.turn.id) ? [event] : []));
         const turn = states[index]?.machine.context.turn;
         if (step !== undefined) expect(turn).toMatchObject({ ...step.turn, step: step.step });
       }
@@ -109,7 +118,7 @@ describe('the domain, for any commands in any order, stale and hostile ones too'
     const full = crowded(limits.queuedTurns - 2);
     const property = (wishes: readonly Intent[], under: Domain) => {
       for (const { machine, position } of play(wishes, under, full).states) {
-        const { queue, turn, resolved, grants } = machine.context;
+        const { queue, turn, resolved, grants, questions } = machine.context;
         const strangers = queue.filter(({ byStranger }) => byStranger);
         expect(strangers.length).toBeLessThanOrEqual(limits.queuedTurns);
         expect(queue.length - strangers.length).toBeLessThanOrEqual(limits.queuedTurns);
@@ -119,6 +128,8 @@ describe('the domain, for any commands in any order, stale and hostile ones too'
         expect(turn?.stalls ?? 0).toBeLessThan(limits.turnStalls);
         expect(resolved.length).toBeLessThanOrEqual(limits.resolvedApprovals);
         expect(grants.length).toBeLessThanOrEqual(limits.grants);
+        expect(questions.length).toBeLessThanOrEqual(limits.openQuestions);
+        expect(new Set(questions.map(({ deferred }) => deferred?.principal)).size).toBe(questions.length);
         expect(new Set(grants).size).toBe(grants.length);
         expect(position.recentIds.length).toBeLessThanOrEqual(limits.recentIds);
         expect(rememberedIds(position.olderIds)).toBeLessThanOrEqual(limits.olderIds + limits.olderIdsEach);

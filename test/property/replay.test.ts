@@ -21,10 +21,10 @@ import {
   sessionMachine,
   type TurnInput,
 } from '../../shared/domain/session/fold/machine.ts';
-import { liveMachine, livingOf } from '../../shared/domain/session/fold/steps.ts';
+import { livingOf } from '../../shared/domain/session/fold/steps.ts';
 import { decodeCommit, encodeCommit } from '../../shared/wire/codec.ts';
 import { decodeSnapshot, encodeSnapshot } from '../../shared/wire/snapshot.ts';
-import { holds, type Intent, intents, play } from '../support/domain/arbitraries.ts';
+import { answersTurn, holds, type Intent, intents, play } from '../support/domain/arbitraries.ts';
 import { unrecorded } from '../support/domain/commits.ts';
 import { key } from '../support/domain/given.ts';
 
@@ -105,15 +105,17 @@ describe('live = replay = snapshot + tail (I4)', () => {
     );
   });
 
-  test("the fold, XState's own transition(), an actor of the plain machine and a live one take the same steps, for events in any order", () => {
+  test("the fold, XState's own transition(), an actor of the plain machine and live ones take the same steps, for events in any order", () => {
     const events = intents.chain((wishes) => fc.shuffledSubarray(play(wishes).commits.flatMap((commit) => commit.events)));
     const equal = (step: typeof evolve) => (sequence: readonly SessionEvent[]) => {
-      const [actor, plain] = [createActor(liveMachine).start(), createActor(sessionMachine).start()];
+      const [actor, plain] = [createActor(livingOf(sessionMachine)).start(), createActor(sessionMachine).start()];
+      const quiet = createActor(livingOf(sessionMachine, { start: false })).start();
       let before = initialState.machine;
       for (const event of sequence) {
         const unmoved = actor.getSnapshot();
         actor.send(event);
         plain.send(event);
+        quiet.send(event);
         const expected = actor.getSnapshot();
         const [stepped] = transition(sessionMachine, before, event);
         let after = before;
@@ -126,8 +128,8 @@ describe('live = replay = snapshot + tail (I4)', () => {
         }
         expect(after).not.toBe(before);
         expect(Object.keys(expected.children)).toEqual(Object.keys(plain.getSnapshot().children));
-        expect(Object.keys(after.children)).toEqual([]);
-        for (const other of [expected, stepped, plain.getSnapshot()]) {
+        for (const childless of [after, quiet.getSnapshot()]) expect(Object.keys(childless.children)).toEqual([]);
+        for (const other of [expected, stepped, plain.getSnapshot(), quiet.getSnapshot()]) {
           expect(plainMachine(after)).toEqual(plainMachine(other));
           expect(after.can({ type: 'turn_completed' } as SessionEvent)).toBe(
             other.can({ type: 'turn_completed' } as SessionEvent),
@@ -163,7 +165,7 @@ describe('live = replay = snapshot + tail (I4)', () => {
         for (const event of commits.slice(cut).flatMap(({ events }) => events)) {
           actor.send(event);
           if (event.type === 'turn_started') begun.push(`${event.turn.id}/${event.attempt}`);
-          if (event.type === 'turn_resumed' || event.type === 'approval_resolved' || event.type === 'client_results_received')
+          if (event.type === 'turn_resumed' || answersTurn(event) || event.type === 'client_results_received')
             begun.push(`${event.turn.id}/${event.turn.attempt}`);
           if (actor.getSnapshot().value !== 'running') expect([...running]).toEqual([]);
           expect(running.size).toBeLessThanOrEqual(1);
@@ -216,6 +218,9 @@ describe('the index row', () => {
           rev: commit.rev,
           updatedAt: commit.at,
         });
+        expect(row?.questions?.map(({ approvalId }) => approvalId) ?? []).toEqual(
+          context.questions.map(({ approvalId }) => approvalId),
+        );
         const again = commits.slice(0, index + 1).map((earlier) => summarizer(row, earlier));
         expect(again.every((same) => same === row)).toBe(true);
       }

@@ -24,6 +24,10 @@ export interface History {
   readonly writes: ReadonlyMap<string, number>;
   readonly damages: readonly Damage[];
   readonly rollbacks: readonly Rollback[];
+  /** At most one: `livesOf` makes two histories of it. */
+  readonly losses: readonly Loss[];
+  /** It ends in the middle of everything: nothing of it has to come to an end. */
+  readonly isCut?: true;
   readonly residents: readonly { readonly host: string; readonly resident: number; readonly limit: number }[];
   /** The session index at the end; `null` when there is none. */
   readonly index: readonly IndexRow[] | null;
@@ -41,6 +45,8 @@ export interface Sent {
   acknowledged: boolean;
   /** Place among the acknowledgements of its client for its key; `null` when the client did not wait for it before it went on. */
   order: number | null;
+  /** What had been recorded of it is lost: that it was acknowledged before counts no longer. */
+  isLost?: true;
 }
 
 /** An outcome that a host told somebody. */
@@ -96,6 +102,18 @@ export interface Rollback {
   readonly written: readonly RecordedCommit[];
   /** What readers got of the copy, and where each stood before that. */
   readonly reads: readonly { readonly reader: string; readonly after: number; readonly seq: number; readonly id: string }[];
+}
+
+/** The end of the log is lost, and a person has accepted that (I13). */
+export interface Loss {
+  /** The last commit that is left. */
+  readonly to: number;
+  /** The log had reached this one. */
+  readonly at: number;
+  /** The log as it had been. */
+  readonly log: readonly RecordedCommit[];
+  /** The processes that had seen it. */
+  readonly sawIt: ReadonlySet<string>;
 }
 
 /** The damages with the position at which a person had decided about each: before it the session is read-only (F13). */

@@ -15,6 +15,8 @@ const { values } = parseArgs({
     damage: { type: 'boolean', default: false },
     /** The log goes back to an older copy for a while. */
     rollback: { type: 'boolean', default: false },
+    /** The end of the log is lost, and a person accepts that. */
+    loss: { type: 'boolean', default: false },
   },
 });
 
@@ -24,6 +26,7 @@ const { failed, runs, table } = await runSeeds(Number(values.from), Number(value
     steps: Number(values.steps),
     ...(values.damage && { store: 'damaged' }),
     ...(values.rollback && { store: 'rolled back' }),
+    ...(values.loss && { store: 'lost' }),
     ...withoutMechanism(values.without),
   },
   mostFailures: Number(values.failures),

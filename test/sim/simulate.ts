@@ -55,6 +55,10 @@ export const simulate = (seed: number, change: Partial<SimOptions> = {}): Promis
     const rest = async (): Promise<void> => {
       for (let waitedMs = 0, stalledMs = 0, known = 0; stalledMs < stallMs && waitedMs < healMs; waitedMs += lookMs) {
         await clock.pass(lookMs);
+        if (world.recorder.isBack) {
+          stalledMs += lookMs;
+          continue;
+        }
         const commits = world.recorder.upToDate();
         observer.look(commits);
         if (await isAtRest()) break;

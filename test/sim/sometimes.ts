@@ -3,7 +3,7 @@ import type { SimOptions } from './world/options.ts';
 import type { World } from './world/world.ts';
 
 /** What a run must have gone through now and then: checkers that never see trouble prove nothing. Counts by name. */
-export const sometimes = ({ commits, told }: History, world: World, options: SimOptions): Record<string, number> => {
+export const sometimes = ({ commits, sent, told }: History, world: World, options: SimOptions): Record<string, number> => {
   const events = commits.flatMap((commit) => commit.events);
   const count = (type: string): number => events.filter((event) => event.type === type).length;
   const answered = (outcome: string): number => told.filter(({ answer }) => answer.outcome === outcome).length;
@@ -51,6 +51,10 @@ export const sometimes = ({ commits, told }: History, world: World, options: Sim
     outage: world.marks('outage'),
     'done came again': world.marks('done came again'),
     ...(options.store === 'rolled back' && { 'log went back': world.marks('log went back') }),
+    ...(options.store === 'lost' && {
+      'loss accepted': world.marks('loss accepted'),
+      'acknowledged and lost': sent.filter(({ isLost }) => isLost).length,
+    }),
     ...(options.store === 'damaged' && {
       'commit damaged': world.marks('commit damaged'),
       'told damaged': told.filter(({ answer }) => answer.code === 'damaged').length,

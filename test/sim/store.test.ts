@@ -10,6 +10,7 @@ const steps = 100;
 test.each<[SimOptions['store'], readonly string[]]>([
   ['damaged', ['commit damaged', 'told damaged', 'damage repaired']],
   ['rolled back', ['log went back']],
+  ['lost', ['loss accepted', 'acknowledged and lost']],
 ])('a few lives on a store that is %s break no invariant (I13, F13)', { timeout: 120_000 }, async (store, happens) => {
   const { failed, table } = await runSeeds(3, 2, { change: { store, steps } });
   expect(failed.map(reportOf).join('\n')).toBe('');
@@ -22,6 +23,10 @@ test.each([
   ['chain', /^F13 .* stands on rev /],
   ['guard', /^I13 .* was written at /],
   ['comparison', /^I13 .* read \d+ after /],
+  ['witness', /^I13 .* was written at /],
+  ['acceptance', /^I10 /],
+  ['guardedCaches', /^I1 .* told .*damaged|^I4 .* index row/],
+  ['givenUpPlaces', /^I13 .* has the sequence /],
 ])('without the %s the checkers find it broken', { timeout: 120_000 }, async (name, finding) => {
   for (let seed = 1; seed <= bound; seed++) {
     const { findings } = await simulate(seed, { steps, ...mechanisms[name] });

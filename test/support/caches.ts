@@ -1,4 +1,5 @@
 import { jetstreamManager } from '@nats-io/jetstream';
+import { InMemoryAttachments } from '../../shared/adapters/in-memory/attachments.ts';
 import { createInMemoryAuditLog } from '../../shared/adapters/in-memory/audit-log.ts';
 import { createInMemoryCustodyLog } from '../../shared/adapters/in-memory/custody-log.ts';
 import { createInMemoryDeadLetters } from '../../shared/adapters/in-memory/dead-letters.ts';
@@ -14,6 +15,7 @@ import { createPresence } from '../../shared/adapters/kv/presence.ts';
 import { createSessionIndex } from '../../shared/adapters/kv/session-index.ts';
 import { createSnapshots } from '../../shared/adapters/kv/snapshots.ts';
 import { createTokens } from '../../shared/adapters/kv/tokens.ts';
+import { openAttachments } from '../../shared/adapters/nats/attachments.ts';
 import { openAuditLog } from '../../shared/adapters/nats/audit-log.ts';
 import { inboxOf, openConnection } from '../../shared/adapters/nats/client/connection.ts';
 import { openCustodyLog } from '../../shared/adapters/nats/custody-log.ts';
@@ -38,6 +40,7 @@ import type { DeadLetters } from '../../shared/ports/dead-letters.ts';
 import type { Leases } from '../../shared/ports/leases.ts';
 import type { Live } from '../../shared/ports/live.ts';
 import type { MemoryStore } from '../../shared/ports/memory-store.ts';
+import type { Attachments } from '../../shared/ports/objects/attachments.ts';
 import type { Presence } from '../../shared/ports/presence.ts';
 import type { ResumeRequests } from '../../shared/ports/resume-requests.ts';
 import type { SessionIndex } from '../../shared/ports/session-index.ts';
@@ -62,6 +65,7 @@ export interface CacheHost {
   readonly memory: MemoryStore;
   readonly audit: AuditLog;
   readonly presence: Presence;
+  readonly attachments: Attachments;
   /** What its leases complained of. */
   readonly complaints: unknown[];
   /** Cuts it off from the broker for good, as a death does. */
@@ -96,9 +100,10 @@ const hostOver = (parts: {
   custody: CustodyLog;
   deadLetters: DeadLetters;
   audit: AuditLog;
+  attachments: Attachments;
   kill(): Promise<void>;
 }): CacheHost => {
-  const { buckets, ephemera, address, custody, deadLetters, audit, kill } = parts;
+  const { buckets, ephemera, address, custody, deadLetters, audit, attachments, kill } = parts;
   const complaints: unknown[] = [];
   return {
     snapshots: createSnapshots(buckets.snapshots),
@@ -116,6 +121,7 @@ const hostOver = (parts: {
     memory: createMemoryStore(buckets.memory, systemClock),
     audit,
     presence: createPresence(buckets.hosts, 1_000),
+    attachments,
     complaints,
     kill,
   };
@@ -150,6 +156,7 @@ export const openInMemoryCaches = async (): Promise<CacheBroker> => {
   const custody = createInMemoryCustodyLog(store());
   const deadLetters = createInMemoryDeadLetters({ clock: systemClock });
   const audit = createInMemoryAuditLog({ clock: systemClock });
+  const attachments = new InMemoryAttachments(systemClock);
   let hosts = 0;
   return {
     host: async () => {
@@ -161,6 +168,7 @@ export const openInMemoryCaches = async (): Promise<CacheBroker> => {
         custody,
         deadLetters,
         audit,
+        attachments,
         kill: async () => hostsBucket.cut(),
       });
     },
@@ -204,6 +212,7 @@ export const openNatsCaches = async (servers: string, replicas: 1 | 3): Promise<
         custody: await openCustodyLog({ connection: own, subjects, requestTimeoutMs }),
         deadLetters: await openDeadLetters({ connection: own, subjects, requestTimeoutMs }),
         audit: await openAuditLog({ connection: own, subjects, requestTimeoutMs }),
+        attachments: await openAttachments({ connection: own, prefix: subjects.prefix, clock: systemClock, requestTimeoutMs }),
         kill: () => own.close(),
       });
     },

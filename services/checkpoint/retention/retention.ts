@@ -13,8 +13,9 @@ import type { Ports } from '../../../shared/ports/index.ts';
 import { startLeasedWork, type Tenure } from '../../../shared/runtime/leased-work.ts';
 import type { Service } from '../../../shared/runtime/service.ts';
 import { archiveTranscripts } from '../../../shared/runtime/transcripts/archive.ts';
+import { AttachmentSweep, type SweepPorts } from './attachment-sweep.ts';
 
-export type RetentionPorts = Pick<Ports, 'clock' | 'events' | 'index' | 'leases' | 'commands' | 'answers' | 'audit'>;
+export type RetentionPorts = Pick<Ports, 'clock' | 'events' | 'index' | 'leases' | 'commands' | 'answers' | 'audit'> & SweepPorts;
 export interface RetentionOptions {
   readonly ports: RetentionPorts;
   readonly log: Logger;
@@ -30,13 +31,16 @@ const answerMs = 5_000;
 
 /**
  * Removes the sessions that are due from time to time (B1, B2, D10): archives each if configured, writes the audit record, then
- * deletes its key, but only if nothing has happened in it since. One process does it at a time.
+ * deletes its key, but only if nothing has happened in it since. Also removes attachments that no message refers to. One process does it at a
+ * time.
  */
 export const startRetention = ({ ports, log, member, session }: RetentionOptions): Omit<Service, 'name' | 'problems'> => {
   const { clock, index, leases } = ports;
   const { everyMinutes } = session.maintenance;
   const counts = { retention_runs_total: 0, retention_due_sessions: 0, retention_deleted_total: 0, retention_failed_total: 0 };
   let bytes = { live: 0, deleted: 0 };
+
+  const sweep = new AttachmentSweep(ports, log);
 
   const remove = async (due: DueSession): Promise<void> => {
     try {
@@ -64,6 +68,7 @@ export const startRetention = ({ ports, log, member, session }: RetentionOptions
       await clock.sleep(pauseMs, stopping);
     }
     counts.retention_runs_total += 1;
+    await sweep.run(stopping);
     await clock.sleep(everyMinutes * 60_000, stopping);
   };
 
@@ -71,6 +76,7 @@ export const startRetention = ({ ports, log, member, session }: RetentionOptions
   return {
     metrics: () => ({
       ...counts,
+      attachments_swept_total: sweep.removed,
       retention_live_bytes: bytes.live,
       retention_deleted_bytes: bytes.deleted,
       retention_active: leased.active() ? 1 : 0,

@@ -45,7 +45,11 @@ export const backUp = async (options: BackUpOptions): Promise<Manifest> => {
   const published = await PublishedMessages.start(connection, subjects, folder);
   try {
     const streams: StreamEntry[] = [];
-    for (const stream of backedUp(prefix)) streams.push(await backUpStream(options, stream, eachOf(stream)));
+    const [attachments = '', ...others] = backedUp(prefix).toReversed();
+    for (const stream of others.toReversed()) streams.push(await backUpStream(options, stream, eachOf(stream)));
+    const publishedFile = await published.end();
+    // Those of the messages that were published meanwhile, too.
+    streams.push(await backUpStream(options, attachments, undefined));
     const manifest: Manifest = {
       format: 1,
       id: uuidv7(),
@@ -55,7 +59,7 @@ export const backUp = async (options: BackUpOptions): Promise<Manifest> => {
       broker: connection.info?.version ?? 'unknown',
       startedAt,
       streams,
-      published: await published.end(),
+      published: publishedFile,
       log: log.result(),
       erasures: [...erasures],
       endedAt: now(),

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { sessionKey } from '../../../shared/domain/keys/session-key.ts';
 import { NatterError } from '../../../shared/kit/errors.ts';
-import { bucketNames, streamNames } from '../../../shared/wire/topology.ts';
+import { bucketNames, objectStoreNames, streamNames } from '../../../shared/wire/topology.ts';
 
 /** What a backup consists of. The manifest is written last: a folder without it is not a backup. */
 
@@ -61,16 +61,29 @@ const manifestFile = 'manifest.json';
 
 /**
  * The streams of a backup in the order in which they are taken: what hands a message on comes before what receives it, so that a message
- * is in at least one of them (docs/operate/backup.md).
+ * is in at least one of them (docs/operate/backup.md). Attachments are the last: they are stored before the message that refers to them.
  */
 export const backedUp = (prefix: string) => {
   const { timers, inbound, commands, events, deliveries, dead, audit } = streamNames(prefix);
   const { memory, tokens, pairings } = bucketNames(prefix);
-  return [timers, inbound, commands, `KV_${memory}`, events, deliveries, dead, `KV_${tokens}`, `KV_${pairings}`, audit];
+  return [
+    timers,
+    inbound,
+    commands,
+    `KV_${memory}`,
+    events,
+    deliveries,
+    dead,
+    `KV_${tokens}`,
+    `KV_${pairings}`,
+    audit,
+    objectStoreNames(prefix).stream,
+  ];
 };
 
 /** Whether backups of older versions have no such stream. */
-export const isOfLaterVersions = (prefix: string, stream: string): boolean => stream === `KV_${bucketNames(prefix).pairings}`;
+export const isOfLaterVersions = (prefix: string, stream: string): boolean =>
+  [`KV_${bucketNames(prefix).pairings}`, objectStoreNames(prefix).stream].includes(stream);
 
 const digestOf = (manifest: Manifest): string => createHash('sha256').update(JSON.stringify(manifest)).digest('hex');
 

@@ -14,6 +14,7 @@ import type { Topology } from '../../../shared/wire/topology.ts';
 import { type BrokerAddress, topologyFor, withBroker } from './broker.ts';
 import { findLoss } from './log-loss.ts';
 import { findQueueLosses } from './queue-loss.ts';
+import { logResources } from './with-log.ts';
 
 /** What the broker has, compared with what it should have. */
 export interface BrokerReport extends SystemReport {
@@ -88,7 +89,7 @@ const contents = async (
 ): Promise<SystemReport & Pick<BrokerReport, 'losses' | 'tokens'>> => {
   const ports = await openNats(config, { name: 'natter doctor', clock: systemClock, ...address });
   try {
-    const losses = (await findLoss({ config, connection, ports }))?.problems ?? [];
+    const losses = (await findLoss(await logResources(config, connection, ports)))?.problems ?? [];
     const lostQueues = await findQueueLosses({ config, connection });
     const issued = await ports.tokens.watch();
     const report = await systemReport(ports);

@@ -1,22 +1,14 @@
-import type { NatsConnection } from '@nats-io/transport-node';
-import { createWritersWitness, type WritersWitness } from '../../../shared/adapters/kv/guards/writers-witness.ts';
-import { createIndexRepair } from '../../../shared/adapters/kv/index-repair.ts';
-import { dropSnapshots } from '../../../shared/adapters/nats/drop-snapshots.ts';
-import { giveUpPlaces } from '../../../shared/adapters/nats/give-up.ts';
-import { openKvStore } from '../../../shared/adapters/nats/kv-store.ts';
-import { openNats } from '../../../shared/adapters/nats/open.ts';
+import type { WritersWitness } from '../../../shared/adapters/kv/guards/writers-witness.ts';
+import type { IndexRepair } from '../../../shared/adapters/kv/index-repair.ts';
 import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
 import type { IndexRow } from '../../../shared/domain/projections/index-row.ts';
 import { summarize } from '../../../shared/domain/projections/summary.ts';
 import { type LogWitness, nothingSeen, regression } from '../../../shared/domain/session/log-witness.ts';
-import { systemClock } from '../../../shared/kit/clock.ts';
 import { hasCode } from '../../../shared/kit/errors.ts';
+import type { Cursors } from '../../../shared/ports/cursors.ts';
 import type { EventLog } from '../../../shared/ports/event-log.ts';
 import type { Ports } from '../../../shared/ports/index.ts';
-import type { Config } from '../../../shared/runtime/config/load.ts';
-import { subjectsUnder } from '../../../shared/wire/subjects.ts';
-import { bucketNames } from '../../../shared/wire/topology.ts';
-import { type BrokerAddress, withBroker } from './broker.ts';
+import type { MemoryStore } from '../../../shared/ports/memory-store.ts';
 
 /** What the log has lost, as far as anything remembers it (I13). */
 export interface LogLoss {
@@ -41,33 +33,26 @@ export interface Acceptance {
   readonly actor: string;
   readonly reason: string;
 }
-export interface LogResources {
-  readonly config: Config;
-  readonly connection: NatsConnection;
-  readonly ports: Ports;
+
+/** What a loss is judged and accepted with; the simulator has it in memory. */
+export interface LossTools {
+  readonly ports: Pick<Ports, 'audit' | 'clock' | 'events' | 'index'>;
+  /** Of a process these are not written while the log went back. */
+  readonly cursors: Cursors;
+  readonly memory: Pick<MemoryStore, 'position' | 'reset'>;
+  readonly witness: WritersWitness;
+  readonly indexRepair: IndexRepair;
+  /** Removes the snapshots of all sessions. Throws `NatterError('unavailable')`, as everything here. */
+  dropSnapshots(): Promise<void>;
+  /** Makes the log, which ends at `after`, end at `through` at least. */
+  giveUpPlaces(after: number, through: number): Promise<void>;
 }
 
-/** Opens what a loss is judged and accepted with, for `work`. Throws `NatterError('unavailable')` if the broker cannot be reached. */
-export const withLog = <T>(config: Config, address: BrokerAddress, work: (resources: LogResources) => Promise<T>): Promise<T> =>
-  withBroker(config, address, 'natter log', async (connection) => {
-    const ports = await openNats(config, { ...address, name: 'natter log', clock: systemClock });
-    try {
-      return await work({ config, connection, ports });
-    } finally {
-      await ports.close();
-    }
-  });
-
-const bucketOf = ({ config, connection }: Omit<LogResources, 'ports'>, name: 'witness' | 'index') =>
-  openKvStore({ connection, bucket: bucketNames(config.prefix)[name], requestTimeoutMs: config.nats.requestTimeoutMs });
-const witnessOf = async (resources: Omit<LogResources, 'ports'>): Promise<WritersWitness> =>
-  createWritersWitness(await bucketOf(resources, 'witness'));
-
 /** Compares the log with everything that remembers it; `null` if it has all of that. */
-export const findLoss = async (resources: LogResources): Promise<LogLoss | null> => {
-  const { events, index } = resources.ports;
+export const findLoss = async (tools: LossTools): Promise<LogLoss | null> => {
+  const { events, index } = tools.ports;
   const { lastSeq } = await events.info();
-  const witnesses = await witnessesOf(resources);
+  const witnesses = await witnessesOf(tools);
   const compared = await Promise.all(
     [...witnesses].map(async ([name, seen]) => ({ name, seen, view: await events.view(seen.seq) })),
   );
@@ -88,9 +73,8 @@ export const findLoss = async (resources: LogResources): Promise<LogLoss | null>
   return { problems, lastSeq, keptThrough, reached, sessions: ahead.map(({ key }) => key) };
 };
 
-const witnessesOf = async (resources: LogResources): Promise<Map<string, LogWitness>> => {
-  const { cursors, index, memory } = resources.ports;
-  const writers = await (await witnessOf(resources)).read();
+const witnessesOf = async ({ ports: { index }, cursors, memory, witness }: LossTools): Promise<Map<string, LogWitness>> => {
+  const writers = await witness.read();
   const positions = { index: await index.position(), memory: await memory.position() };
   return new Map<string, LogWitness>([
     ['the session hosts', writers],
@@ -104,26 +88,24 @@ const witnessesOf = async (resources: LogResources): Promise<Map<string, LogWitn
  * First it is recorded in the audit trail. After a failure at any point the log still counts as gone back: call it again. Resolves with the
  * last sequence that is given up.
  */
-export const acceptLoss = async (resources: LogResources, loss: LogLoss, { actor, reason }: Acceptance): Promise<number> => {
-  const { config, connection, ports } = resources;
-  const { audit, clock, cursors, events, memory } = ports;
+export const acceptLoss = async (tools: LossTools, loss: LogLoss, { actor, reason }: Acceptance): Promise<number> => {
+  const { cursors, memory, ports, witness } = tools;
+  const { audit, clock, events } = ports;
   const { keptThrough, reached } = loss;
   const through = reached + unseenMargin;
   const detail = `the log is kept up to ${keptThrough} and had reached ${reached}; ${through} is given up; reason: ${reason}`;
   await audit.append({ v: 1, at: clock.now(), kind: 'log_loss_accepted', actor, outcome: 'ok', detail });
-  const witness = await witnessOf(resources);
   // Who alone has seen the end of the log may be lowered before this is done.
   await witness.raise({ incarnation: null, seq: reached, digest: undecided, accepted: (await witness.read()).accepted });
-  await putBackIndex(resources, loss);
+  await putBackIndex(tools, loss);
   if ((await memory.position()) > keptThrough) await memory.reset();
   for (const [name, seen] of await cursors.all()) {
     const seq = Math.min(seen.seq, keptThrough);
     const { incarnation, digest } = await events.view(seq);
     await cursors.put(name, { incarnation, seq, digest });
   }
-  const { requestTimeoutMs: timeoutMs } = config.nats;
-  await dropSnapshots(connection, { prefix: config.prefix, timeoutMs });
-  await giveUpPlaces(connection, { subject: subjectsUnder(config.prefix).lost, after: loss.lastSeq, through, timeoutMs });
+  await tools.dropSnapshots();
+  await tools.giveUpPlaces(loss.lastSeq, through);
   // Last: the processes that wait for it go on.
   const { lastSeq } = await events.info();
   const { incarnation, digest } = await events.view(lastSeq);
@@ -132,11 +114,9 @@ export const acceptLoss = async (resources: LogResources, loss: LogLoss, { actor
 };
 
 /** Gives each row that is ahead of the log the state that the log has. */
-const putBackIndex = async (resources: LogResources, { sessions, keptThrough }: LogLoss): Promise<void> => {
-  const { events } = resources.ports;
-  const repair = createIndexRepair(await bucketOf(resources, 'index'));
-  for (const key of sessions) await repair.replace(key, await rowOf(events, key));
-  await repair.lower(keptThrough);
+const putBackIndex = async ({ ports, indexRepair }: LossTools, { keptThrough }: LogLoss): Promise<void> => {
+  for (const key of await indexRepair.ahead(keptThrough)) await indexRepair.replace(key, await rowOf(ports.events, key));
+  await indexRepair.lower(keptThrough);
 };
 
 const rowOf = async (events: EventLog, key: SessionKey): Promise<IndexRow | null> => {

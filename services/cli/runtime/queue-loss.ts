@@ -6,7 +6,8 @@ import { type GuardedName, guardedStreams, streamEnd } from '../../../shared/ada
 import { regression } from '../../../shared/domain/session/log-witness.ts';
 import { subjectsUnder } from '../../../shared/wire/subjects.ts';
 import { bucketNames } from '../../../shared/wire/topology.ts';
-import { type Acceptance, type LogResources, unseenMargin } from './log-loss.ts';
+import { type Acceptance, unseenMargin } from './log-loss.ts';
+import type { LogResources } from './with-log.ts';
 
 /** What a stream beside the log has lost. What became of the messages in question before, nobody can say (I13). */
 export interface QueueLoss {
@@ -17,7 +18,7 @@ export interface QueueLoss {
   /** The greatest place that was acknowledged or delivered. */
   readonly reached: number;
 }
-type Resources = Omit<LogResources, 'ports'>;
+type Resources = Pick<LogResources, 'config' | 'connection'>;
 
 const witnessOf = async ({ config, connection }: Resources, queue: QueueLoss['queue']): Promise<WritersWitness> => {
   const { requestTimeoutMs } = config.nats;

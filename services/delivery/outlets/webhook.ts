@@ -1,95 +1,50 @@
-import { createHmac } from 'node:crypto';
-import type { Clock } from '../../../shared/kit/clock.ts';
 import { errorMessage } from '../../../shared/kit/errors.ts';
-import { traceparentNow } from '../../../shared/kit/trace.ts';
-import type { FailureClass, OutboundPart, Outlet, PartLimit, SendResult } from '../../../shared/ports/outlet.ts';
-import { traceHeader } from '../../../shared/wire/cloudevents.ts';
+import type { FailureClass, OutboundPart, Outlet, PartLimit, SendResult, UnknownSend } from '../../../shared/ports/outlet.ts';
+import { fetchSigned, messageIdIn, type SignedOptions } from './webhook-request.ts';
+import { findByStatus } from './webhook-status.ts';
 
-export interface WebhookOptions {
+export interface WebhookOptions extends SignedOptions {
   readonly channel: string;
-  readonly url: string;
-  readonly secret: string;
-  readonly timeoutMs: number;
   readonly attempts: number;
   readonly idempotent: boolean;
+  /** Where the receiver says which messages it has. */
+  readonly statusUrl?: string | undefined;
   /** The longest text of one post, in `unit`; longer ones are sent in parts. */
   readonly maxCharacters?: number | undefined;
   readonly unit?: PartLimit['unit'];
-  readonly clock: Pick<Clock, 'now'>;
 }
-
-/** `v1=<hex>`: HMAC-SHA256 over `<timestamp>.<id>.<body>`, as `docs/integrate/webhooks.md` promises. */
-export const signatureOf = (secret: string, timestamp: string, id: string, body: string): string =>
-  `v1=${createHmac('sha256', secret).update(`${timestamp}.${id}.${body}`).digest('hex')}`;
-
-/**
- * The key of the Standard Webhooks signature: the bytes that a `whsec_` secret has in base64. Any other secret is the key itself, in UTF-8.
- */
-const standardKeyOf = (secret: string): Buffer => {
-  const base64 = /^whsec_([A-Za-z0-9+/]+={0,2})$/.exec(secret)?.[1];
-  return base64 === undefined ? Buffer.from(secret) : Buffer.from(base64, 'base64');
-};
-
-/** The headers of Standard Webhooks: HMAC-SHA256 over `<id>.<timestamp>.<body>`. An id of ours is made of numbers, nobody can choose it. */
-const standardHeaders = (secret: string, timestamp: string, id: string, body: string) => ({
-  'webhook-id': id,
-  'webhook-timestamp': timestamp,
-  'webhook-signature': `v1,${createHmac('sha256', standardKeyOf(secret)).update(`${id}.${timestamp}.${body}`).digest('base64')}`,
-});
 
 /** Posts each outbound as JSON to one URL. The response body is never read and redirects are not followed. */
 export const webhookOutlet = (options: WebhookOptions): Outlet => {
-  const { channel, url, secret, timeoutMs, attempts, idempotent, maxCharacters, unit = 'utf16', clock } = options;
+  const { channel, attempts, maxCharacters, unit = 'utf16', clock } = options;
   return {
     channel,
-    unknownSend: idempotent ? { by: 'key' } : { by: 'neither' },
+    unknownSend: unknownSendOf(options),
     attempts,
     ...(maxCharacters !== undefined && { limit: { maximumLength: maxCharacters, unit } }),
     async send(outbound, signal) {
-      const body = bodyOf(outbound);
-      const timestamp = String(Math.floor(clock.now() / 1_000));
-      const headers = {
-        'content-type': 'application/json',
-        'user-agent': 'natter',
-        'idempotency-key': outbound.id,
-        'natter-delivery-id': outbound.id,
-        'natter-timestamp': timestamp,
-        'natter-signature': signatureOf(secret, timestamp, outbound.id, body),
-        ...standardHeaders(secret, timestamp, outbound.id, body),
-        ...traceHeader({ traceparent: traceparentNow() }),
-      };
-      const within = limited(signal, timeoutMs);
+      const post = { method: 'POST', id: outbound.id, body: bodyOf(outbound) } as const;
       try {
-        const response = await fetch(url, { method: 'POST', body, headers, redirect: 'manual', signal: within.signal });
-        await response.body?.cancel();
-        return resultOf(response, clock.now());
+        return resultOf(await fetchSigned(options, post, signal), clock.now());
       } catch (error) {
         return resultOfError(error);
-      } finally {
-        within.clear();
       }
     },
   };
 };
 
+/** A receiver that can be asked is asked; that costs no second copy of the text. */
+const unknownSendOf = (options: WebhookOptions): UnknownSend => {
+  const { statusUrl, timeoutMs, idempotent } = options;
+  if (statusUrl === undefined) return { by: idempotent ? 'key' : 'neither' };
+  const asked = { ...options, url: statusUrl };
+  // A request that was given up may still be on its way, and in the hands of a slow receiver.
+  return { by: 'ask', settlesMs: settlesFactor * timeoutMs, find: (part, _, signal) => findByStatus(asked, part.id, signal) };
+};
+const settlesFactor = 3;
+
 const bodyOf = ({ id, key, turnId, kind, text, target, part, plain }: OutboundPart): string =>
   JSON.stringify({ id, sessionKey: key, turnId, kind, text, to: target, ...(part && { part }), ...(plain && { plain }) });
-
-/** A signal for one request, with a time limit; it leaves no listener on the long-lived one. */
-const limited = (signal: AbortSignal, timeoutMs: number) => {
-  const controller = new AbortController();
-  const abort = () => controller.abort(signal.reason);
-  const timer = setTimeout(() => controller.abort(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs);
-  if (signal.aborted) abort();
-  else signal.addEventListener('abort', abort, { once: true });
-  return {
-    signal: controller.signal,
-    clear: () => {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', abort);
-    },
-  };
-};
 
 /** Statuses that say for certain that the message was not taken, and why. Any other 4xx, and a redirect, means that nothing there takes it. */
 const refusals: Record<number, FailureClass> = {
@@ -109,12 +64,6 @@ const resultOf = ({ status, headers }: Response, now: number): SendResult => {
   const failure = refusals[status] ?? (status === 503 && retryAfter !== null ? 'transient' : null);
   if (failure !== null) return { kind: 'refused', failure, afterMs: retryAfterMs(retryAfter, now), detail };
   return status >= 500 || status === 408 ? { kind: 'unknown', detail } : { kind: 'refused', failure: 'not_found', detail };
-};
-
-/** A receiver may say what the message is called where it came to. */
-const messageIdIn = (headers: Headers): { messageId?: string } => {
-  const messageId = headers.get('natter-message-id');
-  return messageId ? { messageId } : {};
 };
 
 /** `Retry-After` is seconds or a date; 0 when it is neither. */

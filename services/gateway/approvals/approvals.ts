@@ -1,5 +1,5 @@
 import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
-import type { IndexRow } from '../../../shared/domain/projections/index-row.ts';
+import { type IndexRow, type PendingApproval, pendingIn } from '../../../shared/domain/projections/index-row.ts';
 import type { CommandOf } from '../../../shared/domain/session/commands.ts';
 import { keyFrom } from '../../../shared/runtime/session-tools/named-session.ts';
 import { holderOf } from '../access/speaker.ts';
@@ -10,12 +10,16 @@ import { Refusal } from '../http/problem.ts';
 import type { verdicts } from '../operation/verdicts.ts';
 import { keysOf } from '../sessions/list-rows.ts';
 
+/** The pending approvals of a session, newest first. */
+const shownOf = (config: GatewayContext['config'], row: IndexRow): readonly object[] => {
+  const sessionKey = keysOf(row, config).key;
+  const pending = pendingIn(row).toSorted((one, other) => other.requestedAt - one.requestedAt);
+  return pending.map((approval) => shown(sessionKey, approval));
+};
 /** A pending approval, as lists show it. */
-const shown = (config: GatewayContext['config'], { key, approval }: IndexRow): readonly object[] => {
-  if (approval === null) return [];
+const shown = (sessionKey: string, approval: PendingApproval): object => {
   const { approvalId, tool, action, asks = 'run', requestedAt, expiresAt, approvers = [], onceOnly = false } = approval;
-  const sessionKey = keysOf({ key }, config).key;
-  return [{ approvalId, sessionKey, ...(tool && { tool }), action, asks, requestedAt, expiresAt, approvers, onceOnly }];
+  return { approvalId, sessionKey, ...(tool && { tool }), action, asks, requestedAt, expiresAt, approvers, onceOnly };
 };
 /** The pending approvals of the sessions that the caller may see or answer for, newest first. */
 export const listApprovals = (
@@ -29,7 +33,7 @@ export const listApprovals = (
     withGlobal: config.session.scope === 'global',
     reach: access.approvalReach(principal),
   });
-  return { approvals: rows.flatMap((row) => shown(config, row)), nextCursor };
+  return { approvals: rows.flatMap((row) => shownOf(config, row)), nextCursor };
 };
 type Verdict = (typeof verdicts)[number];
 const meanings: Readonly<Record<Verdict, Pick<CommandOf<'resolve_approval'>, 'verdict' | 'scope'>>> = {

@@ -15,6 +15,7 @@ import type { EventFeed } from './event-feed.ts';
 import type { EventFrames } from './event-frames.ts';
 import type { LoginCodes } from './login-codes.ts';
 import type { MemoryList } from './memory-list.ts';
+import type { MessageSearch } from './message-search.ts';
 import type { GatewayMetrics } from './metrics.ts';
 import type { NewSessions } from './new-sessions.ts';
 import type { OfferedSkills } from './offered-skills.ts';
@@ -43,6 +44,7 @@ export interface GatewayContext {
   readonly sessions: SessionList;
   readonly newSessions: NewSessions;
   readonly memory: MemoryList;
+  readonly search: MessageSearch;
   readonly access: Access;
   readonly callers: Callers;
   readonly openCalls: OpenCalls;
@@ -65,6 +67,8 @@ export interface GatewayContext {
   readonly sockets: ConcurrencyQuota;
   /** For calls that fold a session's history. */
   readonly replays: ConcurrencyQuota;
+  /** For bodies with files, in bytes. */
+  readonly uploads: ConcurrencyQuota;
   /** Aborted when the gateway stops: streams end, waits answer. */
   readonly closing: AbortSignal;
   /** Why the gateway is not ready; empty: it is. */

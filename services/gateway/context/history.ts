@@ -12,7 +12,7 @@ import { afterCommit, type Cursor, formatCursor } from '../http/cursor.ts';
 /** Commits read at once while a page is filled. */
 const readCommits = 256;
 /** Commits that one call may scan; a filter with few matches gets a shorter page and continues from its cursor. */
-const scannedCommits = 10_000;
+export const scannedCommits = 10_000;
 
 /** The one answer for a session that does not exist, is deleted, or is not visible to the caller: word for word the same (A8/89). */
 export const noSuchSession = (): NatterError =>
@@ -25,11 +25,11 @@ export const lastOf = async (events: EventLog, key: SessionKey): Promise<Recorde
   return last;
 };
 
-type Picked<T> = readonly { readonly cursor: Cursor; readonly item: T }[];
+export type Picked<T> = readonly { readonly cursor: Cursor; readonly item: T }[];
 
 export interface Page<T> {
   readonly items: readonly T[];
-  /** Where the next page begins: the `after` of the next call. */
+  /** Where the next page begins: the `after` of the next call, or of a page that reads backwards its `before`. */
   readonly next: string;
   readonly more: boolean;
   /** What is lost between the items, or after the last one; of several sessions only as far as the page itself shows it. */

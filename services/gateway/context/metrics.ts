@@ -1,5 +1,5 @@
 import { Gauge, Histogram, Registry } from 'prom-client';
-import type { IndexRow } from '../../../shared/domain/projections/index-row.ts';
+import { type IndexRow, pendingIn } from '../../../shared/domain/projections/index-row.ts';
 import { deliveryService } from '../../../shared/ports/dead-letters.ts';
 import type { Ports } from '../../../shared/ports/index.ts';
 import { commitsBehind } from '../../../shared/runtime/commits-behind.ts';
@@ -61,7 +61,7 @@ export class GatewayMetrics {
     const lag = gauge('natter_index_lag_commits', 'Sequences of the log that the session index does not reflect yet.');
 
     const { clock, commands, inbound, checkpoints, deadLetters, events, index } = this.#options.ports;
-    const asked = [...this.#options.awaiting()].flatMap(({ approval }) => approval?.requestedAt ?? []);
+    const asked = [...this.#options.awaiting()].flatMap((row) => pendingIn(row).map(({ requestedAt }) => requestedAt));
     pending.set(asked.length);
     oldest.set(asked.length === 0 ? 0 : Math.max(0, clock.now() - Math.min(...asked)) / 1_000);
     await Promise.all([

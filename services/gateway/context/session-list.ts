@@ -1,6 +1,6 @@
 import { channelOfNamespace } from '../../../shared/domain/access/access.ts';
 import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
-import type { IndexRow } from '../../../shared/domain/projections/index-row.ts';
+import { type IndexRow, pendingIn } from '../../../shared/domain/projections/index-row.ts';
 import type { ListKind } from '../../../shared/domain/projections/schemas.ts';
 import { listFactsOf } from '../../../shared/domain/projections/session-row.ts';
 import type { RecordedCommit } from '../../../shared/domain/session/envelope.ts';
@@ -31,6 +31,10 @@ export interface ListOptions {
   readonly keyPrefix?: string | undefined;
   /** Only rows whose key, name, description or last message has this text, whatever its case. */
   readonly search?: string | undefined;
+  /** Only rows with this label. */
+  readonly label?: string | undefined;
+  /** Only pinned rows, or only others. */
+  readonly pinned?: boolean | undefined;
   /** Also the session `global`, for callers that show it by another name (A3/40). */
   readonly withGlobal?: boolean;
   readonly reach: Reach;
@@ -71,7 +75,7 @@ const placeOf = (cursor: string): RowPlace => {
 const facetOf = (row: IndexRow, mainKey: string): string => {
   if (row.deleted || row.generation === 0) return '';
   const { kind, channel, internal } = listFactsOf(row, mainKey);
-  const asks = row.approval === null ? '' : 'asks';
+  const asks = pendingIn(row).length === 0 ? '' : 'asks';
   return [asks, row.status, kind, internal ?? '', headOf(row.key), channel].join(' ');
 };
 
@@ -99,6 +103,11 @@ const mentions = ({ key, settings, origin, description, lastMessagePreview }: In
   [key, settings.displayName, origin.label, origin.displayName, description, lastMessagePreview].some((text) =>
     text?.toLowerCase().includes(search),
   );
+
+/** Whether a row is where people have put what is asked for (B24). */
+const isSorted = ({ settings }: IndexRow, { label, pinned }: ListOptions): boolean =>
+  (label === undefined || settings.labels?.includes(label) === true) &&
+  (pinned === undefined || pinned === (settings.pinned ?? false));
 
 /** The session index in this gateway's memory (A1, A2/17). It is a projection: where an answer must be exact, the log is read. */
 export class SessionList {
@@ -153,7 +162,8 @@ export class SessionList {
     const search = options.search?.toLowerCase();
     for (const row of this.#view.newestFirst({ after, facet, groups: reach.participants })) {
       if (row.updatedAt < since) break;
-      if (!wantsKey({ keyPrefix }, row.key) || !reach.sees(row) || (search !== undefined && !mentions(row, search))) continue;
+      if (!wantsKey({ keyPrefix }, row.key) || !isSorted(row, options) || !reach.sees(row)) continue;
+      if (search !== undefined && !mentions(row, search)) continue;
       const last = rows.at(-1);
       if (rows.length === limit && last) return { rows, nextCursor: cursorOf(last) };
       rows.push(row);
@@ -163,7 +173,7 @@ export class SessionList {
 
   /** The session in which this approval is pending (A5/62). */
   awaiting(approvalId: string): SessionKey | undefined {
-    for (const row of this.allAwaiting()) if (row.approval?.approvalId === approvalId) return row.key;
+    for (const row of this.allAwaiting()) if (pendingIn(row).some((open) => open.approvalId === approvalId)) return row.key;
     return undefined;
   }
 
@@ -188,12 +198,13 @@ export class SessionList {
   counts(): SessionCounts {
     const sessions = { idle: 0, running: 0, awaiting_approval: 0, awaiting_results: 0, inactive: 0 };
     let [pending, oldestAt]: [number, number | null] = [0, null];
-    for (const { deleted, generation, status, approval } of this.#view?.rows() ?? []) {
-      if (deleted || generation === 0) continue;
-      sessions[status] += 1;
-      if (approval === null) continue;
-      pending += 1;
-      oldestAt = Math.min(oldestAt ?? approval.requestedAt, approval.requestedAt);
+    for (const row of this.#view?.rows() ?? []) {
+      if (row.deleted || row.generation === 0) continue;
+      sessions[row.status] += 1;
+      for (const { requestedAt } of pendingIn(row)) {
+        pending += 1;
+        oldestAt = Math.min(oldestAt ?? requestedAt, requestedAt);
+      }
     }
     return { sessions, approvals: { pending, oldestAt } };
   }

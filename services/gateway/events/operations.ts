@@ -3,12 +3,21 @@ import { sessionsHistoryParameters, sessionsSendParameters } from '../../../shar
 import { eventTypes } from '../../../shared/domain/session/events.ts';
 import { limits } from '../../../shared/kit/limits.ts';
 import { keyFrom } from '../../../shared/runtime/session-tools/named-session.ts';
-import { afterParameter, flagParameter, limitParameter, prefixParameter, typesParameter } from '../http/input.ts';
+import { beginning } from '../http/cursor.ts';
+import {
+  afterParameter,
+  beforeParameter,
+  flagParameter,
+  limitParameter,
+  oneDirection,
+  prefixParameter,
+  typesParameter,
+} from '../http/input.ts';
 import { type Call, type Operation, operation, readOnly, tool } from '../operation/operation.ts';
 import * as results from '../operation/results.ts';
 import { route, sessionRoute } from '../operation/route.ts';
 import * as samples from '../operation/samples.ts';
-import { eventPage } from './event-page.ts';
+import { eventPage, eventsBack } from './event-page.ts';
 import { type EventRequest, streamEvents } from './stream-events.ts';
 import { waitForEvents } from './wait-for-events.ts';
 
@@ -16,6 +25,7 @@ import { waitForEvents } from './wait-for-events.ts';
 
 const allQuery = z.object({
   after: afterParameter.optional(),
+  before: beforeParameter.optional(),
   limit: limitParameter(100),
   type: typesParameter,
   key: prefixParameter,
@@ -36,29 +46,36 @@ const waitParameters = z.strictObject({
 const stream = 'text/event-stream';
 
 const readPage = async ({ context, caller: { principal } }: Call, request: EventRequest) => {
-  const { key, after = { seq: 0, index: -1 } } = request;
-  const seen = key ? (await context.access.read(principal, key)).after : 0;
-  const { items: events, next, more, gaps } = await eventPage(context, principal, seen, { ...request, after });
-  return { events, next, more, gaps };
+  const { key, after = beginning, before } = request;
+  oneDirection(request.after, before);
+  const admission = key && (await context.access.read(principal, key));
+  const seen = admission?.after ?? 0;
+  const last = async () => admission?.row ?? { seq: (await context.ports.events.info()).lastSeq, rev: Number.POSITIVE_INFINITY };
+  const { items: events, ...page } = await (before === undefined
+    ? eventPage(context, principal, seen, { ...request, after })
+    : eventsBack(context, principal, { seen, last: await last() }, { ...request, before }));
+  return { events, ...page };
 };
 
 export const eventOperations: readonly Operation[] = [
   operation(readPage, {
     ...{ id: 'readEvents', tag: 'events', changes: 'nothing' },
-    summary: 'Returns a page of events of all visible sessions, or streams them with `Accept: text/event-stream`',
+    summary:
+      'Returns a page of events of all visible sessions (with `before`, newest first), or streams them with `Accept: text/event-stream`',
     http: route({
       ...{ method: 'get', path: '/v1/events', query: allQuery, headers: ['Last-Event-ID'], takesTicket: true },
       answers: { 200: [results.events, stream] },
       examples: { answer: { events: [samples.event], ...samples.page } },
-      input: ({ query: { after, limit, type: types, key: keyPrefix } }) => ({
-        ...{ filter: { types, keyPrefix }, after, limit, deltas: false },
+      input: ({ query: { type: types, key: keyPrefix, ...query } }) => ({
+        ...{ filter: { types, keyPrefix }, after: undefined, deltas: false, ...query },
       }),
       stream: streamEvents,
     }),
   }),
   operation(readPage, {
     ...{ id: 'readSessionEvents', tag: 'events', changes: 'nothing' },
-    summary: 'Returns a page of events of a session, or streams them with `Accept: text/event-stream`',
+    summary:
+      'Returns a page of events of a session (with `before`, newest first), or streams them with `Accept: text/event-stream`',
     http: sessionRoute({
       ...{ method: 'get', path: '/events', query: sessionQuery, headers: ['Last-Event-ID'], takesTicket: true },
       answers: { 200: [results.events, stream] },

@@ -13,6 +13,8 @@ export interface EventRequest {
   readonly key?: SessionKey;
   readonly filter: EventFilter;
   readonly after: Cursor | undefined;
+  /** Of a page that is read backwards; not for a stream. */
+  readonly before?: Cursor | 'end' | undefined;
   readonly limit: number;
   /** Live text too. */
   readonly deltas: boolean;
@@ -50,6 +52,8 @@ export const streamEvents = async (
   const { ports, access, streams, sseFrames: frames, log, closing } = context;
   const { principal, actor } = request;
   const { key, filter, deltas } = wanted;
+  if (wanted.before !== undefined)
+    throw new NatterError('invalid', 'before: is not for a stream; use "after"', { field: 'before' });
   const seen = key ? await access.enter(principal, key) : 0;
   let cursor = await beginning(context, request, wanted.after);
   const closed = streams.acquire(actor);

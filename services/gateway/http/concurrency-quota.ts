@@ -23,12 +23,13 @@ export class ConcurrencyQuota {
     return this.#total;
   }
 
-  /** Counts one use by the actor until the returned function is called, once. Throws `NatterError('overloaded')`. */
-  acquire(actor: string): () => void {
+  /** Counts a use by the actor, or `size` of them, until the returned function is called, once. Throws `NatterError('overloaded')`. */
+  acquire(actor: string, size = 1): () => void {
     const own = this.#inUse.get(actor) ?? 0;
-    if (this.#total >= this.#limits.all || own >= this.#limits.each) throw new NatterError('overloaded', this.#exhausted);
-    this.#count(actor, 1);
-    return () => this.#count(actor, -1);
+    if (this.#total + size > this.#limits.all || own + size > this.#limits.each)
+      throw new NatterError('overloaded', this.#exhausted);
+    this.#count(actor, size);
+    return () => this.#count(actor, -size);
   }
 
   #count(actor: string, change: number): void {

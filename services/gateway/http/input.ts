@@ -109,6 +109,26 @@ export const afterParameter = z
   })
   .meta({ pattern: '^\\d{1,15}(\\.\\d{1,6})?$', description: 'after this commit, or after this event of it' });
 
+/** `before=SEQ`, `before=SEQ.INDEX` or `before=end`: a page is read backwards, newest first. */
+export const beforeParameter = z
+  .string('give it once')
+  .transform((text, context): Cursor | 'end' => {
+    if (text === 'end') return text;
+    const cursor = parseCursor(text);
+    if (cursor) return Number.isFinite(cursor.index) ? cursor : { seq: cursor.seq, index: 0 };
+    context.addIssue({ code: 'custom', message: 'use "end", or SEQ or SEQ.INDEX as in an event\'s id, such as "17" or "17.2"' });
+    return z.NEVER;
+  })
+  .meta({
+    pattern: '^(end|\\d{1,15}(\\.\\d{1,6})?)$',
+    description:
+      'newest first: what is in front of this commit or event, or of the end; `next` is then the `before` of the next page',
+  });
+/** Throws `NatterError('invalid')` if a page is asked for in both directions. */
+export const oneDirection = (after: Cursor | undefined, before: Cursor | 'end' | undefined): void => {
+  if (after !== undefined && before !== undefined) throw invalid('before', 'is not for a page with "after"; give one of them');
+};
+
 /** `wait=SECONDS`; 0 means no wait (A10/118). */
 export const waitParameter = z
   .string('give it once')
@@ -132,12 +152,11 @@ export const sequenceParameter = wholeNumber.meta({ type: 'integer', minimum: 0 
 
 export const minutesParameter = wholeNumber.pipe(z.int().min(1)).meta({ type: 'integer', minimum: 1 });
 
+const flag = z.enum(['0', '1', 'true', 'false'], 'use 1 or 0').transform((text) => text === '1' || text === 'true');
 /** `name=1`; also `true`, `0` and `false`. */
-export const flagParameter = z
-  .enum(['0', '1', 'true', 'false'], 'use 1 or 0')
-  .transform((text) => text === '1' || text === 'true')
-  .default(false)
-  .meta({ default: '0' });
+export const flagParameter = flag.default(false).meta({ default: '0' });
+/** The same, where to leave it out means neither. */
+export const choiceParameter = flag.optional();
 
 /** `type=…`, repeatable: an allow-list, so that neither a wildcard nor an internal XState type has a meaning here. */
 export const typesParameter = z

@@ -2,6 +2,8 @@ import { createHash } from 'node:crypto';
 import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
 import { nextResetOf } from '../../../shared/domain/reset/reset.ts';
 import { speakerOf } from '../access/speaker.ts';
+import type { IncomingFile } from '../attachments/incoming-file.ts';
+import { withKeptFiles } from '../attachments/keep-files.ts';
 import { type Caller, envelopeOf, idempotentIdOf, occasionFor } from '../commands/envelope.ts';
 import type { GatewayContext } from '../context/gateway-context.ts';
 import { submitCommand } from './submit-message.ts';
@@ -12,6 +14,7 @@ export interface Background {
   readonly text: string;
   /** Without one, the same text is added once per generation, and again when it is far back. */
   readonly idempotencyKey: string | undefined;
+  readonly files?: readonly IncomingFile[];
   readonly signal: AbortSignal;
 }
 
@@ -19,7 +22,7 @@ export interface Background {
 export const appendContext = async (
   context: GatewayContext,
   caller: Caller,
-  { key, text, idempotencyKey, signal }: Background,
+  { key, text, idempotencyKey, files, signal }: Background,
 ): Promise<void> => {
   const { access, config, ports } = context;
   const seen = await access.enter(caller.principal, key);
@@ -36,7 +39,7 @@ export const appendContext = async (
     at,
     data: { type: 'append_message', ...occasionFor(config, key, at), message },
   });
-  await submitCommand(context, envelope, { waitMs: 0, signal, seen });
+  await submitCommand(context, await withKeptFiles(context, envelope, files), { waitMs: 0, signal, seen });
 };
 
 const hashOf = (parts: readonly unknown[]): string => createHash('sha256').update(JSON.stringify(parts)).digest('base64url');

@@ -5,7 +5,8 @@ import {
   sessionsSendParameters,
   sessionsSendResult,
 } from '../../../shared/domain/projections/schemas.ts';
-import { afterParameter, limitParameter, waitParameter } from '../http/input.ts';
+import { limits } from '../../../shared/kit/limits.ts';
+import { afterParameter, beforeParameter, limitParameter, waitParameter } from '../http/input.ts';
 import { acting, method, type Operation, operation, readOnly, tool } from '../operation/operation.ts';
 import * as results from '../operation/results.ts';
 import { route, sessionRoute } from '../operation/route.ts';
@@ -14,12 +15,17 @@ import { sessionsHistory } from './history.ts';
 import { postBody, postMessage } from './post-message.ts';
 import { readMessages } from './read-messages.ts';
 import { receiveEnvelope, strictEnvelope } from './receive-envelope.ts';
+import { searchMessages } from './search-messages.ts';
 import { chatSend, sessionsSend } from './send.ts';
 
 /** Messages: on their way in, from platforms, people and programs, and as they are recorded. */
 
 const postQuery = z.object({ wait: waitParameter });
-const listQuery = z.object({ after: afterParameter.optional(), limit: limitParameter(100) });
+const listQuery = z.object({
+  after: afterParameter.optional(),
+  before: beforeParameter.optional(),
+  limit: limitParameter(100),
+});
 
 const idempotencyKey = z
   .string()
@@ -31,6 +37,17 @@ const agentParameters = sessionsSendParameters.extend({
   timeoutSeconds: sessionsSendParameters.shape.timeoutSeconds.unwrap().default(0),
 });
 const historyParameters = sessionsHistoryParameters.extend({ includeTools: z.boolean().default(true) });
+
+const query = z.string('give it once').trim().min(1, 'is empty; use some words').max(limits.memoryQueryCharacters);
+const searchQuery = z.object({ q: query, limit: limitParameter(50) });
+const searchParameters = z.strictObject({
+  query,
+  limit: z
+    .int()
+    .min(1)
+    .transform((count) => Math.min(count, limits.pageRows))
+    .default(50),
+});
 
 const reading = ['not_found', 'quarantined', 'damaged'] as const;
 
@@ -57,6 +74,7 @@ export const messageOperations: readonly Operation[] = [
     summary: 'Posts a message, and optionally waits for the answer',
     http: sessionRoute({
       ...{ method: 'post', path: '/messages', query: postQuery, headers: ['Idempotency-Key', 'If-Match'], body: postBody },
+      takesFiles: true,
       answers: { 200: results.begunRun, 202: results.begunRun },
       examples: { body: { text: 'Is the build green?' }, answer: samples.runSample },
       problems: [...reading, 'forbidden', 'precondition_failed', 'refused'],
@@ -66,7 +84,7 @@ export const messageOperations: readonly Operation[] = [
   }),
   operation(readMessages, {
     ...{ id: 'readMessages', tag: 'messages', changes: 'nothing' },
-    summary: 'Pages the messages of a session, oldest first',
+    summary: 'Pages the messages of a session, oldest first; with `before`, newest first',
     http: sessionRoute({
       ...{ method: 'get', path: '/messages', query: listQuery },
       answers: { 200: results.messagesResult },
@@ -91,6 +109,27 @@ export const messageOperations: readonly Operation[] = [
       problems: reading,
       input: ({ key, query }) => ({ key, ...query }),
     }),
+  }),
+  operation(searchMessages, {
+    ...{ id: 'searchMessages', tag: 'messages', changes: 'nothing' },
+    summary: 'Searches what was said in the sessions that the caller may see',
+    http: route({
+      ...{ method: 'get', path: '/v1/search', query: searchQuery },
+      answers: { 200: results.messagesFound },
+      examples: {
+        answer: {
+          messages: [
+            {
+              ...{ key: samples.key, shownKey: 'main', id: '41.0', seq: 41, at: samples.at, role: 'user' },
+              excerpt: 'Is the build green?',
+            },
+          ],
+          ...{ since: 0, complete: true },
+        },
+      },
+      input: ({ query: { q, limit } }) => ({ query: q, limit }),
+    }),
+    rpc: method({ name: 'messages.search', parameters: searchParameters, input: (given) => given }),
   }),
   operation(sessionsHistory, {
     ...{ id: 'readHistory', tag: 'messages', changes: 'nothing' },

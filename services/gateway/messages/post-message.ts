@@ -7,6 +7,8 @@ import { deliveryTarget, message, sender } from '../../../shared/domain/values/t
 import { NatterError } from '../../../shared/kit/errors.ts';
 import { limits } from '../../../shared/kit/limits.ts';
 import { checkSaid, speakerOf } from '../access/speaker.ts';
+import { incomingAttachments } from '../attachments/incoming-attachment.ts';
+import { checkFiles, withKeptFiles } from '../attachments/keep-files.ts';
 import { type Caller, commandIdOf, envelopeOf, occasionFor } from '../commands/envelope.ts';
 import type { GatewayContext } from '../context/gateway-context.ts';
 import { timeField } from '../http/input.ts';
@@ -28,8 +30,8 @@ export const postBody = z.strictObject({
   /** `false`: a text such as `/new` goes to the model as it is (A11). */
   commands: z.boolean().default(true),
   sendAt: timeField.optional(),
+  attachments: incomingAttachments.optional(),
 });
-
 export interface MessagePost {
   readonly key: SessionKey;
   readonly body: z.infer<typeof postBody>;
@@ -95,6 +97,9 @@ const schedule = async (context: GatewayContext, envelope: CommandEnvelope) => {
 export const postMessage = async ({ context, caller, signal }: Call, post: MessagePost) => {
   const { access, ports } = context;
   const { key, body, waitMs, condition } = post;
+  checkFiles(context.config, body.attachments ?? [], 'attachments');
+  if (Buffer.byteLength(body.text) >= limits.commandBytes)
+    throw new NatterError('too_large', `text: has ${limits.commandBytes / 1_024} kB or more; send less`, { field: 'text' });
   const envelope = await commandOf(context, caller, post, ports.clock.now());
   const seen = await access.enter(caller.principal, key);
   if (body.queue === 'interrupt') await access.permitControl(caller.principal, key, 'interrupting a turn of');
@@ -106,9 +111,14 @@ export const postMessage = async ({ context, caller, signal }: Call, post: Messa
         field: 'if-match',
       });
     if (waitMs > 0) throw new NatterError('invalid', 'wait: cannot wait for a message with "sendAt"', { field: 'wait' });
+    if (body.attachments !== undefined && body.attachments.length > 0)
+      throw new NatterError('invalid', 'attachments: are not kept for a message with "sendAt"; send them when it is due', {
+        field: 'attachments',
+      });
     return schedule(context, envelope);
   }
   if (envelope.data.type === 'post_message') await refuseWhenFull(context, key, envelope.data);
-  const { run, duplicate } = await submitCommand(context, { ...envelope, ...when }, { waitMs, signal, seen });
+  const kept = await withKeptFiles(context, { ...envelope, ...when }, body.attachments);
+  const { run, duplicate } = await submitCommand(context, kept, { waitMs, signal, seen });
   return waitMs > 0 ? run : { ...run, duplicate };
 };

@@ -6,20 +6,29 @@ import type { SessionEvent } from '../../../shared/domain/session/events.ts';
 import { orQuarantined } from '../../../shared/kit/or-quarantined.ts';
 import type { GatewayContext } from '../context/gateway-context.ts';
 import { pageOf } from '../context/history.ts';
-import { type Cursor, isAfter, logPosition } from '../http/cursor.ts';
+import { pageBack } from '../context/history-back.ts';
+import { beginning, type Cursor, isAfter, logPosition } from '../http/cursor.ts';
+import { oneDirection } from '../http/input.ts';
 import type { Call } from '../operation/operation.ts';
 
 export interface MessageRange {
   readonly key: SessionKey;
   readonly after?: Cursor | undefined;
+  readonly before?: Cursor | 'end' | undefined;
   readonly limit: number;
 }
 
-/** A page of what was said in a session that the caller may see, oldest first. */
-export const readMessages = async ({ context, caller }: Call, { key, after = { seq: 0, index: -1 }, limit }: MessageRange) => {
+/** A page of what was said in a session that the caller may see, oldest first, or newest first in front of `before`. */
+export const readMessages = async ({ context, caller }: Call, { key, before, limit, ...given }: MessageRange) => {
+  oneDirection(given.after, before);
+  const { events } = context.ports;
+  const { after = beginning } = given;
   const seen = await context.access.read(caller.principal, key);
   const from = Math.max(seen.after, logPosition(after));
-  const page = await pageOf(context.ports.events, { after, limit, from, key }, (commit) => messagesAfter(after, commit));
+  const pick = (commit: RecordedCommit) => messagesAfter(after, commit);
+  const page = await (before === undefined
+    ? pageOf(events, { after, limit, from, key }, pick)
+    : pageBack(events, { before, limit, from, key, last: seen.row }, pick));
   const messages = await revised(context, key, page.items, seen.row.revisions ?? []);
   return { messages, next: page.next, more: page.more };
 };

@@ -13,6 +13,8 @@ import { NatterError } from '../../../shared/kit/errors.ts';
 import { limits } from '../../../shared/kit/limits.ts';
 import { refuseWhenDenied } from '../../../shared/runtime/session-tools/sending.ts';
 import { speakerOf } from '../access/speaker.ts';
+import type { IncomingFile } from '../attachments/incoming-file.ts';
+import { checkFiles, withKeptFiles } from '../attachments/keep-files.ts';
 import { type Caller, envelopeOf, idempotentIdOf } from '../commands/envelope.ts';
 import { sendEnvelope } from '../commands/send-command.ts';
 import type { GatewayContext } from '../context/gateway-context.ts';
@@ -32,6 +34,9 @@ export interface MessageSubmission {
   /** What its program asks of the model besides, and where it stands in that program's conversation. */
   readonly client?: Message['client'];
   readonly thread?: string | undefined;
+  /** Files that came with it; `field` is where. */
+  readonly files?: readonly IncomingFile[] | undefined;
+  readonly field?: string | undefined;
   /** How long to wait for the answer, ms; 0: not at all. */
   readonly waitMs: number;
   /** Ends the wait, never the run. */
@@ -69,15 +74,16 @@ const admitted = async (
   submission: MessageSubmission,
 ): Promise<{ envelope: CommandEnvelope; seen: number }> => {
   const { access } = context;
-  const { key } = submission;
+  const { key, files = [], field = 'attachments' } = submission;
   const seen = await access.enter(caller.principal, key);
   context.newSessions.enter(caller, key);
+  checkFiles(context.config, files, field);
   const envelope = await envelopeFor(context, caller, submission);
   const row = await context.sessions.get(key);
   // A chat command such as `/new hello` carries a message too.
   if ('message' in envelope.data) refuseWhenDenied(context.config, key, row);
   if (envelope.data.type === 'post_message') refuseFull(row, envelope.data);
-  return { envelope, seen };
+  return { envelope: await withKeptFiles(context, envelope, files), seen };
 };
 
 /** `duplicate`: the broker already had the command. */

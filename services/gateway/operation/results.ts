@@ -13,7 +13,10 @@ import { verdicts } from './verdicts.ts';
 const id = z.string();
 const seq = z.int().min(0);
 const failure = z.object({ code: z.string(), message: z.string() });
-const page = { next: z.string().describe('the `after` of the next page'), more: z.boolean() };
+const page = {
+  next: z.string().describe('the `after` of the next page; of a page read backwards, its `before`'),
+  more: z.boolean(),
+};
 const nextCursor = z.string().nullable().describe('the `cursor` of the next page; `null`: there is none');
 
 export const problem = z
@@ -98,6 +101,18 @@ export const messagesResult = z.object({
     }),
   ),
   ...page,
+});
+
+export const messagesFound = z.object({
+  messages: z.array(
+    z.object({
+      ...{ key: id, shownKey: id, id: id.describe('of its event'), seq, at: z.number() },
+      role: z.enum(['user', 'assistant']),
+      excerpt: z.string(),
+    }),
+  ),
+  since: seq.describe('older messages were not searched; 0: all were'),
+  complete: z.boolean().describe('whether all was searched that had been said by then'),
 });
 
 const gap = z

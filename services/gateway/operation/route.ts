@@ -35,6 +35,8 @@ export interface RouteDescription {
   readonly answers: Readonly<Record<number, z.ZodType | readonly (z.ZodType | string)[]>>;
   /** Besides those that every call may be answered with. */
   readonly problems?: readonly ProblemCode[] | undefined;
+  /** Its body may have files, and so be larger than others. */
+  readonly takesFiles?: true | undefined;
   /** Answers without a token. */
   readonly isOpen?: true | undefined;
   /** An event stream that a ticket opens. */

@@ -1,4 +1,5 @@
 import { approvalOperations } from '../approvals/operations.ts';
+import { attachmentOperations } from '../attachments/operations.ts';
 import { auditOperations } from '../audit/operations.ts';
 import { deadLetterOperations } from '../dead-letters/operations.ts';
 import { deliveryOperations } from '../deliveries/operations.ts';
@@ -28,6 +29,7 @@ export const capabilities: readonly Operation[] = [
   ...approvalOperations,
   ...memoryOperations,
   ...messageOperations,
+  ...attachmentOperations,
   ...runOperations,
   ...tokenOperations,
   ...pageOperations,

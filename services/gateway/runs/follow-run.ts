@@ -5,6 +5,7 @@ import type { ClientRequest } from '../../../shared/domain/values/client-request
 import { NatterError } from '../../../shared/kit/errors.ts';
 import { limits } from '../../../shared/kit/limits.ts';
 import { type ApprovalAnswer, resolveApproval, unknownApproval } from '../approvals/approvals.ts';
+import type { IncomingFile } from '../attachments/incoming-file.ts';
 import { type Caller, idempotentIdOf } from '../commands/envelope.ts';
 import type { GatewayContext } from '../context/gateway-context.ts';
 import { noSuchSession } from '../context/history.ts';
@@ -34,6 +35,7 @@ export interface UserText {
   readonly field: string;
   /** What its program brings along. */
   readonly client?: ClientRequest | undefined;
+  readonly files?: readonly IncomingFile[] | undefined;
 }
 /** `background`: context to append before it. */
 type Message = Streamed & UserText & { readonly background?: string };
@@ -49,7 +51,7 @@ export const runIdFor = (caller: Caller, { key, idempotencyKey }: Pick<Message, 
 export const streamMessage = async (
   context: GatewayContext,
   caller: Caller,
-  { key, text, idempotencyKey, field, client, background = '', signal }: Message,
+  { key, text, idempotencyKey, field, client, files, background = '', signal }: Message,
   take: RunEventSink,
 ): Promise<void> => {
   const { access, feed, ports } = context;
@@ -69,7 +71,16 @@ export const streamMessage = async (
   const until = AbortSignal.any([signal, over.signal]);
   const telling = follow(context, caller, { key, runId, after: position, signal: until }, take);
   const waiting = { waitMs: limits.waitSeconds * 1_000, signal: until };
-  const posted = submitMessage(context, caller, { key, text, client, idempotencyKey, literal: false, ...waiting });
+  const posted = submitMessage(context, caller, {
+    key,
+    text,
+    client,
+    files,
+    field: 'messages',
+    idempotencyKey,
+    literal: false,
+    ...waiting,
+  });
   try {
     const run = await Promise.race([telling.then(() => null), posted.then((accepted) => accepted.run)]);
     if (!isOver(run)) return await telling;

@@ -43,6 +43,14 @@ export const openSession = async (call: Call, control: Control) => {
   return send(call, control, { type: 'open_session', ...occasion, ...(by.role === 'participant' && { by }) });
 };
 
+/** Puts a session at rest aside: lists leave it out until it is opened or somebody writes to it (A5/63). */
+export const deactivateSession = async (call: Call, { reason, ...control }: Control & { readonly reason: string }) => {
+  const { access } = call.context;
+  await access.read(call.caller.principal, control.key);
+  await access.permitControl(call.caller.principal, control.key, 'deactivating');
+  return send(call, control, { type: 'deactivate_session', reason });
+};
+
 /** `mustExist`: a session that the caller cannot see is refused here; else it is for the session to answer. */
 export interface Reset extends Control {
   readonly reason: string;

@@ -1,9 +1,11 @@
 import { z } from 'zod';
 import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
+import type { RecordedCommit } from '../../../shared/domain/session/envelope.ts';
 import { toShown } from '../../../shared/domain/session/fold/evolve.ts';
 import { pageOf } from '../context/history.ts';
+import { pageBack } from '../context/history-back.ts';
 import { afterCommit, type Cursor, formatCursor, logPosition } from '../http/cursor.ts';
-import { afterParameter, limitParameter, momentParameter } from '../http/input.ts';
+import { afterParameter, beforeParameter, limitParameter, momentParameter, oneDirection } from '../http/input.ts';
 import { sendTagged } from '../operation/etag.ts';
 import { type Call, type Operation, operation } from '../operation/operation.ts';
 import * as results from '../operation/results.ts';
@@ -15,7 +17,8 @@ import { type Moment, stateAt } from './state.ts';
 
 /** What is recorded of a session: its log as it is, and its state by the fold of that log, now or at a moment of its past (I4). */
 
-const commitsQuery = z.object({ after: afterParameter.optional(), limit: limitParameter(100) });
+const storedQuery = z.object({ after: afterParameter.optional(), limit: limitParameter(100) });
+const commitsQuery = storedQuery.extend({ before: beforeParameter.optional() });
 const stateQuery = z.object({ at: momentParameter.optional() });
 const diffQuery = z.object({ from: momentParameter, to: momentParameter.optional(), limit: limitParameter(100) });
 
@@ -24,15 +27,20 @@ const past = [...reading, 'erased', 'history_too_long'] as const;
 interface CommitRange {
   readonly key: SessionKey;
   readonly after?: Cursor | undefined;
+  readonly before?: Cursor | 'end' | undefined;
   readonly limit: number;
 }
 
-const readCommits = async ({ context, caller }: Call, { key, after = afterCommit(0), limit }: CommitRange) => {
-  const seen = await context.access.read(caller.principal, key);
-  const from = Math.max(seen.after, logPosition(after));
-  const page = await pageOf(context.ports.events, { after, limit, from, key }, (commit) => [
-    { cursor: afterCommit(commit.seq), item: commit },
-  ]);
+const readCommits = async ({ context, caller }: Call, { key, before, limit, ...given }: CommitRange) => {
+  oneDirection(given.after, before);
+  const { events } = context.ports;
+  const { row, after: since } = await context.access.read(caller.principal, key);
+  const { after = afterCommit(0) } = given;
+  const from = Math.max(since, logPosition(after));
+  const pick = (commit: RecordedCommit) => [{ cursor: afterCommit(commit.seq), item: commit }];
+  const page = await (before === undefined
+    ? pageOf(events, { after, limit, from, key }, pick)
+    : pageBack(events, { before, limit, from, key, last: row }, pick));
   const { items: commits, next, more, gaps } = page;
   return { commits, next, more, gaps: gaps.map(({ key: _, ...gap }) => gap) };
 };
@@ -78,7 +86,7 @@ const readDiff = async (call: Call, { key, ...span }: Omit<Span, 'since'> & { re
 export const historyOperations: readonly Operation[] = [
   operation(readCommits, {
     ...{ id: 'readCommits', tag: 'sessions', changes: 'nothing' },
-    summary: 'Pages the commits of a session as they are stored',
+    summary: 'Pages the commits of a session as they are stored; with `before`, newest first',
     http: sessionRoute({
       ...{ method: 'get', path: '/commits', query: commitsQuery },
       answers: { 200: results.commits },
@@ -91,7 +99,7 @@ export const historyOperations: readonly Operation[] = [
     ...{ id: 'readStoredCommits', tag: 'sessions', changes: 'nothing' },
     summary: 'Pages the bytes of the commits of a session, so that anyone can check its chain of digests',
     http: sessionRoute({
-      ...{ method: 'get', path: '/commits/stored', query: commitsQuery },
+      ...{ method: 'get', path: '/commits/stored', query: storedQuery },
       answers: { 200: results.storedCommits },
       examples: { answer: { commits: [samples.storedCommit], ...samples.page } },
       problems: reading,

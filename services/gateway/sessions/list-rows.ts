@@ -3,7 +3,7 @@ import type { Config } from '../../../shared/domain/config/schema.ts';
 import { keyContextOf } from '../../../shared/domain/keys/legacy-key.ts';
 import { parseKey } from '../../../shared/domain/keys/session-key.ts';
 import { listedKey, shownKey } from '../../../shared/domain/keys/shown-key.ts';
-import type { IndexRow } from '../../../shared/domain/projections/index-row.ts';
+import { type IndexRow, pendingIn } from '../../../shared/domain/projections/index-row.ts';
 import type { SessionRow, SessionsListParameters } from '../../../shared/domain/projections/schemas.ts';
 import { listConfigFor, sessionRowOf } from '../../../shared/domain/projections/session-row.ts';
 import { lastMessagesOf } from '../../../shared/runtime/session-tools/recent-messages.ts';
@@ -13,7 +13,7 @@ import type { Call } from '../operation/operation.ts';
 
 /** Filters of the gateway's own lists beside those of the tool. */
 export type ListFilter = Omit<SessionsListParameters, 'messageLimit'> &
-  Pick<ListOptions, 'cursor' | 'status' | 'channel' | 'keyPrefix' | 'search'>;
+  Pick<ListOptions, 'cursor' | 'status' | 'channel' | 'keyPrefix' | 'search' | 'label' | 'pinned'>;
 
 /** A page of the sessions that the caller may see, newest first. Reads no log. */
 export const listRows = ({ context, caller }: Call, { activeMinutes, ...filter }: ListFilter): SessionPage => {
@@ -51,7 +51,7 @@ export const namesOf = (row: IndexRow, config: Config) => ({
  */
 export const wideRow = ({ row, shown }: { row: IndexRow; shown: SessionRow }, config: Config) => {
   const { status, generation, source, createdAt, interactedAt, inputTokens, outputTokens, origin } = row;
-  const { messageCount, completedTurns, failedTurns, queuedTurns, lastMessagePreview, participants, approval, costUsd } = row;
+  const { messageCount, completedTurns, failedTurns, queuedTurns, lastMessagePreview, participants, costUsd } = row;
   const { description, descriptionSource, workingMemory, introspectedAt } = row;
   const { subject, room, space } = origin;
   return {
@@ -60,6 +60,6 @@ export const wideRow = ({ row, shown }: { row: IndexRow; shown: SessionRow }, co
     ...{ status, generation, source, createdAt, interactedAt, inputTokens, outputTokens },
     ...{ messageCount, completedTurns, failedTurns, queuedTurns, lastMessagePreview, participants },
     ...{ description, descriptionSource, workingMemory, introspectedAt },
-    ...{ origin, subject, room, space, approval, costUsd },
+    ...{ origin, subject, room, space, approval: pendingIn(row)[0] ?? null, costUsd },
   };
 };

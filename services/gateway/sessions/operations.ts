@@ -4,13 +4,13 @@ import type { IndexRow } from '../../../shared/domain/projections/index-row.ts';
 import { sessionsListParameters, sessionsListResult } from '../../../shared/domain/projections/schemas.ts';
 import { nextResetOf } from '../../../shared/domain/reset/reset.ts';
 import type { GatewayContext } from '../context/gateway-context.ts';
-import { limitParameter, minutesParameter } from '../http/input.ts';
+import { choiceParameter, limitParameter, minutesParameter, prefixParameter } from '../http/input.ts';
 import { sendTagged } from '../operation/etag.ts';
 import { type Call, method, type Operation, operation, readOnly, tool } from '../operation/operation.ts';
 import * as results from '../operation/results.ts';
 import { route, sessionRoute } from '../operation/route.ts';
 import * as samples from '../operation/samples.ts';
-import { deleteSession, openSession, resetSession, stopSession } from './control.ts';
+import { deactivateSession, deleteSession, openSession, resetSession, stopSession } from './control.ts';
 import { listRows, namesOf, shownRows, wideRow } from './list-rows.ts';
 import { conditional, emptyBody, keyIn, reading, sessionName, withoutKey, writing } from './parameters.ts';
 import { patchBody, patchSession } from './patch.ts';
@@ -28,6 +28,9 @@ export const listQuery = z.object({
     .max(200)
     .optional()
     .meta({ description: 'only sessions whose key, name, description or last message has this text' }),
+  key: prefixParameter,
+  label: z.string('give it once').min(1).max(64).optional().meta({ description: 'only sessions with this label' }),
+  pinned: choiceParameter.meta({ description: 'only pinned sessions, or only others' }),
 });
 const listParameters = sessionsListParameters.extend({
   cursor: z.string().min(1).max(2_048).optional(),
@@ -65,7 +68,7 @@ export const sessionOperations: readonly Operation[] = [
       ...{ method: 'get', path: '/v1/sessions', query: listQuery },
       answers: { 200: results.sessions },
       examples: { answer: { sessions: [samples.sessionRow], nextCursor: null } },
-      input: ({ query: { q: search, ...filter } }) => ({ ...filter, search }),
+      input: ({ query: { q: search, key: keyPrefix, ...filter } }) => ({ ...filter, search, keyPrefix }),
       output: ({ rows, nextCursor }, _, { context }) => ({
         sessions: rows.map((row) => named(row, context)),
         nextCursor,
@@ -162,6 +165,18 @@ export const sessionOperations: readonly Operation[] = [
       examples: { body: {}, answer: samples.takenSample },
       problems: writing,
       input: (given) => given,
+      output: withoutKey,
+    }),
+  }),
+  operation(deactivateSession, {
+    ...{ id: 'deactivateSession', tag: 'sessions', changes: 'sessions' },
+    summary: 'Puts a session at rest aside: lists leave it out until it is opened or written to',
+    http: sessionRoute({
+      ...{ method: 'post', path: '/deactivate', headers: conditional, body: reasonBody },
+      answers: taken,
+      examples: { body: { reason: 'done' }, answer: samples.takenSample },
+      problems: [...writing, 'session_busy'],
+      input: ({ body, ...given }) => ({ ...given, ...body }),
       output: withoutKey,
     }),
   }),

@@ -28,6 +28,8 @@ export const patchBody = z.strictObject({
   activation: nullable(levelOf(activations)),
   description: nullable(settings.shape.description.unwrap()),
   metadata: nullable(metadata),
+  pinned: nullable(settings.shape.pinned.unwrap()),
+  labels: nullable(settings.shape.labels.unwrap()),
 });
 
 export interface SettingsPatch {

@@ -16,6 +16,10 @@ export interface SaidItem extends Placed {
   readonly sender?: Sender | undefined;
   readonly isGrowing?: boolean;
   readonly isEdited?: boolean;
+  /** The turn that answers it. */
+  readonly turnId?: string | undefined;
+  /** It waits for the turns before it. */
+  readonly isQueued?: boolean;
 }
 export interface ToolItem extends Placed {
   readonly kind: 'tool';
@@ -69,6 +73,13 @@ const changedTool = (items: readonly ChatItem[], callId: string, change: Partial
     (item) => ({ ...item, ...change }) as ChatItem,
   );
 
+/** The same items where none of these turns' messages waits, or begins to. */
+const queued = (items: readonly ChatItem[], turnIds: readonly string[], isQueued: boolean): readonly ChatItem[] => {
+  const isWanted = (item: ChatItem) =>
+    item.kind === 'said' && item.turnId !== undefined && turnIds.includes(item.turnId) && (item.isQueued ?? false) !== isQueued;
+  return items.some(isWanted) ? changed(items, isWanted, (item) => ({ ...item, isQueued }) as ChatItem) : items;
+};
+
 /** The items that a model step adds: what it said before its calls, and the calls. The text of a last step is its answer. */
 const stepItems = (event: NatterEvent & EventOf<'model_step'>): ChatItem[] => {
   if (event.flush) return [];
@@ -115,7 +126,10 @@ const itemsAfter = (items: readonly ChatItem[], event: NatterEvent): readonly Ch
     case 'user_message': {
       const { text, sender } = event.message;
       if (sender.id === 'natter') return [...items, mark(event, `Natter to the agent: ${text}`)];
-      return [...items, { kind: 'said', ...placed(event), id: event.message.messageId, role: 'user', text, sender }];
+      return [
+        ...items,
+        { kind: 'said', ...placed(event), id: event.message.messageId, role: 'user', text, sender, turnId: event.turnId },
+      ];
     }
     case 'message_edited':
       return changed(
@@ -132,6 +146,14 @@ const itemsAfter = (items: readonly ChatItem[], event: NatterEvent): readonly Ch
             { kind: 'said', ...placed(event), id: answerId(items, event.turn.id) ?? event.messageId, role: 'assistant', text },
           ];
     }
+    case 'turn_queued':
+      return queued(items, [event.turn.id], true);
+    case 'turn_started':
+      return queued(items, [event.turn.id, ...(event.merged ?? []).map(({ id }) => id)], false);
+    case 'turn_joined':
+      return queued(items, [event.runId], false);
+    case 'queue_cleared':
+      return queued(items, event.turnIds, false);
     case 'model_step':
       return [...items, ...stepItems(event)];
     case 'tool_call_started':
@@ -216,19 +238,9 @@ export const takeLive = (chat: Chat, { turn, step, offset, text }: LiveText): Ch
   return { ...chat, live: { turnId: turn.id, attempt: turn.attempt, step, text: joined } };
 };
 
-/** The items with the answer that is growing, as the last of them. */
-export const shownItems = ({ items, live, seq }: Chat): readonly ChatItem[] => {
-  if (live === null || live.text.trim() === '') return items;
-  return [
-    ...items,
-    {
-      kind: 'said',
-      id: answerId(items, live.turnId) ?? `live:${live.turnId}`,
-      seq,
-      at: 0,
-      role: 'assistant',
-      text: live.text,
-      isGrowing: true,
-    },
-  ];
+/** The answer that is growing, which is shown after the items; `null` while there is none. */
+export const growingItem = ({ items, live, seq }: Chat): SaidItem | null => {
+  if (live === null || live.text.trim() === '') return null;
+  const id = answerId(items, live.turnId) ?? `live:${live.turnId}`;
+  return { kind: 'said', id, seq, at: 0, role: 'assistant', text: live.text, isGrowing: true };
 };

@@ -1,9 +1,9 @@
-import { signal } from '@preact/signals';
-import { NatterApiError, type NatterEvent, sessionPath } from '../../../shared/client/main.ts';
+import { batch, signal } from '@preact/signals';
+import { type LiveText, NatterApiError, type NatterEvent, sessionPath } from '../../../shared/client/main.ts';
 import { away } from '../base/away.ts';
 import { client, problemOf } from '../base/signed-in.ts';
 import { announce } from '../parts/announce.tsx';
-import { type Chat, noChat, takeEvent, takeLive } from './chat-model.ts';
+import { type Chat, noChat, type SaidItem, takeEvent, takeLive } from './chat-model.ts';
 
 /** A message of ours that no event has told of yet. */
 export interface Outgoing {
@@ -18,19 +18,27 @@ interface EventPage {
   readonly next: string;
   readonly more: boolean;
 }
-const pageRows = 500;
+const pageEvents = 300;
+/** Live text is shown this often, ms: more often than a screen changes would be work for nobody. */
+const liveMs = 33;
 
-/** One open chat: its events up to now, then what happens, until it is closed. */
+/** One open chat: its newest events, those before them as they are asked for, then what happens, until it is closed. */
 export class ChatStore {
   readonly key: string;
   readonly chat = signal<Chat>(noChat);
   readonly outgoing = signal<readonly Outgoing[]>([]);
   readonly isRead = signal(false);
-  /** Sequence after which the chat begins, as long as there is more before it. */
-  readonly hiddenUntil = signal(0);
+  /** Where the events begin that are not read yet; `null`: all are. */
+  readonly earlier = signal<string | null>(null);
   readonly problem = signal<string | null>(null);
   /** Why the stream waits; `null` while it flows. */
   readonly waiting = signal<string | null>(null);
+  /** What came after the last time that the stream had waited; `null` once that is old news. */
+  readonly caughtUp = signal<string | null>(null);
+  #events: NatterEvent[] = [];
+  #pieces: LiveText[] = [];
+  #showing: ReturnType<typeof setTimeout> | undefined;
+  #isReadingEarlier = false;
   readonly #closing = new AbortController();
 
   constructor(key: string) {
@@ -40,6 +48,7 @@ export class ChatStore {
 
   close(): void {
     this.#closing.abort();
+    clearTimeout(this.#showing);
   }
 
   /** Sends a message. It is shown at once, and replaced by the recorded one; the same one again is one message. */
@@ -56,6 +65,19 @@ export class ChatStore {
     }
   }
 
+  /** Says something else in place of a message: the conversation goes on from before it, and what came after is no part of it any more. */
+  async sayInstead({ seq, id }: SaidItem, text: string): Promise<void> {
+    try {
+      const from = this.#events.findLast((event) => event.seq < seq && event.type !== 'session_opened');
+      const isFirst = from === undefined && this.earlier.value === null;
+      if (isFirst) await client.sessions.reset(this.key, { reason: 'the first message was changed' });
+      else await client.sessions.fork(this.key, { at: seq - 1, idempotencyKey: `fork-${id}-${Date.now()}` });
+      await this.send(text);
+    } catch (error) {
+      this.problem.value = problemOf(error);
+    }
+  }
+
   async stop(): Promise<void> {
     try {
       await client.sessions.stop(this.key, { reason: 'stopped on the page' });
@@ -64,77 +86,94 @@ export class ChatStore {
     }
   }
 
-  /** Reads the history from its beginning. */
-  async readAll(): Promise<void> {
-    this.hiddenUntil.value = 0;
-    const until = this.chat.value;
-    const before = await this.#history(0, until.seq).catch((error: unknown) => {
+  /** Reads the events before those that are shown. */
+  async readEarlier(): Promise<void> {
+    const { value: before } = this.earlier;
+    if (before === null || this.#isReadingEarlier) return;
+    this.#isReadingEarlier = true;
+    try {
+      const events = await this.#back(before);
+      this.#events = [...events, ...this.#events];
+      // A call that began there may have ended here: all of it is computed again.
+      this.chat.value = { ...this.#events.reduce(takeEvent, noChat), live: this.chat.value.live };
+    } catch (error) {
       this.problem.value = problemOf(error);
-      return null;
-    });
-    if (before === null) return;
-    const whole = before.reduce(takeEvent, noChat);
-    this.chat.value = {
-      ...this.chat.value,
-      items: [...whole.items, ...this.chat.value.items.filter(({ seq }) => seq > whole.seq)],
-    };
+    } finally {
+      this.#isReadingEarlier = false;
+    }
   }
 
   #settle(messageId: string): void {
     this.outgoing.value = this.outgoing.value.filter((each) => each.messageId !== messageId);
   }
 
-  #take(event: NatterEvent, isNew: boolean): void {
-    this.chat.value = takeEvent(this.chat.value, event);
-    if (event.type === 'user_message') this.#settle(event.message.messageId);
-    if (isNew && event.type === 'assistant_message') announce(event.text);
-    if (isNew && event.type === 'approval_requested') announce(`Approval needed: ${event.action}`);
-    if (isNew && event.type === 'turn_failed') announce(`No answer: ${event.message}`);
+  #take(event: NatterEvent): void {
+    batch(() => {
+      this.#show();
+      this.#events.push(event);
+      this.chat.value = takeEvent(this.chat.value, event);
+      if (event.type === 'user_message') this.#settle(event.message.messageId);
+    });
+    if (event.type === 'assistant_message') announce(event.text);
+    if (event.type === 'approval_requested') announce(`Approval needed: ${event.action}`);
+    if (event.type === 'turn_failed') announce(`No answer: ${event.message}`);
   }
 
-  async #history(after: number, until = Number.POSITIVE_INFINITY): Promise<NatterEvent[]> {
-    const events: NatterEvent[] = [];
-    for (let position: string | number = after; ; ) {
-      const query = { after: position, limit: pageRows };
-      const page: EventPage = await client.get(sessionPath(this.key, '/events'), { query, signal: this.#closing.signal });
-      events.push(...page.events.filter(({ seq }) => seq <= until));
-      if (!page.more || page.next === position || (events.at(-1)?.seq ?? 0) >= until) return events;
-      position = page.next;
-    }
+  /** Shows the live text that has come. */
+  #show(): void {
+    clearTimeout(this.#showing);
+    this.#showing = undefined;
+    if (this.#pieces.length > 0) this.chat.value = this.#pieces.reduce(takeLive, this.chat.value);
+    this.#pieces = [];
   }
 
-  /** Where the newest part of the conversation begins: the session itself remembers its last messages. */
-  async #beginning(): Promise<number> {
-    const { position } = await client.sessions.state(this.key, { signal: this.#closing.signal });
-    const [oldest = 0] = position.window;
-    return Math.max(0, oldest - 1);
+  /** A page of the history in front of a place, oldest first. */
+  async #back(before: string): Promise<NatterEvent[]> {
+    const query = { before, limit: pageEvents };
+    const page: EventPage = await client.get(sessionPath(this.key, '/events'), { query, signal: this.#closing.signal });
+    this.earlier.value = page.more ? page.next : null;
+    return page.events.toReversed();
   }
 
   async #run(): Promise<void> {
     const { signal } = this.#closing;
-    let after = 0;
     try {
-      const from = await this.#beginning();
-      const events = await this.#history(from);
-      for (const event of events) this.#take(event, false);
-      this.hiddenUntil.value = (events[0]?.rev ?? 1) > 1 ? from : 0;
-      after = this.chat.value.seq;
+      this.#events = await this.#back('end');
+      this.chat.value = this.#events.reduce(takeEvent, noChat);
     } catch (error) {
       if (signal.aborted) return;
       // A session begins with its first message.
       if (!(error instanceof NatterApiError && error.code === 'not_found')) this.problem.value = problemOf(error);
     }
     this.isRead.value = true;
-    await this.#follow(after, signal);
+    await this.#follow(this.chat.value.seq, signal);
   }
 
   async #follow(after: number, signal: AbortSignal): Promise<void> {
     const onWaiting = away(this.waiting, signal);
+    let missed = null as number | null;
+    let waitedSince = 0;
+    const note = (reason: string): void => {
+      if (missed === null) [missed, waitedSince] = [0, Date.now()];
+      onWaiting(reason);
+    };
     try {
-      for await (const item of client.events({ key: this.key, after, live: true, signal, onWaiting })) {
+      for await (const item of client.events({ key: this.key, after, live: true, signal, onWaiting: note })) {
         this.waiting.value = null;
-        if (item.type === 'delta') this.chat.value = takeLive(this.chat.value, item);
-        else if ('rev' in item) this.#take(item, true);
+        if (missed !== null) {
+          if ('rev' in item) missed += 1;
+          const seconds = Math.max(1, Math.round((Date.now() - waitedSince) / 1_000));
+          this.caughtUp.value = `Connected again after ${seconds} s${missed === 0 ? '' : `, ${missed} events caught up`}. Nothing is missing.`;
+          // What is live again is no gap any more.
+          if (item.type === 'delta') missed = null;
+        } else if ('rev' in item && item.type === 'user_message') this.caughtUp.value = null;
+        if (item.type === 'delta') {
+          this.#pieces.push(item);
+          this.#showing ??= setTimeout(() => this.#show(), liveMs);
+        } else if ('rev' in item) {
+          this.#take(item);
+          if (item.type === 'turn_completed') missed = null;
+        }
       }
     } catch (error) {
       if (!signal.aborted) this.problem.value = problemOf(error);

@@ -1,8 +1,9 @@
 import { useSignal } from '@preact/signals';
+import type { VNode } from 'preact';
 import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import type { SessionRow } from '../../../shared/client/main.ts';
 import { Empty, Problem } from '../parts/empty.tsx';
-import { shownItems } from './chat-model.ts';
+import { type ChatItem, growingItem } from './chat-model.ts';
 import { ChatStore, type Outgoing } from './chat-store.ts';
 import { Composer } from './composer.tsx';
 import { Item } from './items.tsx';
@@ -18,47 +19,78 @@ const Sent = ({ one, store }: { readonly one: Outgoing; readonly store: ChatStor
   </article>
 );
 
-/** How near the end, in px, counts as being there. */
-const endPixels = 80;
+/** How near the end, or the beginning, in px, counts as being there. */
+const [endPixels, earlyPixels] = [80, 400];
+
+/** An item that has not changed is not drawn again: a chat is long, and its last line grows sixty times a second. */
+const drawn = new WeakMap<ChatItem, VNode>();
+const drawing = (item: ChatItem, store: ChatStore): VNode => {
+  const known = drawn.get(item) ?? <Item key={item.id} item={item} store={store} />;
+  drawn.set(item, known);
+  return known;
+};
+
+const History = ({ store }: { readonly store: ChatStore }) => {
+  const { items } = store.chat.value;
+  return useMemo(() => <>{items.map((item) => drawing(item, store))}</>, [items, store]);
+};
+
+const Growing = ({ store }: { readonly store: ChatStore }) => {
+  const growing = growingItem(store.chat.value);
+  return growing && <Item item={growing} store={store} />;
+};
 
 const Messages = ({ store }: { readonly store: ChatStore }) => {
-  const scroller = useRef<HTMLDivElement>(null);
+  const scroller = useRef<HTMLElement>(null);
   const isAtEnd = useRef(true);
   const isAway = useSignal(false);
-  const items = shownItems(store.chat.value);
-  const outgoing = store.outgoing.value;
+  /** Height below the first item, while what is before it comes in. */
+  const below = useRef(0);
+  const { chat, outgoing, earlier } = store;
+  const first = chat.value.items[0]?.id;
   const toEnd = (): void => {
     if (scroller.current) scroller.current.scrollTop = scroller.current.scrollHeight;
   };
   useLayoutEffect(() => {
     if (isAtEnd.current) toEnd();
-  }, [items, outgoing]);
+  }, [chat.value, outgoing.value]);
+  useLayoutEffect(() => {
+    const { current } = scroller;
+    if (current && !isAtEnd.current && below.current > 0) current.scrollTop = current.scrollHeight - below.current;
+    below.current = 0;
+  }, [first]);
+  const readEarlier = (): void => {
+    const { scrollHeight = 0, scrollTop = 0 } = scroller.current ?? {};
+    below.current = scrollHeight - scrollTop;
+    void store.readEarlier();
+  };
   const noteScroll = (): void => {
     const { scrollTop = 0, scrollHeight = 0, clientHeight = 0 } = scroller.current ?? {};
     isAtEnd.current = scrollHeight - scrollTop - clientHeight < endPixels;
     isAway.value = !isAtEnd.current;
+    if (scrollTop < earlyPixels && !isAtEnd.current && earlier.value !== null) readEarlier();
   };
+  const isEmpty = store.isRead.value && chat.value.items.length + outgoing.value.length === 0;
   return (
     <div class="messages-frame">
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard */}
       <section class="messages" ref={scroller} onScroll={noteScroll} tabIndex={0} aria-label="Conversation">
-        {store.hiddenUntil.value > 0 && (
-          <button type="button" class="button button-quiet earlier" onClick={() => void store.readAll()}>
-            Show the whole history
+        {earlier.value !== null && (
+          <button type="button" class="button button-quiet earlier" onClick={readEarlier}>
+            Show earlier messages
           </button>
         )}
-        {items.map((item) => (
-          <Item key={item.id} item={item} sessionKey={store.key} />
-        ))}
-        {outgoing.map((one) => (
+        <History store={store} />
+        <Growing store={store} />
+        {outgoing.value.map((one) => (
           <Sent key={one.messageId} one={one} store={store} />
         ))}
-        {store.isRead.value && items.length + outgoing.length === 0 && (
+        {isEmpty && (
           <Empty title="A new conversation">
             <p>Say something, and it begins. All of it is kept in the log, and nothing that was acknowledged is lost.</p>
           </Empty>
         )}
-        {store.chat.value.isRunning && store.chat.value.live === null && <p class="thinking">Working…</p>}
+        {chat.value.isRunning && chat.value.live === null && <p class="thinking">Working…</p>}
       </section>
       {isAway.value && (
         <button type="button" class="button to-end" onClick={toEnd}>
@@ -79,6 +111,11 @@ export const ChatView = ({ sessionKey, row }: { readonly sessionKey: string; rea
       {store.waiting.value !== null && (
         <p class="waiting" role="status">
           The gateway is away: {store.waiting.value}. It goes on where it was.
+        </p>
+      )}
+      {store.waiting.value === null && store.caughtUp.value !== null && (
+        <p class="waiting waiting-over" role="status">
+          {store.caughtUp.value}
         </p>
       )}
       <Messages store={store} />

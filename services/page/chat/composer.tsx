@@ -1,5 +1,6 @@
-import { useState } from 'preact/hooks';
+import { useRef, useState } from 'preact/hooks';
 import type { SessionRow } from '../../../shared/client/main.ts';
+import { chatCommandLines } from '../../../shared/domain/routing/chat-help.ts';
 import { mayWrite } from '../base/signed-in.ts';
 import { Icon } from '../parts/icon.tsx';
 import type { ChatStore } from './chat-store.ts';
@@ -16,8 +17,29 @@ const queueWords: Readonly<Record<SessionRow['queueMode'], string>> = {
 
 const Hint = ({ store, row }: { readonly store: ChatStore; readonly row: SessionRow | null }) => {
   if (!store.chat.value.isRunning || row === null) return <p class="hint">Enter sends, Shift+Enter begins a new line.</p>;
-  return <p class="hint">It is answering. A message sent now {queueWords[row.queueMode]}.</p>;
+  const waits = store.chat.value.items.filter((item) => item.kind === 'said' && item.isQueued).length;
+  return (
+    <p class="hint">
+      It is answering{waits > 0 && `, and ${waits} more wait`}. A message sent now {queueWords[row.queueMode]}.
+    </p>
+  );
 };
+
+/** The chat commands that begin with what is written, until the first space. */
+const commandsFor = (text: string): typeof chatCommandLines =>
+  /^\/\S*$/.test(text) ? chatCommandLines.filter(([usage]) => usage.startsWith(text)) : [];
+
+const Commands = ({ text, choose }: { readonly text: string; choose(word: string): void }) => (
+  <ul class="commands" id="commands" aria-label="Commands">
+    {commandsFor(text).map(([usage, what]) => (
+      <li key={usage}>
+        <button type="button" onClick={() => choose(`${usage.split(' ', 1)[0]} `)}>
+          <code>{usage}</code> <span>{what}</span>
+        </button>
+      </li>
+    ))}
+  </ul>
+);
 
 /** Where a person writes. What is not sent yet is kept in this tab, through a reload as well. */
 export const Composer = ({ store, row }: { readonly store: ChatStore; readonly row: SessionRow | null }) => {
@@ -32,7 +54,18 @@ export const Composer = ({ store, row }: { readonly store: ChatStore; readonly r
     void store.send(text.trim());
     keep('');
   };
+  const box = useRef<HTMLTextAreaElement>(null);
+  const choose = (word: string): void => {
+    keep(word);
+    box.current?.focus();
+  };
   const sendOnEnter = (event: KeyboardEvent): void => {
+    const [match] = commandsFor(text);
+    const word = `${match?.[0].split(' ', 1)[0] ?? ''} `;
+    if (event.key === 'Tab' && !event.shiftKey && match && word.trim() !== text) {
+      event.preventDefault();
+      keep(word);
+    }
     if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return;
     event.preventDefault();
     send();
@@ -46,8 +79,10 @@ export const Composer = ({ store, row }: { readonly store: ChatStore; readonly r
         send();
       }}
     >
+      {commandsFor(text).length > 0 && <Commands text={text} choose={choose} />}
       <div class="composer-box">
         <textarea
+          ref={box}
           aria-label="Message"
           placeholder="Write a message"
           rows={Math.min(8, text.split('\n').length)}

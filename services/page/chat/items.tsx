@@ -1,12 +1,60 @@
+import { useState } from 'preact/hooks';
 import { ApprovalCard } from '../approvals/approval-card.tsx';
+import { mayWrite } from '../base/signed-in.ts';
 import { Icon } from '../parts/icon.tsx';
 import { readable } from '../parts/json-text.ts';
 import { Markdown } from '../parts/markdown.tsx';
 import { spanText, Time } from '../parts/time.tsx';
 import type { ApprovalItem, ChatItem, MarkItem, SaidItem, ToolItem } from './chat-model.ts';
+import type { ChatStore } from './chat-store.ts';
 
-const Said = ({ item }: { readonly item: SaidItem }) => {
-  const { role, text, sender, at, isGrowing = false, isEdited } = item;
+/** Says it in other words, or once more: both continue from before the message. */
+const Instead = ({ item, store }: { readonly item: SaidItem; readonly store: ChatStore }) => {
+  const [draft, setDraft] = useState<string | null>(null);
+  const send = (text: string): void => {
+    setDraft(null);
+    void store.sayInstead(item, text);
+  };
+  if (draft === null)
+    return (
+      <p class="said-actions">
+        <button type="button" class="button button-quiet" onClick={() => setDraft(item.text)}>
+          Edit
+        </button>
+        <button type="button" class="button button-quiet" onClick={() => send(item.text)}>
+          Try again
+        </button>
+      </p>
+    );
+  return (
+    <form
+      class="said-edit"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (draft.trim() !== '') send(draft.trim());
+      }}
+    >
+      <textarea
+        aria-label="The message in other words"
+        rows={Math.min(8, draft.split('\n').length + 1)}
+        value={draft}
+        onInput={(event) => setDraft(event.currentTarget.value)}
+      />
+      <p class="hint">The conversation goes on from here, in a new generation. What came after stays in the log.</p>
+      <p class="said-actions">
+        <button type="button" class="button" onClick={() => setDraft(null)}>
+          Cancel
+        </button>
+        <button type="submit" class="button button-first" disabled={draft.trim() === ''}>
+          Send in its place
+        </button>
+      </p>
+    </form>
+  );
+};
+
+const Said = ({ item, store }: { readonly item: SaidItem; readonly store: ChatStore }) => {
+  const { role, text, sender, at, isGrowing = false, isEdited, isQueued = false } = item;
   return (
     <article class={`said said-${role}`} aria-busy={isGrowing ? 'true' : undefined}>
       <header>
@@ -15,8 +63,10 @@ const Said = ({ item }: { readonly item: SaidItem }) => {
         </span>
         {at > 0 && <Time at={at} />}
         {isEdited && <span>edited</span>}
+        {isQueued && <span class="said-queued">waits in the queue</span>}
       </header>
       {role === 'assistant' ? <Markdown text={text} growing={isGrowing} /> : <p class="plain">{text}</p>}
+      {role === 'user' && mayWrite() && <Instead item={item} store={store} />}
     </article>
   );
 };
@@ -65,14 +115,14 @@ const Mark = ({ item }: { readonly item: MarkItem }) => (
 );
 
 /** One item of a chat. */
-export const Item = ({ item, sessionKey }: { readonly item: ChatItem; readonly sessionKey: string }) => {
+export const Item = ({ item, store }: { readonly item: ChatItem; readonly store: ChatStore }) => {
   switch (item.kind) {
     case 'said':
-      return <Said item={item} />;
+      return <Said item={item} store={store} />;
     case 'tool':
       return <Tool item={item} />;
     case 'approval':
-      return <Approval item={item} sessionKey={sessionKey} />;
+      return <Approval item={item} sessionKey={store.key} />;
     case 'mark':
       return <Mark item={item} />;
   }

@@ -7,7 +7,7 @@ export const statusWords: Readonly<Record<Status, string>> = {
   running: 'Answering',
   awaiting_approval: 'Needs approval',
   awaiting_results: 'Waits for a program',
-  inactive: 'Inactive',
+  inactive: 'Archived',
 };
 
 /** The status as a dot; its word is there for those who cannot see colours. */

@@ -22,7 +22,7 @@ const dateAndYear = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 
 const isSameDay = (one: Date, other: Date): boolean => one.toDateString() === other.toDateString();
 
 /** A time as short as it can be without doubt: today's by the clock, this year's by the date. */
-const shortTime = (at: number, today: number): string => {
+export const shortTime = (at: number, today: number): string => {
   const [then, current] = [new Date(at), new Date(today)];
   if (isSameDay(then, current)) return clock.format(then);
   return (then.getFullYear() === current.getFullYear() ? date : dateAndYear).format(then);

@@ -1,5 +1,6 @@
 import { useRef } from 'preact/hooks';
 import type { SessionRow } from '../../../shared/client/main.ts';
+import { now } from '../base/now.ts';
 import { changeQuery, go, linkTo, route } from '../base/route.ts';
 import { mayWrite, who } from '../base/signed-in.ts';
 import { Empty, Problem } from '../parts/empty.tsx';
@@ -7,7 +8,10 @@ import { Icon } from '../parts/icon.tsx';
 import { StatusDot, statusWords } from '../parts/status.tsx';
 import { Time } from '../parts/time.tsx';
 import { useVirtual } from '../parts/virtual.ts';
-import { type Filter, filter, filters, hasMore, listProblem, readAgain, readMore, rows, search } from './session-list.ts';
+import { Bulk } from './bulk.tsx';
+import { choosing, chosen, isChoosing, toggle } from './chosen.ts';
+import { FoundInMessages } from './found-messages.tsx';
+import { type Filter, filter, filters, hasMore, label, listProblem, readAgain, readMore, rows, search } from './session-list.ts';
 import { nameOf, whyOf } from './session-name.ts';
 
 const rowHeight = 76;
@@ -15,7 +19,7 @@ const rowHeight = 76;
 const aheadRows = 30;
 const searchMs = 200;
 
-const filterWords: Readonly<Record<Filter, string>> = { all: 'All', ...statusWords };
+const filterWords: Readonly<Record<Filter, string>> = { active: 'Active', ...statusWords, all: 'All, and archived' };
 
 /** A new session of its own: the key of a chat on the web. */
 const newChat = (): void => {
@@ -24,17 +28,27 @@ const newChat = (): void => {
 };
 
 const Row = ({ row, isOpen, tab }: { readonly row: SessionRow; readonly isOpen: boolean; readonly tab: string }) => {
-  const why = whyOf(row);
+  const why = whyOf(row, now.value);
   const preview = row.lastMessagePreview || 'Nothing said yet';
+  const { pinned = false, labels = [] } = row.settings;
+  const { status, q, label: wanted } = route.value.query;
   return (
     <a
       class={`row ${isOpen ? 'row-open' : ''}`}
-      href={linkTo(['sessions', row.key, tab], { status: route.value.query.status, q: route.value.query.q })}
+      href={linkTo(['sessions', row.key, tab], { status, q, label: wanted })}
       aria-current={isOpen ? 'true' : undefined}
       onKeyDown={moveFocus}
     >
       <StatusDot status={row.status} />
-      <span class="row-name">{nameOf(row)}</span>
+      <span class="row-name">
+        {pinned && <span class="row-pin">Pinned </span>}
+        {nameOf(row)}
+        {labels.map((each) => (
+          <small key={each} class="row-label">
+            {each}
+          </small>
+        ))}
+      </span>
       <span class="row-time">
         <Time at={row.updatedAt} />
       </span>
@@ -65,7 +79,15 @@ const Rows = ({ list }: { readonly list: readonly SessionRow[] }) => {
           const row = list[index];
           return (
             row && (
-              <li key={row.key} style={{ transform: `translateY(${start}px)` }}>
+              <li key={row.key} style={{ transform: `translateY(${start}px)` }} class={isChoosing.value ? 'row-choice' : ''}>
+                {isChoosing.value && (
+                  <input
+                    type="checkbox"
+                    aria-label={`Choose ${nameOf(row)}`}
+                    checked={chosen.value.has(row.key)}
+                    onChange={() => toggle(row.key)}
+                  />
+                )}
                 <Row row={row} isOpen={row.key === openKey} tab={tab} />
               </li>
             )
@@ -77,10 +99,10 @@ const Rows = ({ list }: { readonly list: readonly SessionRow[] }) => {
 };
 
 const NoRows = () =>
-  filter.value !== 'all' || search.value !== '' ? (
+  filter.value !== 'active' || search.value !== '' || label.value !== '' ? (
     <Empty title="Nothing matches">
       <p>No session has this status and these words.</p>
-      <button type="button" class="button" onClick={() => changeQuery({ status: '', q: '' })}>
+      <button type="button" class="button" onClick={() => changeQuery({ status: '', q: '', label: '' })}>
         Show all sessions
       </button>
     </Empty>
@@ -135,9 +157,21 @@ export const SessionListView = () => {
           </button>
         )}
         <Filters />
+        {mayWrite() && !isChoosing.value && (
+          <button type="button" class="button button-quiet choose" onClick={() => choosing(true)}>
+            Choose several
+          </button>
+        )}
+        {isChoosing.value && <Bulk isArchive={filter.value === 'inactive'} />}
+        {label.value !== '' && (
+          <button type="button" class="button button-quiet choose" onClick={() => changeQuery({ label: '' })}>
+            Label: {label.value} <Icon name="cross" />
+          </button>
+        )}
       </header>
       {listProblem.value !== null && <Problem text={listProblem.value} again={() => void readAgain()} />}
       {list === null ? <p class="loading">Reading…</p> : list.length === 0 ? <NoRows /> : <Rows list={list} />}
+      <FoundInMessages />
     </section>
   );
 };

@@ -13,11 +13,12 @@ const pageRows = 200;
 /** How long changes are collected before the list is read again, ms. */
 const settleMs = 250;
 
-export const filters = ['all', 'running', 'awaiting_approval', 'awaiting_results', 'idle', 'inactive'] as const;
+export const filters = ['active', 'running', 'awaiting_approval', 'awaiting_results', 'idle', 'inactive', 'all'] as const;
 export type Filter = (typeof filters)[number];
 
-export const filter = computed<Filter>(() => filters.find((each) => each === route.value.query.status) ?? 'all');
+export const filter = computed<Filter>(() => filters.find((each) => each === route.value.query.status) ?? 'active');
 export const search = computed(() => route.value.query.q ?? '');
+export const label = computed(() => route.value.query.label ?? '');
 
 export const rows = signal<readonly SessionRow[] | null>(null);
 export const listProblem = signal<string | null>(null);
@@ -28,9 +29,22 @@ let reading = new AbortController();
 
 const readPage = (cursor: string | undefined, signal: AbortSignal): Promise<ListPage> =>
   client.get('/v1/sessions', {
-    query: { limit: pageRows, cursor, status: filter.peek(), q: search.peek() || undefined },
+    query: {
+      ...{ limit: pageRows, cursor, q: search.peek() || undefined, label: label.peek() || undefined },
+      status: filter.peek() === 'active' ? undefined : filter.peek(),
+      pinned: isSorted() ? false : undefined,
+    },
     signal,
   });
+
+/** Pinned sessions stand above the others, unless something is searched for. */
+const isSorted = (): boolean => search.peek() === '' && filter.peek() === 'active' && label.peek() === '';
+const mostPinned = 50;
+const readPinned = async (signal: AbortSignal): Promise<readonly SessionRow[]> => {
+  if (!isSorted()) return [];
+  const { sessions } = await client.get<ListPage>('/v1/sessions', { query: { limit: mostPinned, pinned: true }, signal });
+  return sessions;
+};
 
 /** Reads the first page. Rows further down stay as they were read. */
 export const readAgain = async (): Promise<void> => {
@@ -38,13 +52,15 @@ export const readAgain = async (): Promise<void> => {
   reading = new AbortController();
   const { signal } = reading;
   try {
-    const page = await readPage(undefined, signal);
+    const [page, pinned] = await Promise.all([readPage(undefined, signal), readPinned(signal)]);
     if (signal.aborted) return;
-    const fresh = new Set(page.sessions.map(({ key }) => key));
+    const fresh = new Set([...pinned, ...page.sessions].map(({ key }) => key));
     const oldest = page.sessions.at(-1)?.updatedAt ?? 0;
     const further =
-      page.nextCursor === null ? [] : (rows.peek() ?? []).filter((row) => row.updatedAt < oldest && !fresh.has(row.key));
-    rows.value = [...page.sessions, ...further];
+      page.nextCursor === null
+        ? []
+        : (rows.peek() ?? []).filter((row) => row.updatedAt < oldest && !row.settings.pinned && !fresh.has(row.key));
+    rows.value = [...pinned, ...page.sessions, ...further];
     if (further.length === 0) nextCursor.value = page.nextCursor;
     listProblem.value = null;
   } catch (error) {
@@ -84,6 +100,7 @@ export const followList = (): void => {
   effect(() => {
     void filter.value;
     void search.value;
+    void label.value;
     rows.value = null;
     nextCursor.value = null;
     if (who.value) void readAgain();

@@ -1,4 +1,5 @@
 import type { SessionRow } from '../../../shared/client/main.ts';
+import { shortTime } from '../parts/time.tsx';
 
 type Named = Pick<SessionRow, 'key' | 'shownKey' | 'settings' | 'origin'>;
 
@@ -6,12 +7,29 @@ type Named = Pick<SessionRow, 'key' | 'shownKey' | 'settings' | 'origin'>;
 export const nameOf = ({ shownKey, settings, origin }: Named): string =>
   settings.displayName || origin.displayName || origin.label || shownKey.replace(/^agent:[^:]+:/, '');
 
+const triggerWords = {
+  daily: 'Reset by the daily rule',
+  idle: 'Reset by the idle rule',
+  isolated: 'Reset: each message starts anew',
+  command: 'Reset by a chat command',
+  fork: 'Forked',
+  api: 'Reset by a call',
+} as const;
+
+/** Why the present generation began: "Reset by the idle rule, 04:00", "Forked from sequence 112, 12:30". */
+export const resetText = ({ lastReset }: SessionRow, today: number): string | null => {
+  if (lastReset === undefined) return null;
+  const { trigger, at, fromSeq } = lastReset;
+  const when = shortTime(at, today);
+  return fromSeq === undefined ? `${triggerWords[trigger]}, ${when}` : `Forked from sequence ${fromSeq}, ${when}`;
+};
+
 /** Why a session is what it is, in a few words; `null` where there is nothing to say. */
-export const whyOf = (row: SessionRow): string | null => {
+export const whyOf = (row: SessionRow, today: number): string | null => {
   if (row.approval !== null) return `Waits for a person: ${row.approval.action}`;
   if (row.status === 'running') return row.queuedTurns > 0 ? `Answering, ${row.queuedTurns} more in the queue` : 'Answering now';
   if (row.abortedLastRun) return 'The last answer was stopped';
   if (row.failedTurns > 0) return `${row.failedTurns} ${row.failedTurns === 1 ? 'answer' : 'answers'} failed`;
-  if (row.status === 'inactive') return 'Set inactive; the next message wakes it';
-  return null;
+  if (row.status === 'inactive') return 'Archived; its next message brings it back';
+  return resetText(row, today);
 };

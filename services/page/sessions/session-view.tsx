@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
-import type { NatterEvent, Session } from '../../../shared/client/main.ts';
-import { sessionPath } from '../../../shared/client/main.ts';
+import type { Session } from '../../../shared/client/main.ts';
+import { now } from '../base/now.ts';
 import { linkTo, route } from '../base/route.ts';
 import { client } from '../base/signed-in.ts';
 import { ChatView } from '../chat/chat-view.tsx';
@@ -8,8 +8,9 @@ import { Icon } from '../parts/icon.tsx';
 import { StatusBadge } from '../parts/status.tsx';
 import { Time } from '../parts/time.tsx';
 import { lazy } from './lazy.tsx';
+import { SessionActions } from './session-actions.tsx';
 import { rows } from './session-list.ts';
-import { nameOf } from './session-name.ts';
+import { nameOf, resetText } from './session-name.ts';
 
 const TimeMachine = lazy(() => import('../time-machine/time-machine-view.tsx'));
 const Transcript = lazy(() => import('../transcript/transcript-view.tsx'));
@@ -32,53 +33,20 @@ const useSession = (key: string): Session | null => {
   return session?.key === key ? session : null;
 };
 
-type Reset = NatterEvent & { readonly type: 'session_reset' };
-
-/** The last reset of a session: why it has the generation it has. */
-const useLastReset = (key: string, generation: number): Reset | null => {
-  const [reset, setReset] = useState<Reset | null>(null);
-  useEffect(() => {
-    if (generation < 2) return setReset(null);
-    const controller = new AbortController();
-    const query = { type: 'session_reset', limit: 1_000 };
-    client
-      .get<{ events: readonly NatterEvent[] }>(sessionPath(key, '/events'), { query, signal: controller.signal })
-      .then(({ events }) => setReset((events.at(-1) as Reset | undefined) ?? null))
-      .catch(() => {});
-    return () => controller.abort();
-  }, [key, generation]);
-  return reset;
-};
-
-const causeWords = {
-  daily: 'by the daily reset',
-  idle: 'after an idle time',
-  isolated: 'because each message starts anew',
-  command: 'by a chat command',
-  fork: 'by a fork',
-  api: 'by a call',
-} as const;
-
 const Why = ({ session }: { readonly session: Session }) => {
-  const reset = useLastReset(session.key, session.generation);
-  const { nextReset } = session;
+  const { nextReset, lastReset } = session;
   const next = [nextReset.dailyAt, nextReset.idleAt].filter((at) => at !== undefined).sort((one, other) => one - other)[0];
   return (
     <p class="why">
-      {reset ? (
+      Generation {session.generation}
+      {lastReset ? (
         <>
-          Generation {session.generation}: began <Time at={reset.at} />{' '}
-          {reset.forkedFrom
-            ? `as a fork of sequence ${reset.forkedFrom.seq}`
-            : reset.cause
-              ? causeWords[reset.cause.trigger]
-              : reset.reason}
-          {reset.cause && !reset.forkedFrom && ` (${reset.cause.rule})`}.{' '}
-          <a href={linkTo(['sessions', session.key, 'time'], { at: `${reset.seq}` })}>Show that moment</a>
+          : {resetText(session, now.value)} ({lastReset.rule}).{' '}
+          <a href={linkTo(['sessions', session.key, 'time'], { at: `${lastReset.seq}` })}>Show that moment</a>
         </>
       ) : (
         <>
-          Generation {session.generation}, begun <Time at={session.createdAt} />.
+          , begun <Time at={session.createdAt} />.
         </>
       )}
       {next !== undefined && (
@@ -123,6 +91,7 @@ const Head = ({
         </p>
       )}
       {session && <Why session={session} />}
+      {session && <SessionActions key={session.key} session={session} />}
       <nav class="tabs" aria-label="Views of this session">
         {tabs.map(([name, words]) => (
           <a

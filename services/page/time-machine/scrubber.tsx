@@ -1,5 +1,5 @@
 import { useSignal } from '@preact/signals';
-import { useEffect } from 'preact/hooks';
+import { useEffect, useMemo } from 'preact/hooks';
 import { Icon, type IconName } from '../parts/icon.tsx';
 import type { Past } from './past.ts';
 import { type Landmark, landmarks } from './timeline.ts';
@@ -75,6 +75,28 @@ const Jumps = ({ past }: { readonly past: Past }) => (
   </div>
 );
 
+/** Landmarks that would be drawn over each other are one. */
+const markPlaces = 500;
+
+const Marks = ({ past }: { readonly past: Past }) => {
+  const count = past.count.value;
+  const isRead = past.isRead.value;
+  return useMemo(() => {
+    const placesOf = (kind: Landmark) =>
+      new Set(past.timeline.marks[kind].map((mark) => Math.round((mark / Math.max(1, count)) * markPlaces)));
+    return (
+      <svg class="marks" viewBox="0 0 1000 8" preserveAspectRatio="none" aria-hidden="true">
+        {isRead &&
+          landmarks.flatMap((kind) =>
+            [...placesOf(kind)].map((at) => (
+              <rect key={`${kind}${at}`} class={`mark-${kind}`} x={(at / markPlaces) * 996} y="0" width="4" height="8" />
+            )),
+          )}
+      </svg>
+    );
+  }, [past, count, isRead]);
+};
+
 /** Moves through the past: with the slider and its arrow keys, step by step, by number, from landmark to landmark, or by playing. */
 export const Scrubber = ({ past }: { readonly past: Past }) => {
   const [place, count] = [past.place.value, past.count.value];
@@ -94,20 +116,7 @@ export const Scrubber = ({ past }: { readonly past: Past }) => {
           aria-valuetext={`commit ${place} of ${count}`}
           onInput={(event) => go(event.currentTarget.value)}
         />
-        <svg class="marks" viewBox="0 0 1000 8" preserveAspectRatio="none" aria-hidden="true">
-          {landmarks.flatMap((kind) =>
-            past.timeline.marks[kind].map((mark) => (
-              <rect
-                key={`${kind}${mark}`}
-                class={`mark-${kind}`}
-                x={(mark / Math.max(1, count)) * 996}
-                y="0"
-                width="4"
-                height="8"
-              />
-            )),
-          )}
-        </svg>
+        <Marks past={past} />
       </div>
       <div class="scrubber-steps">
         <Step icon="first" words="To the beginning" to={0} past={past} />

@@ -7,6 +7,7 @@ import { Time } from '../parts/time.tsx';
 import { CommitList } from './commit-list.tsx';
 import { type Change, changesBetween, isBookkeeping } from './differences.ts';
 import { ForkButton } from './fork-button.tsx';
+import { ForkComparison } from './fork-comparison.tsx';
 import { JsonTree, shortValue } from './json-value.tsx';
 import { MachineDiagram } from './machine-diagram.tsx';
 import { Past, type PastSource } from './past.ts';
@@ -85,6 +86,7 @@ const Moment = ({ past }: { readonly past: Past }) => {
         <JsonTree name="context" value={state.context} />
         <JsonTree name="position" value={state.position} />
       </section>
+      {past.isRead.value && <ForkComparison past={past} />}
     </div>
   );
 };

@@ -30,6 +30,19 @@ const landmarkOf = ({ events }: RecordedCommit): Landmark | null => {
   return null;
 };
 
+export interface Said {
+  readonly seq: number;
+  readonly role: 'user' | 'assistant';
+  readonly text: string;
+}
+
+/** A fork: the place of its commit, where it branched off, and where it ended, as numbers of commits. */
+export interface Fork {
+  readonly place: number;
+  readonly ancestor: number;
+  readonly end: number;
+}
+
 export class Timeline {
   readonly commits: RecordedCommit[] = [];
   /** The places of landmarks, by kind, in order. */
@@ -53,6 +66,25 @@ export class Timeline {
     const fold = new HistoryFold(this.#kept[near]);
     for (const commit of this.commits.slice(near * keptEvery, count)) fold.take(commit);
     return toShown(toPlain(fold.state));
+  }
+
+  /** All forks, oldest first. One ends where the next generation begins. */
+  forks(): Fork[] {
+    return this.marks.reset.flatMap((place, at, resets) => {
+      const reset = this.commits[place - 1]?.events.find((event) => event.type === 'session_reset');
+      if (reset?.forkedFrom === undefined) return [];
+      return [{ place, ancestor: this.countAt(reset.forkedFrom.seq), end: (resets[at + 1] ?? this.commits.length + 1) - 1 }];
+    });
+  }
+
+  /** What was said in the commits after a place, up to another. */
+  saidBetween(after: number, until: number): Said[] {
+    return this.commits.slice(after, until).flatMap(({ seq, events }) =>
+      events.flatMap((event): Said[] => {
+        if (event.type === 'user_message') return [{ seq, role: 'user', text: event.message.text }];
+        return event.type === 'assistant_message' ? [{ seq, role: 'assistant', text: event.text }] : [];
+      }),
+    );
   }
 
   /** How many commits there were at a sequence. */

@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { LogEntry } from '../../../shared/client/main.ts';
 import { summaryOf } from '../../../shared/domain/projections/event-summary.ts';
 import type { SessionEvent } from '../../../shared/domain/session/events.ts';
@@ -58,9 +58,25 @@ const Row = ({ line, link }: { readonly line: Line; readonly link: string }) => 
   );
 };
 
-const download = (name: string, text: string): void => {
+/** What was said, as Markdown: a heading for each generation, and what each speaker said under their name. */
+const markdownOf = (key: string, commits: readonly LogEntry[]): string => {
+  const parts = [`# ${key}`];
+  for (const { at, events } of commits)
+    for (const event of events) {
+      const when = new Date(at).toISOString();
+      if (event.type === 'session_opened' || event.type === 'session_reset')
+        parts.push(`## Generation ${event.generation} (${when})`);
+      if (event.type === 'user_message')
+        parts.push(`**${event.message.sender.name ?? event.message.sender.id}** (${when})`, event.message.text);
+      if (event.type === 'assistant_message') parts.push(`**Agent** (${when})`, event.text);
+      if (event.type === 'tool_result') parts.push(`_${event.tool}: ${event.outcome}_`);
+    }
+  return `${parts.join('\n\n')}\n`;
+};
+
+const download = (name: string, text: string, type: string): void => {
   const link = document.createElement('a');
-  link.href = URL.createObjectURL(new Blob([text], { type: 'application/x-ndjson' }));
+  link.href = URL.createObjectURL(new Blob([text], { type }));
   link.download = name;
   link.click();
   URL.revokeObjectURL(link.href);
@@ -102,7 +118,7 @@ const TranscriptView = ({
     });
     return abort;
   }, [sessionKey, source]);
-  const lines = linesOf(commits);
+  const lines = useMemo(() => linesOf(commits), [commits]);
   const { scroller, rows, height } = useVirtual({ count: lines.length, rowHeight });
   return (
     <div class="transcript">
@@ -113,9 +129,19 @@ const TranscriptView = ({
           type="button"
           class="button button-quiet"
           disabled={!isRead}
-          onClick={() => download('session.jsonl', `${commits.map((commit) => JSON.stringify(commit)).join('\n')}\n`)}
+          onClick={() =>
+            download('session.jsonl', `${commits.map((commit) => JSON.stringify(commit)).join('\n')}\n`, 'application/x-ndjson')
+          }
         >
           Download JSONL
+        </button>
+        <button
+          type="button"
+          class="button button-quiet"
+          disabled={!isRead}
+          onClick={() => download('session.md', markdownOf(sessionKey, commits), 'text/markdown')}
+        >
+          Download Markdown
         </button>
       </div>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard */}

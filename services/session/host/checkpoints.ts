@@ -41,14 +41,19 @@ export class Checkpoints {
   }
 
   /**
-   * With the commit of a message, and for a repeat of the last command: sets the timer for the first message that there is to introspect, and
-   * for the first since the session was loaded, in case the timer was lost. The command is acknowledged after it, and its answer does not wait
-   * for it. Resolves soon and never rejects: a message goes before its timer, and the next message sets it. `spokenAt`: since when it is silent, ms.
+   * True for the first message that there is to introspect, and for the first since the session was loaded, in case the timer was lost. Ask
+   * before the message is recorded.
    */
-  async ensureIdleTimer(session: Session, spokenAt = this.#options.ports.clock.now()): Promise<void> {
-    const { config, ports, log } = this.#options;
-    if (!config.enabled) return;
-    if (this.#timed.has(session) && hasNews(session.state)) return;
+  lacksIdleTimer(session: Session): boolean {
+    return this.#options.config.enabled && !(this.#timed.has(session) && hasNews(session.state));
+  }
+
+  /**
+   * Sets the timer of a message, or of a repeat of the last command. The command is acknowledged after it, and its answer does not wait for it.
+   * Resolves soon and never rejects: a message goes before its timer, and the next message sets it. `spokenAt`: since when it is silent, ms.
+   */
+  async setIdleTimer(session: Session, spokenAt = this.#options.ports.clock.now()): Promise<void> {
+    const { ports, log } = this.#options;
     const isSettled = new AbortController();
     const tooLate = async (): Promise<void> => {
       await ports.clock.sleep(patienceMs, isSettled.signal);

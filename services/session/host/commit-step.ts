@@ -29,8 +29,8 @@ export const commitStep = async (
   const repeat = await repeatIn(session, envelope, origin, services);
   if (repeat !== null) {
     // The host that recorded the last command may have gone before it set the timer.
-    if (origin?.seq === state.position.command.seq)
-      await services.checkpoints.ensureIdleTimer(session, state.position.interactedAt);
+    if (origin?.seq === state.position.command.seq && services.checkpoints.lacksIdleTimer(session))
+      await services.checkpoints.setIdleTimer(session, state.position.interactedAt);
     return { kind: 'duplicate', repeat };
   }
 
@@ -49,18 +49,20 @@ export const commitStep = async (
 
   const commit = commitOf(checked, envelope, origin, state, services);
   const hasMessage = commit.events.some(({ type }) => type === 'user_message');
-  const timer = hasMessage ? services.checkpoints.ensureIdleTimer(session) : undefined;
+  const setsTimer = hasMessage && services.checkpoints.lacksIdleTimer(session);
   const result = await write(commit, state.position.seq, services);
   if (result.kind === 'refused') return { kind: 'refused', code: 'too_large', message: result.message };
   if (result.kind !== 'committed') return closeWith(session, result.kind === 'fenced' ? { kind: 'stale' } : result);
   const { seq, recordedAt, digest } = result;
   const recorded: RecordedCommit = { seq, recordedAt, digest, ...commit };
 
-  services.note(recorded, checked.machine.value === 'running');
-  session.apply(recorded);
+  const isRunning = checked.machine.value === 'running';
+  services.note(recorded, isRunning);
+  session.apply(recorded, isRunning);
   session.recordedAfter = Math.max(session.recordedAfter, origin?.storedAt ?? 0);
 
   follow(session, recorded, services);
+  const timer = setsTimer ? services.checkpoints.setIdleTimer(session) : undefined;
   return { kind: 'accepted', seq: recorded.seq, rev: recorded.rev, timer };
 };
 

@@ -11,6 +11,7 @@ import type { Tools } from '../../../shared/ports/tools.ts';
 import type { AckOutcome, Delivery } from '../../../shared/ports/work-queue.ts';
 import type { MemoryReader } from '../memory/reader.ts';
 import { Conversations } from '../prompt/conversations.ts';
+import { FileContents } from '../prompt/file-contents.ts';
 import type { TurnServices } from '../turn/attempt.ts';
 import { withNextStep } from '../turn/next-step.ts';
 import type { SafetyToggles } from '../turn/safety-toggles.ts';
@@ -30,7 +31,7 @@ import { TurnCounters } from './turn-counters.ts';
 
 export interface HostOptions extends Pick<TurnServices, 'traces' | 'skills' | 'prompts' | 'hideSecrets'> {
   readonly config: Config;
-  readonly ports: Pick<Ports, 'clock' | 'events' | 'snapshots' | 'answers' | 'live' | 'commands'>;
+  readonly ports: Pick<Ports, 'clock' | 'events' | 'snapshots' | 'index' | 'answers' | 'live' | 'commands' | 'attachments'>;
   readonly log: Logger;
   readonly member: string;
   /** The model that a session chose by name, or the default. */
@@ -241,7 +242,7 @@ const turnServices = (options: HostOptions, conversations: Conversations): TurnS
   const { config, tools, hideSecrets, safetyToggles, traces, skills, prompts, ports } = options;
   return {
     ...{ config, tools, hideSecrets, safetyToggles, traces, skills, prompts, conversations },
-    ...{ clock: ports.clock, events: ports.events, live: ports.live },
+    ...{ clock: ports.clock, events: ports.events, live: ports.live, files: new FileContents(ports.attachments) },
     modelOf: (name) => options.modelOf(name),
     newApprovalId: () => options.newApprovalId(),
   };

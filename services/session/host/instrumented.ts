@@ -66,6 +66,7 @@ const instrumentedLog = (events: EventLog, { clock, meters, traces }: Instrument
 const instrumentedModel = (model: Model, { clock, meters }: Instruments): Model => ({
   name: model.name,
   windowTokens: model.windowTokens,
+  takes: (type) => model.takes?.(type) ?? false,
   step: (request, onText, signal) =>
     traced(
       () => stepSpan(model.name, request),

@@ -1,5 +1,5 @@
 import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
-import type { IndexRow } from '../../../shared/domain/projections/index-row.ts';
+import { type IndexRow, pendingIn } from '../../../shared/domain/projections/index-row.ts';
 import type { Clock } from '../../../shared/kit/clock.ts';
 import { errorMessage } from '../../../shared/kit/errors.ts';
 import type { Logger } from '../../../shared/kit/log.ts';
@@ -38,11 +38,10 @@ export const recoverLostTurns = async (options: RecoveryOptions): Promise<void> 
   }
 };
 
-const repairOf = (
-  { key, status, approval, activeTurnId, resultsUntil = 0 }: IndexRow,
-  { clock, recover, expire, expireResults }: RecoveryOptions,
-): (() => Promise<void>) | null => {
-  if (approval !== null && clock.now() > approval.expiresAt) return () => expire(key, approval.approvalId);
+const repairOf = (row: IndexRow, { clock, recover, expire, expireResults }: RecoveryOptions): (() => Promise<void>) | null => {
+  const { key, status, activeTurnId, resultsUntil = 0 } = row;
+  const over = pendingIn(row).find(({ expiresAt }) => clock.now() > expiresAt);
+  if (over !== undefined) return () => expire(key, over.approvalId);
   const isLate = status === 'awaiting_results' && clock.now() > resultsUntil;
   if (isLate && activeTurnId !== null) return () => expireResults(key, activeTurnId);
   return status === 'running' ? () => recover(key) : null;

@@ -6,8 +6,7 @@ import type { CommandEnvelope, Commit } from '../../../shared/domain/session/env
 import { evolve, initialState, toPlain } from '../../../shared/domain/session/fold/evolve.ts';
 import { damaged } from '../../../shared/domain/session/fold/history-fold.ts';
 import type { NatterError } from '../../../shared/kit/errors.ts';
-import type { Ports } from '../../../shared/ports/index.ts';
-import { type DamageSurvey, surveyDamage } from '../../../shared/runtime/damage-survey.ts';
+import { type DamageSurvey, type SurveyPorts, surveyDamage } from '../../../shared/runtime/damage-survey.ts';
 import { commitFenced } from './commit.ts';
 import type { Origin, Outcome } from './outcome.ts';
 import type { SessionServices } from './session-services.ts';
@@ -46,7 +45,7 @@ export const repairSession = async (
 };
 
 type RepairServices = Pick<SessionServices, 'commitPatienceMs' | 'safetyToggles' | 'stopping' | 'newId'> & {
-  readonly ports: Pick<Ports, 'events' | 'snapshots' | 'clock'>;
+  readonly ports: SurveyPorts;
 };
 
 const repairCommit = (
@@ -70,10 +69,7 @@ const repairCommit = (
  * Reads a session's whole log: why it is damaged, or `null` if it is whole. From then on no host goes on from a snapshot of a damaged one, here
  * or elsewhere, until a person has decided (F13). Throws as `surveyDamage`.
  */
-export const checkHistory = async (
-  ports: Pick<Ports, 'events' | 'snapshots' | 'clock'>,
-  key: SessionKey,
-): Promise<NatterError | null> => {
+export const checkHistory = async (ports: SurveyPorts, key: SessionKey): Promise<NatterError | null> => {
   const { gaps, known } = await surveyDamage(ports, key);
   const [gap] = gaps;
   if (gap === undefined) return null;

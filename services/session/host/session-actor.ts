@@ -2,9 +2,10 @@ import { type Actor, type AnyActorRef, createActor, type InspectionEvent, setup,
 import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
 import type { SessionCommand } from '../../../shared/domain/session/commands.ts';
 import type { CommandEnvelope, RecordedCommit } from '../../../shared/domain/session/envelope.ts';
+import type { SessionEvent } from '../../../shared/domain/session/events.ts';
 import { advance, fromPlain, type Position, type SessionState, toPlain } from '../../../shared/domain/session/fold/evolve.ts';
-import type { MachineSnapshot } from '../../../shared/domain/session/fold/machine.ts';
-import { liveMachine } from '../../../shared/domain/session/fold/steps.ts';
+import { type MachineSnapshot, sessionMachine } from '../../../shared/domain/session/fold/machine.ts';
+import { livingOf } from '../../../shared/domain/session/fold/steps.ts';
 import { limits } from '../../../shared/kit/limits.ts';
 import type { TurnSession } from '../turn/turn-session.ts';
 import { commitStep } from './commit-step.ts';
@@ -12,7 +13,7 @@ import { Mailbox } from './mailbox.ts';
 import type { Origin, Outcome } from './outcome.ts';
 import { ownCommand, type SessionServices } from './session-services.ts';
 
-type LiveActor = Actor<typeof liveMachine>;
+type LiveActor = Actor<typeof sessionMachine>;
 
 /** The parent: stops a session's actor when it is told to, and lets the failure of one pass, which that session's host handles. */
 const parent = setup({ types: { events: {} as { type: 'stop'; actor: AnyActorRef } } }).createMachine({
@@ -25,6 +26,8 @@ const parent = setup({ types: { events: {} as { type: 'stop'; actor: AnyActorRef
  */
 export class LiveActors {
   readonly #parent: Actor<typeof parent>;
+  readonly #turns = { start: true };
+  readonly #machine = livingOf(sessionMachine, this.#turns);
 
   /** `inspect` receives what XState reports of every actor. */
   constructor(inspect?: (event: InspectionEvent) => void) {
@@ -33,12 +36,22 @@ export class LiveActors {
 
   /** Starts the actor of a session. `failed` is called when it has failed. */
   start(key: SessionKey, snapshot: MachineSnapshot, failed: (error: unknown) => void): LiveActor {
-    const actor = createActor(liveMachine, { id: key, snapshot, parent: this.#parent });
+    const actor = createActor(this.#machine, { id: key, snapshot, parent: this.#parent });
     actor.subscribe({ error: failed });
     actor.start();
     // The snapshot that it started from would be kept as long as it lives.
     actor.options = {};
     return actor;
+  }
+
+  /** Gives the events of a commit to an actor. `startsTurn`: false if the commit ends the turns that it begins. */
+  send(actor: LiveActor, events: readonly SessionEvent[], startsTurn: boolean): void {
+    this.#turns.start = startsTurn;
+    try {
+      for (const event of events) actor.send(event);
+    } finally {
+      this.#turns.start = true;
+    }
   }
 
   stop(actor: LiveActor): void {
@@ -93,13 +106,16 @@ export class SessionActor implements TurnSession {
     return this.dispatch(ownCommand(this.#services, this.key, command, correlationId), null);
   }
 
-  /** Gives a recorded commit to the live actor, which receives nothing else. A turn that the commit entered and did not leave starts now. */
-  apply(commit: RecordedCommit): void {
+  /**
+   * Gives a recorded commit to the live actor, which receives nothing else. A turn that the commit entered and did not leave starts now.
+   * `isRunning`: so it is known to end.
+   */
+  apply(commit: RecordedCommit, isRunning: boolean): void {
     if (this.isClosed) return;
     try {
       const { turn: before } = this.#live.getSnapshot().children;
       this.#position = advance(this.#position, commit);
-      for (const event of commit.events) this.#live.send(event);
+      this.#services.actors.send(this.#live, commit.events, isRunning);
       const { turn } = this.#live.getSnapshot().children;
       if (turn !== before) turn?.send({ type: 'start_turn', start: (input) => this.#services.turns.start(this, input) });
     } catch (error) {

@@ -1,5 +1,6 @@
 import { blockMessages, type CallBlock, isComplete } from '../../../shared/domain/prompt/call-block.ts';
 import {
+  type Asker,
   type ConversationMessage,
   flushPrompt,
   type HeardMessage,
@@ -9,6 +10,7 @@ import {
 import type { ModelMessage, SignedReasoning } from '../../../shared/domain/prompt/model-request.ts';
 import type { CallResult } from '../../../shared/domain/session/commands.ts';
 import type { EventOf } from '../../../shared/domain/session/events.ts';
+import { isKept } from '../../../shared/domain/values/attachment.ts';
 import type { ClientRequest } from '../../../shared/domain/values/client-request.ts';
 import type { ReasoningPart } from '../../../shared/domain/values/reasoning.ts';
 import type { Message, Sender, ToolCall } from '../../../shared/domain/values/types.ts';
@@ -49,8 +51,8 @@ export interface RunningTurn {
   readonly asked: HeardMessage[];
   /** False if a message that it answers was not among the commits read. */
   readonly isWhole: boolean;
-  /** The senders of the messages that started it. */
-  readonly senders: readonly Sender[];
+  /** Who sent the messages that started it. */
+  readonly askers: readonly Asker[];
   /** Messages that joined it; a step has read the first `heard` of them. */
   readonly joined: HeardMessage[];
   heard: number;
@@ -68,6 +70,8 @@ export interface RunningTurn {
 /** The sender of a turn that answers no message: Natter itself. */
 const nobody: Sender = { id: 'natter', role: 'program' };
 
+const askerOf = ({ sender, channel, deliverTo }: HeardMessage): Asker => ({ sender, channel: channel ?? deliverTo?.channel });
+
 /** The acting sender of a turn with messages from several people. */
 export const severalPeople: Sender = Object.freeze({ id: 'several', role: 'participant' });
 
@@ -83,7 +87,7 @@ export const runningTurn = (
   // What they bring along is not part of the conversation.
   asked: asked.map(({ client: _, ...message }) => message),
   isWhole: task !== null || missing === 0,
-  senders: asked.length > 0 ? asked.map(({ sender }) => sender) : [nobody],
+  askers: asked.length > 0 ? asked.map(askerOf) : [{ sender: nobody }],
   joined: [],
   heard: 0,
   client: asked.findLast(({ client }) => client)?.client,
@@ -156,11 +160,12 @@ export const flushMessages = ({ flush }: RunningTurn, text: string | null): read
   ...(text === null ? [] : [{ role: 'assistant', text } as const]),
 ];
 
-/** The senders of all messages in the turn. A program that acts for a participant is listed twice, once in each role. */
-const sendersOf = ({ senders, joined }: RunningTurn): readonly Sender[] =>
-  [...senders, ...joined.map(({ sender }) => sender)].flatMap((sender) =>
-    sender.onBehalfOf === undefined ? [sender] : [sender, { ...sender, role: sender.onBehalfOf }],
-  );
+/** Who sent the messages in the turn. A program that acts for a participant is listed twice, once in each role. */
+const askersOf = ({ askers, joined }: RunningTurn): readonly Asker[] =>
+  [...askers, ...joined.map(askerOf)].flatMap((asker) => {
+    const { onBehalfOf: role } = asker.sender;
+    return role === undefined ? [asker] : [asker, { ...asker, sender: { ...asker.sender, role } }];
+  });
 
 /**
  * The sender whose rights the turn has: only those that all its senders share, so that nobody acts with another person's rights.
@@ -176,18 +181,26 @@ export const actingSender = (senders: readonly Sender[]): Sender => {
 
 /** What a turn sees of itself. */
 export const viewOfTurn = (turn: RunningTurn) => {
-  const senders = sendersOf(turn);
+  const askers = askersOf(turn);
+  const sender = actingSender(askers.map((asker) => asker.sender));
   const { prompt, client, asksAnew, calls, flush, flushing } = turn;
-  return { prompt, sender: actingSender(senders), senders, client, asksAnew, calls, flush, flushing };
+  return { prompt, sender, askers, client, asksAnew, calls, flush, flushing };
 };
 
 const personOf = ({ principal, id }: Sender): string => principal ?? id;
 
-export const userMessage = (message: Message): ModelMessage => ({
-  role: 'user',
-  text: textForModel(message),
-  name: detachedString(nameForModel(message.sender)),
-});
+export const userMessage = (message: Message): ModelMessage => {
+  const files = (message.attachments ?? []).filter(isKept).map(({ digest, type, bytes, name }) => ({
+    ...{ digest: detachedString(digest), type: detachedString(type), bytes },
+    ...(name !== undefined && { name: detachedString(name) }),
+  }));
+  return {
+    role: 'user',
+    text: textForModel(message),
+    name: detachedString(nameForModel(message.sender)),
+    ...(files.length > 0 && { files }),
+  };
+};
 
 /** What a model sees of a message that its sender withdrew: the turns around it still make sense. */
 const withdrawnText = '[The sender withdrew this message.]';
@@ -197,8 +210,8 @@ type Revision = EventOf<'message_edited' | 'message_withdrawn'>;
 /** What counts now in the place of a message. */
 const revisedMessage = (message: HeardMessage, event: Revision): HeardMessage => {
   if (event.type === 'message_edited') return { ...message, text: detachedString(event.text) };
-  const { of, messageId, sender } = message;
-  return { of, messageId, sender, text: withdrawnText };
+  const { of, messageId, sender, channel = message.deliverTo?.channel } = message;
+  return { of, messageId, sender, text: withdrawnText, ...(channel !== undefined && { channel }) };
 };
 
 /** A message of the conversation after an edit or a withdrawal of another, or of itself. */

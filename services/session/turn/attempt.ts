@@ -13,6 +13,7 @@ import type { Tools } from '../../../shared/ports/tools.ts';
 import { noSkills, type SkillSet } from '../../../shared/runtime/skills/explain.ts';
 import type { SkillLibrary } from '../../../shared/runtime/skills/library.ts';
 import type { Conversations } from '../prompt/conversations.ts';
+import type { FileContents } from '../prompt/file-contents.ts';
 import type { SystemPrompt, SystemPrompts } from '../prompt/system-prompt.ts';
 import { HeldResults } from './held-results.ts';
 import type { RunTraces } from './run-traces.ts';
@@ -27,6 +28,7 @@ export interface TurnServices {
   readonly events: EventLog;
   readonly live: Live;
   readonly tools: Tools;
+  readonly files: Pick<FileContents, 'of'>;
   /** Removes the secrets of this installation from a text that is to be recorded (I12). */
   readonly hideSecrets?: ((text: string) => string) | undefined;
   readonly safetyToggles: SafetyToggles;

@@ -15,7 +15,8 @@ export type StepRequest = Omit<ModelRequest, 'key' | 'turn' | 'thinkingLevel'>;
 export const askModel = async (attempt: Attempt, model: Model, request: StepRequest): Promise<StepOutcome> => {
   const { key, ref, services, signal, state } = attempt;
   const { thinkingLevel } = state.machine.context.settings;
-  const full: ModelRequest = { key, turn: ref, ...request, ...(thinkingLevel !== undefined && { thinkingLevel }) };
+  const messages = await services.files.of(key, request.messages);
+  const full: ModelRequest = { key, turn: ref, ...request, messages, ...(thinkingLevel !== undefined && { thinkingLevel }) };
   let offset = 0;
   const onText = (text: string): void => {
     if (signal.aborted) return;

@@ -27,12 +27,12 @@ const nobody: Sender = { id: 'nobody', role: 'participant' };
 
 const nextStep = async (
   session: PolicySession,
-  { by = nobody }: CommandOf<'report'>,
+  { by = nobody, notice }: CommandOf<'report'>,
   { config, tools, skills, prompts }: Services,
 ): Promise<Pick<ReportFacts, 'parts' | 'tools' | 'skills'>> => {
   const { skills: refs, prompt, review } = session.state.machine.context;
   const scope = { key: session.key, sender: by };
-  const offered = offeredTools(session, config, tools.of(scope), [by]);
+  const offered = offeredTools(session, config, tools.of(scope), [{ sender: by, channel: notice.deliverTo?.channel }]);
   const known = (await skills?.take({ taken: prompt.length > 0, refs })) ?? noSkills;
   const { parts } = await prompts.read(config, offered, scope, { skills: known.section, workingMemory: review.workingMemory });
   return {

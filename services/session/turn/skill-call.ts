@@ -1,9 +1,9 @@
-import type { TurnView } from '../../../shared/domain/prompt/conversation-message.ts';
+import type { Asker, TurnView } from '../../../shared/domain/prompt/conversation-message.ts';
 import { skillCallIn } from '../../../shared/domain/routing/chat-command.ts';
 import type { ActiveTurn } from '../../../shared/domain/session/context.ts';
 import { callIdOf } from '../../../shared/domain/session/decide/tools.ts';
 import type { Skill } from '../../../shared/domain/skills/skill.ts';
-import type { Sender, StepOutcome } from '../../../shared/domain/values/types.ts';
+import type { StepOutcome } from '../../../shared/domain/values/types.ts';
 import { hasCode } from '../../../shared/kit/errors.ts';
 import { limits } from '../../../shared/kit/limits.ts';
 import { commandName } from '../../../shared/runtime/skills/commands.ts';
@@ -22,18 +22,14 @@ export interface SkillCall {
 }
 
 /** The skill that a turn's message calls, if the session has it. Messages of programs are never commands, except through the API. */
-export const skillCallOf = (
-  { prompt, senders }: TurnView,
-  { commands }: SkillSet,
-  names: readonly string[],
-): SkillCall | null => {
-  const call = commands.size === 0 || !senders.every(mayCall) ? null : skillCallIn(prompt, names);
+export const skillCallOf = ({ prompt, askers }: TurnView, { commands }: SkillSet, names: readonly string[]): SkillCall | null => {
+  const call = commands.size === 0 || !askers.every(mayCall) ? null : skillCallIn(prompt, names);
   const command = commandName(call?.name ?? '');
   const skill = commands.get(command);
   return call && skill ? { skill, command, given: call.rest } : null;
 };
 
-const mayCall = ({ role, id }: Sender): boolean => role !== 'program' || id === 'api';
+const mayCall = ({ sender: { role, id } }: Asker): boolean => role !== 'program' || id === 'api';
 
 /** The turn with the skill's text in its message. */
 export const withSkillText = (view: TurnView, turnId: string, call: SkillCall, entries: Entries): TurnView => {

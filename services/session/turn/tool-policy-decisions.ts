@@ -15,7 +15,7 @@ import {
 } from '../../../shared/domain/values/types.ts';
 import type { Tool, ToolScope } from '../../../shared/ports/tools.ts';
 import { isClientTool } from '../prompt/client-tools.ts';
-import { placeOf } from '../prompt/offered-tools.ts';
+import { askedFor } from '../prompt/offered-tools.ts';
 import { severalPeople } from '../prompt/running-turn.ts';
 import { isStranger, onBehalfOf } from '../tools/on-behalf.ts';
 import { type ToolWord, toolWord } from '../tools/tool-policy.ts';
@@ -69,9 +69,8 @@ export const retryQuestion = (attempt: Attempt, turnContext: TurnContext, call: 
 /** The strictest decision over all senders of the turn. */
 const policyOn = (attempt: Attempt, { view }: TurnContext, tool: Tool, given: object): ToolWord => {
   const { config } = attempt.services;
-  const place = placeOf(attempt, config);
-  return view.senders
-    .map((sender) => toolWord(config.tools.rules, { tool, arguments: given, ...place, sender }))
+  return view.askers
+    .map((asker) => toolWord(config.tools.rules, { tool, arguments: given, ...askedFor(attempt, config, asker) }))
     .reduce(stricter);
 };
 
@@ -105,7 +104,7 @@ const questionOf = (
   const { view, scope } = turnContext;
   const { approvalMinutes, strangerApprovalMinutes } = config.tools;
   const { principal } = scope.sender;
-  const isDeferred = view.senders.some(isStranger);
+  const isDeferred = view.askers.some(({ sender }) => isStranger(sender));
   const approvalId = newApprovalId();
   const request = {
     approvalId,

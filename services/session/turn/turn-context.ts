@@ -36,7 +36,7 @@ export const turnContextOf = async (attempt: Attempt, turn: ActiveTurn): Promise
     skills,
     called,
     known,
-    tools: offeredTools(attempt, services.config, known, view.senders),
+    tools: offeredTools(attempt, services.config, known, view.askers),
     scope: {
       key,
       sessionId,

@@ -1,3 +1,4 @@
+import { withFilesFor } from '../../../shared/domain/prompt/given-files.ts';
 import type { ActiveTurn } from '../../../shared/domain/session/context.ts';
 import { callIdOf } from '../../../shared/domain/session/decide/tools.ts';
 import type { Ruling, StepOutcome } from '../../../shared/domain/values/types.ts';
@@ -44,7 +45,9 @@ const move = async (attempt: Attempt, turn: ActiveTurn): Promise<boolean> => {
   const turnContext = await turnContextOf(attempt, turn);
   if (turn.calls.some((call) => isOpen(attempt, call))) return finishCalls(attempt, turn, turnContext);
   const prompt = await attempt.prompt(turnContext);
-  const ready: StepContext = { ...turnContext, prompt, model: attempt.model };
+  const { model } = attempt;
+  const said = withFilesFor(turnContext.view.said, (type) => model.takes?.(type) ?? false);
+  const ready: StepContext = { ...turnContext, view: { ...turnContext.view, said }, prompt, model };
   return turn.task ? compactNow(attempt, turn, ready) : takeStep(attempt, turn, ready);
 };
 

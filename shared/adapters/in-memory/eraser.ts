@@ -1,6 +1,7 @@
 import type { CommandEnvelope } from '../../domain/session/envelope.ts';
 import type { Clock } from '../../kit/clock.ts';
 import type { Eraser } from '../../ports/eraser.ts';
+import type { Attachments } from '../../ports/objects/attachments.ts';
 import type { Snapshots } from '../../ports/snapshots.ts';
 import type { Subjects } from '../../wire/subjects.ts';
 import type { KeyValue } from '../kv/key-value.ts';
@@ -13,6 +14,7 @@ import type { InMemoryWorkQueue } from './work-queue.ts';
 export interface InMemoryEraserOptions {
   readonly events: InMemoryEventLog;
   readonly snapshots: Snapshots;
+  readonly attachments: Attachments;
   readonly memory: KeyValue;
   /** The timers of the command queue. */
   readonly timers: Timers;

@@ -63,6 +63,7 @@ export class InMemoryEventLog implements EventLog {
       groupFences: options.groupFences ?? true,
       store: (headline, key, data) => this.#store(headline, key, data),
       pass: (ms) => this.#pass(ms),
+      breaks: () => this.breaks,
     });
     this.append = this.writer(options.grouping);
   }

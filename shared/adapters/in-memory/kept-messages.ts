@@ -13,6 +13,7 @@ export class KeptMessages {
   #messages: (KeptMessage | null)[] = [];
   readonly #lastByKey = new Map<string, KeptMessage>();
   #unreadable = new Set<number>();
+  readonly #givenUp = new Set<number>();
 
   add(message: Omit<KeptMessage, 'seq'>): KeptMessage {
     const kept = { ...message, seq: this.#messages.length + 1 };
@@ -49,8 +50,8 @@ export class KeptMessages {
   }
 
   digestAt(seq: number): string | null {
-    const message = this.#messages[seq - 1];
-    return message ? digestOf(message.data) : null;
+    const data = this.#givenUp.has(seq) ? new Uint8Array() : this.#messages[seq - 1]?.data;
+    return data === undefined ? null : digestOf(data);
   }
 
   spoil(seq: number): void {
@@ -82,6 +83,14 @@ export class KeptMessages {
     const [messages, unreadable] = [this.#messages, this.#unreadable];
     this.#become(messages.slice(0, lastSeq), new Set([...unreadable].filter((seq) => seq <= lastSeq)));
     return () => this.#become(messages, unreadable);
+  }
+
+  /** Fills all places up to a sequence with empty messages that nobody reads, as a person's acceptance of a loss does. */
+  giveUp(through: number): void {
+    for (let seq = this.#messages.length + 1; seq <= through; seq++) {
+      this.#givenUp.add(seq);
+      this.#messages.push(null);
+    }
   }
 
   /** Removes a key's messages before a sequence. Returns how many. */

@@ -32,6 +32,8 @@ export class InMemoryKeyValue implements KeyValue {
   readonly #hints = new Set<{ readonly filter: string; wake(): void }>();
   #revision = 0;
   #incarnation: number;
+  /** How often every connection broke: what was on its way then is lost. For tests. */
+  breaks = 0;
 
   constructor({ clock, faults = noFaults, requestTimeoutMs = 2_000 }: InMemoryStoreOptions) {
     this.#clock = clock;
@@ -124,11 +126,11 @@ export class InMemoryKeyValue implements KeyValue {
   /** One attempt, with the outcome that the faults choose. */
   async #send(write: () => number | 'unknown'): Promise<number | 'unknown'> {
     const { fault, delayMs, lateMs } = this.#faults.next('append');
-    await this.#pass(delayMs);
+    if (!(await this.#pass(delayMs))) throw this.#unavailable();
     if (fault === 'none' || fault === 'stale') return write();
     if (fault === 'unavailable') throw this.#unavailable();
     if (fault === 'answer_lost') write();
-    if (fault === 'landed_late') void this.#clock.sleep(this.#timeoutMs + lateMs).then(write);
+    if (fault === 'landed_late') void this.#pass(this.#timeoutMs + lateMs).then((there) => there && write());
     await this.#clock.sleep(this.#timeoutMs);
     return 'unknown';
   }
@@ -145,7 +147,10 @@ export class InMemoryKeyValue implements KeyValue {
     return new NatterError('unavailable', 'the in-memory bucket did not answer', { retryAfterMs: this.#timeoutMs });
   }
 
-  async #pass(ms: number): Promise<void> {
+  /** Every message arrives later than it was sent; false: the connection broke on its way. */
+  async #pass(ms: number): Promise<boolean> {
+    const { breaks } = this;
     await (ms > 0 ? this.#clock.sleep(ms) : Promise.resolve());
+    return breaks === this.breaks;
   }
 }

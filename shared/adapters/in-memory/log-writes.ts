@@ -20,6 +20,8 @@ export interface LogWritesOptions {
   readonly store: (headline: EventType, key: SessionKey, data: Uint8Array) => KeptMessage;
   /** Resolves after `ms`, with whether the connection has held. */
   readonly pass: (ms: number) => Promise<boolean>;
+  /** How often it has broken. */
+  readonly breaks: () => number;
 }
 
 interface Write extends GroupedWrite {
@@ -28,6 +30,8 @@ interface Write extends GroupedWrite {
   readonly headline: EventType;
   readonly data: Uint8Array;
   readonly expectedSeq: number;
+  /** How often the connection had broken when it began to wait. */
+  readonly breaks: number;
 }
 
 /** As in `topology.ts`. */
@@ -53,14 +57,22 @@ export class LogWrites {
       clock,
       grouping,
       soon: (send) => (turnMs === 0 ? queueMicrotask(send) : void clock.sleep(turnMs).then(send)),
-      one: (write) => this.#attempt(faults.next('append'), () => this.#write(write)),
+      one: (write) => this.#attempt(faults.next('append'), () => (this.#isLost(write) ? lost : this.#write(write))),
       together: (writes) => this.#attemptTogether(writes),
     });
     return async (commit, expectedSeq) => {
       let write: Write;
       try {
         const data = encodeCommit(commit);
-        write = { id: commit.id, key: commit.key, bytes: data.length, headline: headlineOf(commit.events), data, expectedSeq };
+        write = {
+          id: commit.id,
+          key: commit.key,
+          bytes: data.length,
+          headline: headlineOf(commit.events),
+          data,
+          expectedSeq,
+          breaks: this.#options.breaks(),
+        };
       } catch (error) {
         return { kind: 'refused', message: errorMessage(error) };
       }
@@ -69,9 +81,9 @@ export class LogWrites {
   }
 
   /** One call, as its fate will have it. */
-  async #attempt<R>({ fault, delayMs, lateMs }: CallOutcome, write: () => Promise<R>): Promise<R | AppendResult> {
+  async #attempt<R>({ fault, delayMs, lateMs }: CallOutcome, write: () => R | Promise<R>): Promise<R | AppendResult> {
     const { clock, pass, timeoutMs } = this.#options;
-    if (!(await pass(delayMs))) return unknown('unknown: the connection broke');
+    if (!(await pass(delayMs))) return lost;
     if (arrives.has(fault)) return write();
     if (fault === 'unavailable') return unknown('unavailable: no leader');
     if (fault === 'answer_lost') void write();
@@ -82,7 +94,10 @@ export class LogWrites {
 
   async #attemptTogether(writes: readonly Write[]): Promise<readonly AppendResult[] | 'refused'> {
     const fate = this.#options.faults.next('group');
-    const result = await this.#attempt(fate, async () => (fate.fault === 'incomplete' ? 'refused' : this.#writeTogether(writes)));
+    const result = await this.#attempt(fate, async () => {
+      if (writes.some((write) => this.#isLost(write))) return writes.map(() => lost);
+      return fate.fault === 'incomplete' ? 'refused' : this.#writeTogether(writes);
+    });
     if (writes.length > 1 && result === 'refused') this.groups.refused += 1;
     if (writes.length > 1 && Array.isArray(result)) this.groups.stored += 1;
     return typeof result === 'object' && 'kind' in result ? writes.map(() => result) : result;
@@ -98,7 +113,7 @@ export class LogWrites {
     if (kept.fencedSeqOf(key) !== expectedSeq) return unknown('conflict: 10071 wrong last sequence');
     if (repeat) return unknown(`the log has this id already, as ${repeat.seq}`);
     if (this.#inFlight.has(key)) return unknown('conflict: 10164 wrong last sequence');
-    if (replicated) await this.#agree([write]);
+    if (replicated && !(await this.#agree([write]))) return lost;
     return this.#store(write);
   }
 
@@ -107,21 +122,27 @@ export class LogWrites {
     const { kept, groupFences, replicated } = this.#options;
     const isFenced = ({ key, expectedSeq }: Write): boolean => kept.fencedSeqOf(key) !== expectedSeq || this.#inFlight.has(key);
     if (writes.some(({ id }) => this.#repeatOf(id)) || (groupFences && writes.some(isFenced))) return 'refused';
-    if (replicated) await this.#agree(writes);
+    if (replicated && !(await this.#agree(writes))) return writes.map(() => lost);
     return writes.map((write) => this.#store(write));
   }
 
-  /** Replicas agree on what is written before it is stored. */
-  async #agree(writes: readonly Write[]): Promise<void> {
+  /** Replicas agree on what is written before it is stored; false: the broker stopped before they had. */
+  async #agree(writes: readonly Write[]): Promise<boolean> {
     for (const { key, id } of writes) this.#inFlight.set(key, id);
-    await this.#options.pass(0);
+    const isThere = await this.#options.pass(0);
     for (const { key } of writes) this.#inFlight.delete(key);
+    return isThere;
   }
 
   #store({ id, key, headline, data }: Write): AppendResult {
     const { seq, time } = this.#options.store(headline, key, data);
     this.#recent.set(id, { seq, time });
     return { kind: 'stored', seq, digest: digestOf(data) };
+  }
+
+  /** What waited while the connection broke was never sent. */
+  #isLost({ breaks }: Write): boolean {
+    return breaks !== this.#options.breaks();
   }
 
   #repeatOf(id: string): Pick<KeptMessage, 'seq'> | undefined {
@@ -131,3 +152,4 @@ export class LogWrites {
 }
 
 const unknown = (cause: string): AppendResult => ({ kind: 'unknown', cause });
+const lost = unknown('unknown: the connection broke');

@@ -18,6 +18,7 @@ import { createLive } from '../streams/live.ts';
 import { checkpointBinding, commandBinding, inboundBinding } from '../streams/queue-binding.ts';
 import { createResumeRequests } from '../streams/resume-requests.ts';
 import { tracedQueue } from '../streams/traced-queue.ts';
+import { InMemoryAttachments } from './attachments.ts';
 import { createInMemoryAuditLog } from './audit-log.ts';
 import { createInMemoryCustodyLog } from './custody-log.ts';
 import { createInMemoryDeadLetters } from './dead-letters.ts';
@@ -89,6 +90,7 @@ export const openInMemory = (options: InMemoryOptions): InMemorySystem => {
     memory: new InMemoryKeyValue(store),
     witness: new InMemoryKeyValue(store),
   };
+  const attachments = new InMemoryAttachments(clock);
   const custody = createInMemoryCustodyLog(new InMemoryKeyValue(store), subjects);
   const ephemera = createInMemoryEphemera();
 
@@ -103,6 +105,7 @@ export const openInMemory = (options: InMemoryOptions): InMemorySystem => {
       inbound: tracedQueue('inbound', inbound),
       checkpoints: tracedQueue('checkpoints', checkpoints),
       answers,
+      attachments,
       snapshots: createSnapshots(buckets.snapshots),
       index: createSessionIndex(buckets.index, clock),
       memory: createMemoryStore(buckets.memory, clock),
@@ -128,6 +131,7 @@ export const openInMemory = (options: InMemoryOptions): InMemorySystem => {
   const eraser = createInMemoryEraser({
     events,
     snapshots,
+    attachments,
     memory: buckets.memory,
     timers,
     commands,

@@ -1,4 +1,6 @@
+import { withFilesTaken, withoutFiles } from '../../domain/prompt/given-files.ts';
 import type { ModelRequest } from '../../domain/prompt/model-request.ts';
+import { type FileKind, kindOfFile } from '../../domain/values/media-type.ts';
 import type { StepOutcome } from '../../domain/values/types.ts';
 import { backoffMs } from '../../kit/backoff.ts';
 import type { Clock } from '../../kit/clock.ts';
@@ -13,6 +15,8 @@ import { type Deadlines, Watch } from './watch.ts';
 export interface AiSdkOptions {
   readonly name: string;
   readonly windowTokens: number;
+  /** The kinds of files that it is given. */
+  readonly inputs: readonly FileKind[];
   /** Creates the SDK's model, which sends its requests with this `fetch`. */
   model(fetch: typeof globalThis.fetch): Promise<ProviderModel>;
   readonly clock: Clock;
@@ -41,8 +45,14 @@ export class AiSdkModel implements Model {
     this.#options = options;
   }
 
-  async step(request: ModelRequest, onText: (text: string) => void, signal: AbortSignal): Promise<StepOutcome> {
+  takes(type: string): boolean {
+    const kind = kindOfFile(type);
+    return kind !== null && this.#options.inputs.includes(kind);
+  }
+
+  async step(asked: ModelRequest, onText: (text: string) => void, signal: AbortSignal): Promise<StepOutcome> {
     const { clock, limits } = this.#options;
+    let request = withFilesTaken(asked, (type) => this.takes(type));
     const watch = new Watch(clock, limits, signal);
     let hasText = false;
     const emitText = (text: string): void => {
@@ -53,6 +63,10 @@ export class AiSdkModel implements Model {
       for (let retry = 0; ; retry++) {
         const outcome = await this.#ask(request, emitText, watch);
         if (!(outcome instanceof ModelTrouble)) return outcome;
+        if (mayBeFiles.has(outcome.code) && !hasText && hasFiles(request)) {
+          request = withoutFiles(request, 'the provider did not take it');
+          continue;
+        }
         const waitMs = outcome.afterMs ?? backoffMs(retries, retry);
         const again = outcome.again && !hasText && retry < limits.retries && waitMs < watch.leftMs;
         if (!again) return this.#failed(outcome);
@@ -111,6 +125,11 @@ export class AiSdkModel implements Model {
     return { kind: 'failed', code, message: this.#options.scrub(message.slice(0, 10_000)).slice(0, 1_000).toWellFormed() };
   }
 }
+
+/** What providers answer to a file that they do not take. The rest of the message is answered all the same. */
+const mayBeFiles: ReadonlySet<string> = new Set(['model_bad_request', 'model_unknown']);
+const hasFiles = ({ messages }: ModelRequest): boolean =>
+  messages.some((message) => message.role === 'user' && message.files !== undefined);
 
 /** Doubled with each retry. */
 const retries = { firstMs: 500, mostMs: 60_000 };

@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { keyVariable } from '../../domain/config/provider-key.ts';
 import type { Config } from '../../domain/config/schema.ts';
+import { fileKinds } from '../../domain/values/media-type.ts';
 import type { Clock } from '../../kit/clock.ts';
 import { NatterError } from '../../kit/errors.ts';
 import { limits } from '../../kit/limits.ts';
@@ -76,15 +77,20 @@ const createModel = ({ name, field, config, env, clock, introduction }: Wanted):
   }
   const apiKey = keyOf(providerName, provider, env);
   const windows = new Map(Object.entries(provider.windows));
+  const inputs = new Map(Object.entries(provider.inputs));
   return new AiSdkModel({
     name,
     windowTokens: windows.get(modelId) ?? config.context.windowTokens,
+    inputs: inputs.get(modelId) ?? usualInputs[provider.kind],
     model: languageModel({ providerName, provider, apiKey, modelId }),
     limits: config.model,
     clock,
     scrub: scrubber(apiKey === undefined ? [] : [apiKey]),
   });
 };
+
+/** What a provider can be sent at all. A model that does not take it refuses, and is asked again without. */
+const usualInputs = { 'openai-compatible': fileKinds, anthropic: ['image', 'pdf'] } as const;
 
 export type Provider = Config['model']['providers'][string];
 

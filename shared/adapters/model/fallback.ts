@@ -21,6 +21,11 @@ export class FallbackModel implements Model {
     this.#models = models;
   }
 
+  /** What one of them takes; whoever does not is told what it misses. */
+  takes(type: string): boolean {
+    return this.#models.some((model) => model.takes?.(type));
+  }
+
   async step(request: ModelRequest, onText: (text: string) => void, signal: AbortSignal): Promise<StepOutcome> {
     let hasText = false;
     const emitText = (text: string): void => {

@@ -1,5 +1,6 @@
 import type { LanguageModel } from 'ai';
-import type { ModelMessage, ModelRequest, SignedReasoning } from '../../domain/prompt/model-request.ts';
+import type { ModelFile, ModelMessage, ModelRequest, SignedReasoning } from '../../domain/prompt/model-request.ts';
+import { isTextFile } from '../../domain/values/media-type.ts';
 import type { ToolCall } from '../../domain/values/types.ts';
 import { mergedOptions, providerSettings, sdkSettings } from './settings.ts';
 
@@ -7,6 +8,7 @@ import { mergedOptions, providerSettings, sdkSettings } from './settings.ts';
 export type ProviderModel = Extract<LanguageModel, { specificationVersion: 'v3' }>;
 export type CallOptions = Parameters<ProviderModel['doStream']>[0];
 type SdkMessage = CallOptions['prompt'][number];
+type SdkUser = Extract<SdkMessage, { role: 'user' }>['content'][number];
 type SdkAssistant = Extract<SdkMessage, { role: 'assistant' }>['content'][number];
 
 /** The parts of a request that go to the provider. */
@@ -49,7 +51,8 @@ const sdkMessage = (
     case 'user': {
       const text = isGroup && message.name !== undefined ? `${message.name}: ${message.text}` : message.text;
       // Providers refuse an empty message.
-      return { role: 'user', content: [{ type: 'text', text: text.trim() === '' ? '(nothing)' : text }] };
+      const said = { type: 'text' as const, text: text.trim() === '' ? '(nothing)' : text };
+      return { role: 'user', content: [said, ...(message.files ?? []).flatMap((file) => filePart(file) ?? [])] };
     }
     case 'assistant': {
       const content = [
@@ -67,6 +70,13 @@ const sdkMessage = (
       return { role: 'tool', content: [{ type: 'tool-result', toolCallId, toolName, output }] };
     }
   }
+};
+
+/** A text is told as one, since not every provider takes it as a file. `null`: its content was not loaded. */
+const filePart = ({ type, name, content }: ModelFile): SdkUser | null => {
+  if (content === undefined) return null;
+  if (!isTextFile(type)) return { type: 'file', mediaType: type, data: content, ...(name !== undefined && { filename: name }) };
+  return { type: 'text', text: `[Content of ${name ?? 'the file'}]\n${Buffer.from(content).toString()}` };
 };
 
 const assistantParts = (text: string, calls: readonly ToolCall[], ids: ReadonlyMap<string, string>): SdkAssistant[] => [

@@ -18,6 +18,7 @@ export const withoutSecrets = (model: Model, secrets: readonly string[]): Model 
   return {
     name: model.name,
     windowTokens: model.windowTokens,
+    takes: (type) => model.takes?.(type) ?? false,
     step: async (request, onText, signal) => {
       const live = new SecretStream(forms);
       const show = (text: string): void => {

@@ -6,12 +6,13 @@ import { bucketNames, streamNames } from '../../wire/topology.ts';
 import { letterOrNull } from '../streams/dead-letter.ts';
 import { createEraser, type EraserOptions } from '../streams/eraser.ts';
 import type { StoredMessage } from '../streams/stored-message.ts';
+import { openAttachments } from './attachments.ts';
 import { isGone, toNatterError } from './client/broker-errors.ts';
 import { readBatch } from './client/direct-batch.ts';
 import { ReplyInbox } from './client/reply-inbox.ts';
 import { openKvStore } from './kv-store.ts';
 
-export interface NatsEraserOptions extends Omit<EraserOptions, 'store' | 'memory'> {
+export interface NatsEraserOptions extends Omit<EraserOptions, 'store' | 'memory' | 'attachments'> {
   /** Must have the right to delete events, commands, deliveries, dead letters and memories, and to purge events and timers. */
   readonly connection: NatsConnection;
   readonly requestTimeoutMs: number;
@@ -29,6 +30,7 @@ export const openEraser = async ({ connection, requestTimeoutMs, ...options }: N
   const manager = await jetstreamManager(connection, { checkAPI: false, timeout: requestTimeoutMs });
   const inbox = new ReplyInbox(connection);
   const memories = bucketNames(subjects.prefix).memory;
+  const attachments = await openAttachments({ connection, prefix: subjects.prefix, clock: options.clock, requestTimeoutMs });
   const memory = await openKvStore({ connection, bucket: memories, requestTimeoutMs });
 
   const purge = async (stream: string, range: { filter: string; seq?: number }): Promise<number> =>
@@ -58,6 +60,7 @@ export const openEraser = async ({ connection, requestTimeoutMs, ...options }: N
 
   return createEraser({
     ...options,
+    attachments,
     memory,
     store: {
       commits: async (key, before) => {

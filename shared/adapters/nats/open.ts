@@ -22,6 +22,7 @@ import { createLive } from '../streams/live.ts';
 import { LogTail } from '../streams/log-tail.ts';
 import { createResumeRequests } from '../streams/resume-requests.ts';
 import { tracedQueue } from '../streams/traced-queue.ts';
+import { openAttachments } from './attachments.ts';
 import { openAuditLog } from './audit-log.ts';
 import { type ConnectionSettings, type Connections, inboxOf, openConnections } from './client/connection.ts';
 import { openCustodyLog } from './custody-log.ts';
@@ -94,10 +95,9 @@ export const openNats = async (config: Config, options: OpenOptions): Promise<Po
   const index = await bucket(buckets.index);
   const hosts = await bucket(buckets.hosts);
   const memory = await bucket(buckets.memory);
-  const cursors = createCursors(index);
   const events = new NatsEventLog({ ...inCommits, clock, onBad, wrote, tail, grouping: groupingOf(replicas) });
   const guards = await startGuards({
-    ...{ commits, consumers, prefix: config.prefix, requestTimeoutMs, clock, cursors },
+    ...{ commits, consumers, prefix: config.prefix, requestTimeoutMs, clock, cursors: createCursors(index) },
     ...{ events, witnesses: await bucket(buckets.witness) },
     ...(log && { log }),
   });
@@ -107,6 +107,7 @@ export const openNats = async (config: Config, options: OpenOptions): Promise<Po
 
   const queue = { connection: consumers, subjects, topology, deadLetters, clock, requestTimeoutMs, guardOf: guards.guardOf };
   const ephemera = createEphemera(consumers);
+  const attachments = await openAttachments({ connection: caches, prefix: config.prefix, clock, requestTimeoutMs });
   const answers = createAnswers(ephemera, clock, inboxOf(consumers));
   const live = createLive(ephemera, subjects, inboxOf(consumers));
   const leaseFailed = (name: string, error: unknown): void =>
@@ -118,14 +119,13 @@ export const openNats = async (config: Config, options: OpenOptions): Promise<Po
     commands: tracedQueue('commands', commandQueue(queue)),
     inbound: tracedQueue('inbound', inboundQueue(queue)),
     checkpoints: tracedQueue('checkpoints', checkpointQueue(queue)),
-    answers,
-    snapshots: createSnapshots(snapshots, options.snapshotKey),
-    index: createSessionIndex(index, clock),
-    memory: createMemoryStore(memory, clock),
-    cursors,
+    ...{ answers, attachments },
+    snapshots: createSnapshots(guards.cache(snapshots), options.snapshotKey),
+    index: createSessionIndex(guards.cache(index), clock),
+    memory: createMemoryStore(guards.cache(memory), clock),
+    cursors: createCursors(guards.cache(index)),
     leases: createLeases(hosts, clock, leaseFailed),
-    live,
-    resumeRequests: createResumeRequests(ephemera, subjects),
+    ...{ live, resumeRequests: createResumeRequests(ephemera, subjects) },
     custody: await openCustodyLog({ ...inCommits, guard: guards.guardOf(streamNames(config.prefix).deliveries) }),
     deadLetters,
     tokens: createTokens(tokens, clock),

@@ -1,5 +1,6 @@
 import type { SessionKey } from '../../domain/keys/session-key.ts';
 import { memoryIdsOf } from '../../domain/memory/order.ts';
+import { attachedIn } from '../../domain/session/attached.ts';
 import { isErasure } from '../../domain/session/chain.ts';
 import type { RecordedCommit } from '../../domain/session/envelope.ts';
 import { fold, initialState, toPlain } from '../../domain/session/fold/evolve.ts';
@@ -16,6 +17,7 @@ import type { Ports } from '../../ports/index.ts';
 import { decode } from '../../wire/codec.ts';
 import type { Subjects } from '../../wire/subjects.ts';
 import type { Entry, KeyValue } from '../kv/key-value.ts';
+import { eraseAttachments } from './erase-attachments.ts';
 import { eraseMemories, markGone, memoryReaches } from './erase-memories.ts';
 
 /** What only the broker's own adapter can remove. Each method returns how much it has removed, and may be called again. */
@@ -30,7 +32,7 @@ export interface EraserStore {
   /** Removes the entry so that it cannot be read on the disk either. */
   memory(entry: Entry): Promise<void>;
 }
-export interface EraserOptions extends Pick<Ports, 'events' | 'snapshots'> {
+export interface EraserOptions extends Pick<Ports, 'events' | 'snapshots' | 'attachments'> {
   /** The bucket of long-term memory. */
   readonly memory: KeyValue;
   readonly clock: Clock;
@@ -42,22 +44,24 @@ export interface EraserOptions extends Pick<Ports, 'events' | 'snapshots'> {
  * Erases in an order that can be resumed: the history goes last, because it tells which conversations have delivery records. The
  * snapshot is replaced by the empty one of the erasure, which no older snapshot ever replaces.
  */
-export const createEraser = ({ events, snapshots, memory, clock, subjects, store }: EraserOptions): Eraser => {
+export const createEraser = ({ events, snapshots, attachments, memory, clock, subjects, store }: EraserOptions): Eraser => {
   /** Reads the history up to the erasure at `uptoSeq`. */
   const survey = async (key: SessionKey, uptoSeq: number): Promise<Survey> => {
     const targets = new Map<string, DeliveryTarget>();
     const added: string[] = [];
+    const attached = new Set<string>();
     let remembers = false;
     let position = 0;
     for (let empty = 0; ; ) {
       const { commits } = await events.page({ after: position, limit: limits.readCommits, key });
       for (const commit of commits) {
         if (commit.seq >= uptoSeq) {
-          return { erasure: checked(commit, key, uptoSeq), targets: [...targets.values()], remembers, added };
+          return { erasure: checked(commit, key, uptoSeq), targets: [...targets.values()], remembers, added, attached };
         }
         for (const target of targetsOf(commit)) targets.set(subjects.deliveriesTo(target), target);
         remembers ||= commit.events.some(({ type }) => type === 'memory_changed');
         added.push(...memoryIdsOf(commit));
+        for (const digest of attachedIn(commit)) attached.add(digest);
         position = commit.seq;
       }
       empty = commits.length === 0 ? empty + 1 : 0;
@@ -68,7 +72,7 @@ export const createEraser = ({ events, snapshots, memory, clock, subjects, store
 
   return {
     erase: async (key, uptoSeq): Promise<Erased> => {
-      const { erasure, targets, remembers, added } = await survey(key, uptoSeq);
+      const { erasure, targets, remembers, added, attached } = await survey(key, uptoSeq);
       let custody = 0;
       for (const target of targets) custody += await store.custody(target, (record) => record.key === key);
       const deadLetters = await store.deadLetters((letter) => isOf(letter, key));
@@ -79,7 +83,8 @@ export const createEraser = ({ events, snapshots, memory, clock, subjects, store
       if (remembers) await memoryReaches(memory, clock, uptoSeq);
       await markGone(memory, added);
       const memories = await eraseMemories(memory, key, uptoSeq, store.memory);
-      return { commits: await store.commits(key, uptoSeq), timers, commands, custody, deadLetters, memories };
+      const files = await eraseAttachments({ events, attachments }, erasure, attached);
+      return { commits: await store.commits(key, uptoSeq), timers, commands, custody, deadLetters, memories, attachments: files };
     },
   };
 };
@@ -92,6 +97,7 @@ interface Survey {
   readonly targets: DeliveryTarget[];
   readonly remembers: boolean;
   readonly added: readonly string[];
+  readonly attached: ReadonlySet<string>;
 }
 
 const checked = (commit: RecordedCommit, key: SessionKey, uptoSeq: number): RecordedCommit => {

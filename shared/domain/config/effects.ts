@@ -60,6 +60,8 @@ export const effects: Readonly<Record<string, string>> = {
   'model.providers.<name>.keyFile': 'A file with its key, which only its owner can read (`chmod 600`).',
   'model.providers.<name>.keyCommand':
     'A program and its arguments that print its key, such as `["pass", "show", "openai"]`; run when a process starts that asks models.',
+  'model.providers.<name>.inputs':
+    'What its models are given besides text: a list of `image`, `audio` and `pdf` by model. Default: what the protocol has; a provider that refuses is asked again without.',
   'model.providers.<name>.windows': 'Context windows of its models, in tokens. Default: `context.windowTokens`.',
   'model.providers.<name>.models': 'Its models by name, so that `/new <model>` can find them.',
   'model.connectMs': 'Milliseconds until the provider must have started its response.',
@@ -199,6 +201,11 @@ export const effects: Readonly<Record<string, string>> = {
   'outlets.webhooks.<name>.maxCharacters':
     'The longest text of one post; a longer one is sent in parts ([what is sent once](../operate/sent-once.md)). Without it, never.',
   'outlets.webhooks.<name>.unit': 'What `maxCharacters` counts: UTF-16 code units, bytes, or characters.',
+  'outlets.webhooks.<name>.statusUrl':
+    'Where the receiver says which messages it has: after a post with an unknown outcome it is asked there ([webhooks](../integrate/webhooks.md#asking-what-became-of-a-message)).',
   'outlets.webhooks.<name>.idempotent': 'The receiver recognises a repeated id, so a post with an unknown outcome is repeated.',
+  'attachments.maxMegabytes': 'Megabytes that the files of one message may have together ([attachments](attachments.md)).',
+  'attachments.perMessage': 'Files of one message.',
+  'attachments.types': 'Media types of files that are taken; `image/*` stands for all images.',
   'log.level': 'Lowest level that is logged.',
 };

@@ -20,6 +20,7 @@ export const outletsConfig = z
           timeoutMs: z.int().min(100).max(60_000).default(10_000),
           attempts: z.int().min(1).max(50).default(8),
           idempotent: z.boolean().default(true),
+          statusUrl: z.url({ protocol: /^https?$/ }).optional(),
           maxCharacters: z.int().min(500).max(limits.partCharacters).optional(),
           unit: z.enum(['utf16', 'bytes', 'characters']).default('utf16'),
         }),

@@ -201,6 +201,18 @@ export const configSchema = z.strictObject({
     .transform(byChannelName)
     .default({}),
   outlets: outletsConfig,
+  /** Files that come with messages (ADR 27). */
+  attachments: z
+    .strictObject({
+      /** Of all files of one message together. */
+      maxMegabytes: z.int().min(1).max(50).default(10),
+      perMessage: z.int().min(0).max(limits.attachments).default(8),
+      /** Media types, with `*` for all of a kind. */
+      types: z
+        .array(z.string().regex(/^[a-z0-9.+-]+\/(?:\*|[a-z0-9.+-]+)$/, 'use a media type such as "image/png" or "image/*"'))
+        .default(['image/*', 'audio/*', 'text/*', 'application/pdf', 'application/json']),
+    })
+    .prefault({}),
   log: z
     .strictObject({
       level: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),

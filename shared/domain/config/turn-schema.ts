@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { limits } from '../../kit/limits.ts';
+import { fileKinds } from '../values/media-type.ts';
 import { byChannelName, channelName, checkChannels, withChannelName } from './channel-schema.ts';
 
 /** The parts of the configuration that concern turns: models, context, tools and queue modes. */
@@ -28,6 +29,8 @@ export const modelConfig = z.strictObject({
           keyCommand: z.array(z.string()).min(1).optional(),
           /** Context windows of its models in tokens, where they differ from `context.windowTokens`. */
           windows: z.record(z.string(), z.int().min(1_000)).default({}),
+          /** What its models are given besides text, by model, where the provider refuses some of it. */
+          inputs: z.record(z.string(), z.array(z.enum(fileKinds))).default({}),
           /** Its models by name, so that `/new <model>` can find them. */
           models: z.array(z.string().min(1)).default([]),
         })

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { detachedString } from '../../kit/detached-string.ts';
 import { limits } from '../../kit/limits.ts';
 
 /**
@@ -64,8 +65,24 @@ const agentPrefix = /^agent:([^:]+):(?=.)/s;
 /** The key without `agent:<agentId>:`. */
 export const bareKey = (key: string): string => key.replace(agentPrefix, '');
 
+/** Keys parsed of late, by `mainKey`: a turn asks for the parts of its key a dozen times. */
+const parsedKeys = new Map<string, Map<string, ParsedKey>>();
+const keptKeys = 2_000;
+const keptMainKeys = 10;
+
 /** Parses a key. `mainKey` is `session.mainKey`. Total: a key of no known form has kind `other`. */
 export const parseKey = (key: string, mainKey = 'main'): ParsedKey => {
+  let kept = parsedKeys.get(mainKey);
+  const known = kept?.get(key);
+  if (known !== undefined) return known;
+  if (kept === undefined && parsedKeys.size >= keptMainKeys) parsedKeys.clear();
+  if (kept === undefined || kept.size >= keptKeys) parsedKeys.set(mainKey, (kept = new Map()));
+  const parsed = partsOf(key, mainKey);
+  kept.set(detachedString(key), parsed);
+  return parsed;
+};
+
+const partsOf = (key: string, mainKey: string): ParsedKey => {
   const [prefix = '', agentId = ''] = agentPrefix.exec(key) ?? [];
   const bare = key.slice(prefix.length);
   if (bare === 'global' || bare === 'unknown') return { agentId, kind: bare };

@@ -1,5 +1,6 @@
 import type { SessionKey } from '../keys/session-key.ts';
 import type { SessionStatus } from '../session/fold/machine.ts';
+import type { ResetCause } from '../values/expiry.ts';
 import type { ApprovalRequest, DeliveryTarget, Origin, SessionSource, Settings } from '../values/types.ts';
 import type { Revision } from './row-parts.ts';
 
@@ -26,8 +27,10 @@ export interface IndexRow {
   /** Those of them whose messages are strangers' (D7). */
   readonly strangersQueued?: readonly string[] | undefined;
   readonly activeTurnId: string | null;
-  /** The pending approval, and since when, ms (A5/62). */
-  readonly approval: (ApprovalRequest & { readonly requestedAt: number }) | null;
+  /** The approval that the turn waits for (A5/62). */
+  readonly approval: PendingApproval | null;
+  /** Those that no turn waits for, oldest first (ADR 22). */
+  readonly questions?: readonly PendingApproval[] | undefined;
   /** The active turn waits for results of the program's tools until then, ms. */
   readonly resultsUntil?: number | undefined;
   /** The last `thread` of a message that asked for a turn. */
@@ -50,6 +53,14 @@ export interface IndexRow {
   /** The model has received the system prompt of this generation (A10/109). */
   readonly systemSent: boolean;
   readonly abortedLastRun: boolean;
+  /** What began the present generation (A4/53–55), at what time, ms; `fromSeq`: a fork continues from that commit. */
+  readonly lastReset?:
+    | (Pick<ResetCause, 'trigger' | 'rule'> & {
+        readonly at: number;
+        readonly seq: number;
+        readonly fromSeq?: number | undefined;
+      })
+    | undefined;
   /** What the session is about: a person's words if given, else the introspection's (A2/17, A7/82). Empty: unknown. */
   readonly description: string;
   readonly descriptionSource: 'person' | 'introspection' | null;
@@ -66,6 +77,20 @@ export interface IndexRow {
   /** Bytes in the log that erasing the session would free. Absent: not known, in a row that an older version wrote. */
   readonly logBytes?: number | undefined;
 }
+
+/** A request for approval, and since when it is pending, ms. */
+export type PendingApproval = ApprovalRequest & { readonly requestedAt: number };
+
+/** What no turn waits for. In a row of an older version it is in the place of what one waits for. */
+export const questionsIn = ({
+  approval,
+  questions = [],
+}: Pick<IndexRow, 'approval' | 'questions'>): readonly PendingApproval[] =>
+  approval?.deferred ? [approval, ...questions] : questions;
+
+/** All approvals that are pending in a session, the turn's first. */
+export const pendingIn = (row: Pick<IndexRow, 'approval' | 'questions'>): readonly PendingApproval[] =>
+  row.approval && !row.approval.deferred ? [row.approval, ...questionsIn(row)] : questionsIn(row);
 
 /** A row before its first commit. */
 export const emptyRow = (key: SessionKey): IndexRow => ({

@@ -1,7 +1,7 @@
 import { limits } from '../../kit/limits.ts';
 import type { EventOf, SessionEvent } from '../session/events.ts';
 import type { ApprovalRequest, Sender, Settings } from '../values/types.ts';
-import type { IndexRow } from './index-row.ts';
+import { type IndexRow, type PendingApproval, questionsIn } from './index-row.ts';
 
 /** Computes parts of an index row. */
 
@@ -49,6 +49,24 @@ export const revised = (row: IndexRow, { of }: { readonly of: string }, preview:
   revisions: [...(row.revisions ?? []).filter((revision) => revision.of !== of), { of, seq }].slice(-limits.revisableMessages),
   ...(of === row.lastMessageId && { lastMessagePreview: preview }),
 });
+
+/** What is pending: what the turn waits for, and what no turn waits for. */
+export const asking = (
+  approval: PendingApproval | null,
+  questions: readonly PendingApproval[],
+): Pick<IndexRow, 'approval' | 'questions'> => ({ approval, questions: questions.length === 0 ? undefined : questions });
+
+export const withQuestion = (row: IndexRow, request: PendingApproval): Partial<IndexRow> =>
+  request.deferred
+    ? asking(row.approval?.deferred ? null : row.approval, [...questionsIn(row), request])
+    : { ...asking(request, questionsIn(row)), status: 'awaiting_approval' };
+
+export const withoutQuestion = (row: IndexRow, approvalId: string): Partial<IndexRow> => {
+  const questions = questionsIn(row).filter((open) => open.approvalId !== approvalId);
+  const { approval } = row;
+  if (approval === null || approval.deferred) return asking(null, questions);
+  return approval.approvalId === approvalId ? { ...asking(null, questions), status: 'running' } : asking(approval, questions);
+};
 
 /** Lists show the action; the arguments may be long. */
 export const withoutArguments = (request: ApprovalRequest): ApprovalRequest =>

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { limits } from '../../kit/limits.ts';
+import { attachment } from '../values/attachment.ts';
 
 /**
  * Parameters and results of the session tools (A10/100–121): one set of schemas for the agent's tools, the RPC methods and the
@@ -69,6 +70,8 @@ export const transcriptMessage = z.object({
   messageId: z.string().optional(),
   runId: z.string().optional(),
   sender: z.object({ id: z.string(), name: z.string().optional() }).optional(),
+  /** Files that came with it; one with a `digest` is at `/v1/sessions/{key}/attachments/{digest}`. */
+  attachments: z.array(attachment).optional(),
   /** The id of an earlier message whose text this one replaces, or which was withdrawn. */
   edits: z.string().optional(),
   withdraws: z.string().optional(),

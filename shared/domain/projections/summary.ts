@@ -2,23 +2,30 @@ import { requestOf } from '../session/answered.ts';
 import { isErasure } from '../session/chain.ts';
 import { settingsAfter } from '../session/context.ts';
 import type { RecordedCommit } from '../session/envelope.ts';
-import { isInteraction, type SessionEvent } from '../session/events.ts';
+import { type EventOf, isInteraction, type SessionEvent } from '../session/events.ts';
 import { withoutSilence } from '../values/silence.ts';
-import { emptyRow, type IndexRow } from './index-row.ts';
+import { emptyRow, type IndexRow, questionsIn } from './index-row.ts';
 import {
+  asking,
   described,
   hasWaited,
   introspectionParts,
   previewOf,
   revised,
   withoutArguments,
+  withoutQuestion,
   withoutQueued,
   withParticipant,
+  withQuestion,
 } from './row-parts.ts';
 
 const ended = { activeTurnId: null, status: 'idle' } as const;
-/** What is left when a turn ends: a question that no turn waits for (ADR 22). */
-const endedTurn = ({ approval }: IndexRow) => ({ ...ended, approval: approval?.deferred ? approval : null });
+/** What is left when a turn ends: questions that no turn waits for (ADR 22). */
+const endedTurn = (row: IndexRow) => ({ ...ended, ...asking(null, questionsIn(row)) });
+
+/** Why the generation began, for lists. */
+const lastResetOf = ({ cause, forkedFrom }: EventOf<'session_reset'>, at: number, seq: number): IndexRow['lastReset'] =>
+  cause && { at, seq, trigger: cause.trigger, rule: cause.rule, ...(forkedFrom && { fromSeq: forkedFrom.seq }) };
 
 /** What one event changes in a row. Exhaustive: for a new event type it must be decided what lists show. */
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: one table of all events
@@ -114,12 +121,9 @@ const change = (row: IndexRow, event: SessionEvent, { at, seq, events }: Recorde
     case 'queue_cleared':
       return { queuedTurns: Math.max(0, row.queuedTurns - event.turnIds.length), ...withoutQueued(row, event.turnIds) };
     case 'approval_requested':
-      return {
-        approval: { ...withoutArguments(requestOf(event)), requestedAt: at },
-        ...(event.deferred === undefined && { status: 'awaiting_approval' as const }),
-      };
+      return withQuestion(row, { ...withoutArguments(requestOf(event)), requestedAt: at });
     case 'approval_resolved':
-      return { approval: null, ...(row.status === 'awaiting_approval' && { status: 'running' as const }) };
+      return withoutQuestion(row, event.approvalId);
     case 'client_results_awaited':
       return { status: 'awaiting_results', resultsUntil: event.expiresAt };
     case 'client_results_received':
@@ -127,10 +131,11 @@ const change = (row: IndexRow, event: SessionEvent, { at, seq, events }: Recorde
     case 'session_reset':
       return {
         ...ended,
-        approval: null,
+        ...asking(null, []),
         ...(row.thread !== undefined && { thread: undefined }),
         sessionId: event.sessionId,
         generation: event.generation,
+        ...(event.cause && { lastReset: lastResetOf(event, at, seq) }),
         messageCount: 0,
         completedTurns: 0,
         failedTurns: 0,
@@ -147,14 +152,15 @@ const change = (row: IndexRow, event: SessionEvent, { at, seq, events }: Recorde
         ...(row.settings.description === undefined && { description: '', descriptionSource: null }),
       };
     case 'history_damaged':
-      return { ...ended, approval: null, queuedTurns: 0, strangersQueued: undefined, settings: {}, origin: {}, lastRoute: null };
+      return {
+        ...{ ...ended, ...asking(null, []), queuedTurns: 0, strangersQueued: undefined },
+        ...{ settings: {}, origin: {}, lastRoute: null },
+      };
     case 'session_deactivated':
       return { status: 'inactive' };
-    case 'session_deleted': {
-      const { createdAt } = row;
-      const { sessionId, generation } = event;
-      return { ...emptyRow(row.key), createdAt, sessionId, generation, deleted: true };
-    }
+    // Nothing else is kept.
+    case 'session_deleted':
+      return { createdAt: row.createdAt, sessionId: event.sessionId, generation: event.generation, deleted: true };
   }
 };
 
@@ -164,8 +170,12 @@ export const summarize = (before: IndexRow | null, commit: RecordedCommit): Inde
   // An erasure removes everything before it, even the time of creation.
   const row = before === null || isErasure(commit) ? { ...emptyRow(commit.key), createdAt: commit.at } : before;
   // One copy for all events: a row has forty fields, and every process that follows the log folds every commit.
-  const changed = { ...row };
-  for (const event of commit.events) Object.assign(changed, change(changed, event, commit));
+  let changed = { ...row };
+  for (const event of commit.events) {
+    const changes = change(changed, event, commit);
+    if (event.type === 'session_deleted') changed = { ...emptyRow(row.key), ...changes };
+    else Object.assign(changed, changes);
+  }
   const interactedAt = commit.events.some(isInteraction) ? Math.max(changed.interactedAt, commit.at) : changed.interactedAt;
   const deletedSeq = commit.events.some(({ type }) => type === 'session_deleted') ? commit.seq : row.deletedSeq;
   const logBytes = isErasure(commit) ? 0 : sum(row.logBytes, commit.sizeBytes);

@@ -24,9 +24,19 @@ export const transcriptMessages = ({ events, seq, at }: RecordedCommit): Transcr
     const place = { timestamp: at, id: `${seq}.${index}` };
     switch (event.type) {
       case 'user_message': {
-        const { messageId, text, sender } = event.message;
+        const { messageId, text, sender, attachments } = event.message;
         const run = event.turnId === undefined ? {} : { runId: event.turnId };
-        return [{ role: 'user', content: textOf(text), ...place, messageId, ...run, sender: nameOf(sender) }];
+        return [
+          {
+            role: 'user',
+            content: textOf(text),
+            ...place,
+            messageId,
+            ...run,
+            sender: nameOf(sender),
+            ...(attachments && { attachments }),
+          },
+        ];
       }
       case 'message_edited':
         return [{ role: 'user', content: textOf(event.text), ...place, edits: event.of, ...revisedBy(event) }];

@@ -1,5 +1,5 @@
 import { oneLine } from '../../kit/one-line.ts';
-import type { Attachment } from '../values/attachment.ts';
+import { type Attachment, isKept } from '../values/attachment.ts';
 import type { ClientRequest } from '../values/client-request.ts';
 import type { Message, Sender, ToolCall } from '../values/types.ts';
 import type { ModelMessage } from './model-request.ts';
@@ -35,14 +35,20 @@ export interface CountedTokens {
   readonly messages: number;
 }
 
+/** Who sent a message, and the channel that it came from, if it came from one. */
+export interface Asker {
+  readonly sender: Sender;
+  readonly channel?: string | undefined;
+}
+
 /** What a turn sees of the log before its next model step. */
 export interface TurnView {
   /** The text of the messages that the turn answers. For a requested compaction: the instructions. */
   readonly prompt: string;
   /** On whose behalf the turn acts: with the rights that all its senders have in common. */
   readonly sender: Sender;
-  /** Everyone whose messages are part of the turn. */
-  readonly senders: readonly Sender[];
+  /** Everyone whose messages are part of the turn, and from where. */
+  readonly askers: readonly Asker[];
   /**
    * The conversation, starting with a summary if there is one. Each call has its result; a step with running calls is not
    * included yet.
@@ -81,15 +87,21 @@ export const ownerAside =
 /** A message's text as the model sees it: what was said, before it what group routing adds (D3), and after it that files came with it. */
 export const textForModel = ({ text, aside, attachments }: Pick<Message, 'text' | 'aside' | 'attachments'>): string => {
   const said = aside === undefined ? text : ownerAside + text;
-  return attachments === undefined || attachments.length === 0 ? said : `${said}\n${attachmentsLine(attachments)}`;
+  if (attachments === undefined || attachments.length === 0) return said;
+  const kept = attachments.filter(isKept);
+  const others = attachments.filter((one) => !isKept(one));
+  const lines = [
+    ...(kept.length > 0 ? [attachmentsLine('Attached', kept)] : []),
+    ...(others.length > 0 ? [attachmentsLine('Attached, not readable here', others)] : []),
+  ];
+  return [...(said === '' ? [] : [said]), ...lines].join('\n');
 };
 
-/** It cannot see what is in them. */
-const attachmentsLine = (attachments: readonly Attachment[]): string => {
+const attachmentsLine = (label: string, attachments: readonly Attachment[]): string => {
   const named = attachments.map(({ name, type, bytes }) =>
     [name ?? 'a file', type, bytes === undefined ? undefined : `${bytes} bytes`].filter((part) => part !== undefined).join(', '),
   );
-  return oneLine(`[Attached, not readable here: ${named.join('; ')}]`, Infinity);
+  return oneLine(`[${label}: ${named.join('; ')}]`, Infinity);
 };
 
 /** Whose words Natter's own are: summaries, requests and reports. */

@@ -3,9 +3,25 @@ import type { ModelSettings } from '../values/client-request.ts';
 import type { ReasoningPart } from '../values/reasoning.ts';
 import type { ToolCall, ToolOutcome, TurnRef } from '../values/types.ts';
 
+/** A file that came with a message. `content` is there when the model is asked. */
+export interface ModelFile {
+  readonly digest: string;
+  /** Its media type. */
+  readonly type: string;
+  readonly bytes: number;
+  readonly name?: string;
+  readonly content?: Uint8Array;
+}
+
 /** The conversation as a model sees it. A `tool` message follows the assistant message that contains its call. */
 export type ModelMessage =
-  | { readonly role: 'user'; readonly text: string /** The sender. */; readonly name?: string }
+  | {
+      readonly role: 'user';
+      readonly text: string;
+      /** The sender. */
+      readonly name?: string;
+      readonly files?: readonly ModelFile[];
+    }
   | {
       readonly role: 'assistant';
       readonly text: string;

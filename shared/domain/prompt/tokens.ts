@@ -1,11 +1,16 @@
-import { estimatedTokens, estimateTokens } from '../../kit/token-estimate.ts';
+import { charactersPerToken, estimatedTokens, estimateTokens } from '../../kit/token-estimate.ts';
 import type { TurnView } from './conversation-message.ts';
+import { fileTokens } from './given-files.ts';
 import type { ModelMessage, ToolSpec } from './model-request.ts';
 
 /** Characters of a message as a provider gets it, with an allowance for its envelope. */
 export const messageCharacters = (message: ModelMessage): number => {
   const around = 16;
-  if (message.role !== 'assistant') return around + message.text.length;
+  if (message.role === 'user') {
+    const files = (message.files ?? []).reduce((sum, file) => sum + fileTokens(file), 0);
+    return around + message.text.length + files * charactersPerToken;
+  }
+  if (message.role === 'tool') return around + message.text.length;
   const calls = (message.calls ?? []).reduce((sum, call) => sum + around + call.tool.length + call.arguments.length, 0);
   return around + message.text.length + calls;
 };

@@ -109,7 +109,7 @@ export const greeting = 'A new session has just begun. Greet the user in one sho
 
 /** Starts a new session. The rest of the text is its first message; the first word may name a model (A4/53–54). */
 const reset = ({ word, rest }: ChatCommand & { type: 'reset' }, context: ChatCommandContext): SessionCommand => {
-  const { occasion, messageId, sender, deliverTo, config } = context;
+  const { occasion, messageId, sender, channel, deliverTo, config } = context;
   const [first = ''] = rest.split(/\s/u, 1);
   const named = resolveModel(first, config, { alone: first === rest });
   if (named !== null && !('model' in named)) {
@@ -130,6 +130,7 @@ const reset = ({ word, rest }: ChatCommand & { type: 'reset' }, context: ChatCom
       messageId,
       ...(text === '' ? { text: greeting, sender: greeter(sender) } : { text, sender }),
       ...(deliverTo && { deliverTo }),
+      ...(channel !== deliverTo?.channel && { channel }),
     },
   };
 };

@@ -1,8 +1,10 @@
 import { hash } from 'node:crypto';
 import { z } from 'zod';
+import { limits } from '../../kit/limits.ts';
 import type { InboundIdentity } from '../keys/routed-id.ts';
 import { id, traceparent } from '../session/envelope.ts';
 import type { MessageOrder } from '../session/repeats/order-windows.ts';
+import { attachment } from '../values/attachment.ts';
 import { deliveryTarget, message, sender, sessionChannel, sessionSource, timestamp } from '../values/types.ts';
 
 /**
@@ -26,7 +28,11 @@ export const inboundEnvelope = z.object({
   /** The platform's id of the message that was edited or deleted, that somebody reacted to, or that has the button. */
   target: id.optional(),
   replyTo: message.shape.replyTo,
-  attachments: message.shape.attachments,
+  /** References alone: the session that would keep the content is known only after routing. */
+  attachments: z
+    .array(attachment.omit({ digest: true }))
+    .max(limits.attachments)
+    .optional(),
   /** An emoji or the platform's name of it; `removed`: it was taken back. */
   reaction: z.object({ emoji: z.string().min(1).max(64), removed: z.boolean().optional() }).optional(),
   /** What the button stands for, as the message with it said. */

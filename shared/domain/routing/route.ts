@@ -185,8 +185,8 @@ const deciding = (config: Config): ((given: Case) => SessionCommand | { readonly
       });
     }
     const { verdict, aside } = groupDecision(envelope, { addressed, role: sender.role, ownerTriggers: rules.ownerTriggers });
-    const said = { messageId: envelope.id, text, sender, aside, attachments, replyTo };
-    const message = deliverTo === undefined ? said : { ...said, deliverTo };
+    const channel = deliverTo?.channel === envelope.channel ? undefined : envelope.channel;
+    const message = { messageId: envelope.id, text, sender, deliverTo, aside, attachments, replyTo, channel };
     // No spread here: it would take a quarter of the routing time.
     const { sessionId, source, origin, expiry } = occasion;
     const queue = queueRule(envelope.channel, !isOwn && isStranger(sender));

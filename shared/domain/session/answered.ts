@@ -19,12 +19,23 @@ export const requestOf = (event: EventOf<'approval_requested'>): ApprovalRequest
 export const grantOf = ({ holder, hash }: { readonly holder?: string | undefined; readonly hash: string }): string =>
   holder === undefined ? hash : `${hash} ${holder}`;
 
+/** The question with this id, if it is open: what the turn waits for, or what no turn waits for (ADR 22). */
+export const questionCalled = (
+  { approval, questions }: Pick<SessionContext, 'approval' | 'questions'>,
+  approvalId: string,
+): ApprovalRequest | undefined => [...questions, ...(approval ? [approval] : [])].find((open) => open.approvalId === approvalId);
+
+export const asked = ({ questions }: SessionContext, event: EventOf<'approval_requested'>): ContextChange => {
+  const request = requestOf(event);
+  return request.deferred ? { questions: [...questions, request] } : { approval: request };
+};
+
 export const answered = (context: SessionContext, event: EventOf<'approval_resolved'>): ContextChange => {
   const { approvalId, verdict, by, scope, turn } = event;
-  const { hash, holder, deferred } = context.approval ?? {};
+  const { hash, holder, deferred } = questionCalled(context, approvalId) ?? {};
   const grant = hash === undefined ? undefined : grantOf({ holder, hash });
   return {
-    approval: null,
+    ...(deferred ? { questions: context.questions.filter((open) => open.approvalId !== approvalId) } : { approval: null }),
     resolved: [...context.resolved, { approvalId, verdict, by }].slice(-limits.resolvedApprovals),
     ...(scope === 'always' &&
       grant !== undefined && { grants: [...context.grants.filter((known) => known !== grant), grant].slice(-limits.grants) }),

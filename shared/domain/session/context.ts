@@ -88,7 +88,10 @@ export interface SessionContext {
   readonly deletedGeneration: number;
   readonly queue: readonly QueuedTurn[];
   readonly turn: ActiveTurn | null;
+  /** What the turn waits for. */
   readonly approval: ApprovalRequest | null;
+  /** Questions that no turn waits for, oldest first (ADR 22). */
+  readonly questions: readonly ApprovalRequest[];
   /** The last resolved approvals, oldest first, bounded. */
   readonly resolved: readonly ResolvedApproval[];
   /** Calls that need no further approval in this generation (A5/62), each for one person: see `grantOf`. */
@@ -112,6 +115,7 @@ export const freshGeneration = {
   queue: [],
   turn: null,
   approval: null,
+  questions: [],
   resolved: [],
   grants: [],
   prompt: [],

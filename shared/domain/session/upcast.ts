@@ -7,13 +7,17 @@ type Upcaster = (event: Record<string, unknown>) => Record<string, unknown>;
 const upcasters: Readonly<Record<string, Upcaster>> = {};
 
 /**
- * Converts a stored event to the current version and validates it. Throws on an unknown type or version: the session is then
+ * Converts a stored event to the current version, step by step, and validates it. Throws on an unknown type or version: the session is then
  * quarantined rather than folded with a gap in its history (F6).
  */
-export const upcast = (stored: unknown): SessionEvent => {
-  let event = stored as Record<string, unknown>;
-  for (let step = upcasters[`${event?.type}@${event?.v}`]; step !== undefined; step = upcasters[`${event.type}@${event.v}`]) {
-    event = step(event);
-  }
-  return sessionEvent.parse(event);
-};
+export const upcastWith =
+  (steps: Readonly<Record<string, Upcaster>>) =>
+  (stored: unknown): SessionEvent => {
+    let event = stored as Record<string, unknown>;
+    for (let step = steps[`${event?.type}@${event?.v}`]; step !== undefined; step = steps[`${event.type}@${event.v}`]) {
+      event = step(event);
+    }
+    return sessionEvent.parse(event);
+  };
+
+export const upcast = upcastWith(upcasters);

@@ -40,10 +40,7 @@ export const deliveryTarget = z.object({
   threadId: z.string().max(128).optional(),
 });
 export type DeliveryTarget = z.infer<typeof deliveryTarget>;
-/**
- * The channel between sessions: `to` is a session's key, `threadId` a spawned run, `accountId` the generation that spawned it
- * (A11/125).
- */
+/** The channel between sessions: `to` is a session's key, `threadId` a spawned run, `accountId` the generation that spawned it. */
 export const sessionChannel = 'session';
 
 /** Where a session comes from (A3/42). Set once, and kept when it is reopened (A5/65). */
@@ -95,6 +92,10 @@ export const settings = z.object({
   /** A person's; it takes precedence over the introspection's (A2/17, A7/82). */
   description: z.string().min(1).max(limits.descriptionCharacters).optional(),
   metadata: metadata.optional(),
+  /** Above the others in lists (B24). */
+  pinned: z.literal(true).optional(),
+  /** Words that people sort sessions by (B24). */
+  labels: z.array(z.string().min(1).max(64)).min(1).max(limits.sessionLabels).optional(),
 });
 export type Settings = z.infer<typeof settings>;
 /** `null` unsets a setting. */
@@ -108,6 +109,8 @@ export const settingsChange = z.object({
   activation: settings.shape.activation.unwrap().nullish(),
   description: settings.shape.description.nullable(),
   metadata: metadata.nullish(),
+  pinned: settings.shape.pinned.unwrap().nullish(),
+  labels: settings.shape.labels.unwrap().nullish(),
 });
 export type SettingsChange = z.infer<typeof settingsChange>;
 
@@ -144,6 +147,8 @@ export const message = z.object({
   replyTo: z.string().min(1).max(128).optional(),
   /** The owner said it to the group, not to the agent: the model is told so (A6/76, D3). */
   aside: z.literal('owner').optional(),
+  /** The channel that it came from. Absent: that of `deliverTo`, or none. */
+  channel: deliveryTarget.shape.channel.optional(),
   ...programFields,
 });
 export type Message = z.infer<typeof message>;

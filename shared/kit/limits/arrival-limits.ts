@@ -12,6 +12,16 @@ export const arrivalLimits = {
   /** Last messages of a session that can still be edited or withdrawn, and attachments of one message. */
   revisableMessages: 64,
   attachments: 32,
+  /** Files that a model is given with one request, bytes of all of them, and bytes of one that is a text. */
+  requestFiles: 20,
+  requestFileBytes: 20 * 1024 * 1024,
+  textFileBytes: 128 * 1024,
+  /** Bytes of bodies with files that one gateway has in memory, and those of one caller. */
+  uploadBytes: 512 * 1024 * 1024,
+  uploadBytesEach: 256 * 1024 * 1024,
+  /** Bytes of attachments that a session host keeps at hand, and how long. */
+  cachedFileBytes: 64 * 1024 * 1024,
+  cachedFileMs: 600_000,
   /** Calls whose clients count their attempts, and how long a retry is told from a new call. */
   askedCalls: 16,
   askedCallMs: 3_600_000,

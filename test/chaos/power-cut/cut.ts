@@ -157,6 +157,7 @@ const violationsIn = (config: Config, acknowledged: readonly string[]): Promise<
       writes: new Map(),
       damages: [],
       rollbacks: [],
+      losses: [],
       residents: [],
       index: null,
       unfinished: 0,

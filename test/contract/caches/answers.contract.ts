@@ -7,8 +7,19 @@ import type { CacheBroker } from '../../support/caches.ts';
 const accepted = (commandId: string): CommandAnswer => ({ commandId, outcome: 'accepted', seq: 4, rev: 2 });
 
 export const answersContract = (broker: () => CacheBroker): void => {
+  /** One that asks and one that answers, whose servers know of each other that the first listens: a cluster needs a moment for that. */
+  const two = async () => {
+    const [asker, teller, id] = [await broker().host(), await broker().host(), randomUUID()];
+    await vi.waitFor(async () => {
+      const wait = asker.answers.wait(id, 100);
+      teller.answers.tell(asker.answers.address, accepted(id));
+      expect(await wait).toEqual(accepted(id));
+    });
+    return [asker, teller] as const;
+  };
+
   test('whoever waits hears the outcome of its command, and only that', async () => {
-    const [asker, teller] = [await broker().host(), await broker().host()];
+    const [asker, teller] = await two();
     const ids = Array.from({ length: 50 }, () => randomUUID());
     const waits = ids.map((id) => asker.answers.wait(id, 10_000));
     for (const id of ids.toReversed()) teller.answers.tell(asker.answers.address, accepted(id));

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe } from 'vitest';
 import type { CacheBroker } from '../../support/caches.ts';
 import { answersContract } from './answers.contract.ts';
+import { attachmentsContract } from './attachments.contract.ts';
 import { auditLogContract } from './audit-log.contract.ts';
 import { cursorsContract } from './cursors.contract.ts';
 import { custodyLogContract } from './custody-log.contract.ts';
@@ -43,6 +44,7 @@ export const cachesContract = (name: string, open: () => Promise<CacheBroker>): 
     describe('custody log', () => custodyLogContract(broker));
     describe('dead letters', () => deadLettersContract(broker));
     describe('audit trail', () => auditLogContract(broker));
+    describe('attachments', () => attachmentsContract(broker));
     describe('presence', () => presenceContract(broker));
   });
 };

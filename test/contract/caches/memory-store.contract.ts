@@ -16,7 +16,6 @@ export const memoryStoreContract = (broker: () => CacheBroker): void => {
     onTestFinished(() => view.close());
     return view;
   };
-  const eventually = (check: () => void): Promise<void> => vi.waitFor(check, { timeout: 2_000 });
 
   test('A7/82: what is written is there for every host, and can be found by its words', async () => {
     const [one, other, seq] = [await broker().host(), await broker().host(), freshSeq()];
@@ -26,7 +25,7 @@ export const memoryStoreContract = (broker: () => CacheBroker): void => {
     await one.memory.put({ entries: [entry], gone: [] }, seq);
     expect(await other.memory.get(entry.id)).toEqual(entry);
     expect(await other.memory.position()).toBe(seq);
-    await eventually(() => expect(view.position()).toBe(seq));
+    await vi.waitFor(() => expect(view.position()).toBe(seq));
     expect(view.get(entry.id)).toEqual(entry);
     expect(view.search({ scopes: [entry.scope], query: `creme ${seq}`, limit: 1 })).toEqual([entry]);
     expect((await watched(other)).get(entry.id)).toEqual(entry);
@@ -49,7 +48,7 @@ export const memoryStoreContract = (broker: () => CacheBroker): void => {
     expect(await memory.get(old.id)).toBeNull();
     // Its text is not written again either: it may have been erased.
     expect(await broker().buckets.memory.read(`memory.entry.${old.id}`)).toEqual(stored);
-    await eventually(() => expect(view.position()).toBe(seq + 4));
+    await vi.waitFor(() => expect(view.position()).toBe(seq + 4));
     expect(view.get(old.id)).toBeUndefined();
     expect((await watched(await broker().host())).get(old.id)).toBeUndefined();
   });

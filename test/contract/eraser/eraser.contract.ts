@@ -253,11 +253,42 @@ export const eraserContract = (name: string, open: () => Promise<EraserBroker>):
       expect(entries.map(({ id }) => view.get(id))).toEqual([undefined, undefined]);
     });
 
+    test('ADR 27: what came with its messages goes, and what was stored for one that never came; what is said again since then stays', async () => {
+      const { attachments, events } = broker.ports;
+      const [key, other] = [freshKey(), freshKey()];
+      const put = (text: string, of = key) => attachments.put(of, Buffer.from(`${text} ${key}`));
+      const saying = (...digests: string[]): SessionEvent => ({
+        ...{ type: 'user_message', v: 1, turnId: 't' },
+        message: {
+          ...{ messageId: randomUUID(), text: 'look', sender: { id: 'ann' } },
+          attachments: digests.map((digest) => ({ type: 'text/plain', bytes: 1, digest })),
+        },
+      });
+      const [said, again, lost, foreign] = [await put('said'), await put('again'), await put('lost'), await put('said', other)];
+      const first = await record(key, 1, 0, [opened, saying(said, again)]);
+      const erasure = { rev: 2, epoch: 1, at: Date.now() + 60_000, events: [erasedEvent()] };
+      const result = await events.append(commitTo(key, erasure), first);
+      if (result.kind !== 'stored') throw new Error(JSON.stringify(result));
+      await record(key, 3, result.seq, [{ ...opened, generation: 2 } as SessionEvent, saying(again)], 1);
+      expect((await broker.eraser.erase(key, result.seq)).attachments).toBe(2);
+      expect((await attachments.of(key)).map(({ digest }) => digest)).toEqual([again]);
+      for (const gone of [said, lost]) expect(await attachments.get(key, gone)).toBeNull();
+      expect(await attachments.get(other, foreign)).not.toBeNull();
+    });
+
+    test('ADR 27: what is stored for a message on its way survives an erasure that was asked for before', async () => {
+      const key = freshKey();
+      const tombstone = (await erasedSession(key)).at(-1) ?? 0;
+      const digest = await broker.ports.attachments.put(key, Buffer.from('new'));
+      expect((await broker.eraser.erase(key, tombstone)).attachments).toBe(0);
+      expect(await broker.ports.attachments.get(key, digest)).not.toBeNull();
+    });
+
     test('erasing again removes nothing more and is no error', async () => {
       const key = freshKey();
       const tombstone = (await erasedSession(key, [userMessage('a secret')])).at(-1) ?? 0;
       await broker.eraser.erase(key, tombstone);
-      const nothing = { commits: 0, timers: 0, commands: 0, custody: 0, deadLetters: 0, memories: 0 };
+      const nothing = { commits: 0, timers: 0, commands: 0, custody: 0, deadLetters: 0, memories: 0, attachments: 0 };
       expect(await broker.eraser.erase(key, tombstone)).toEqual(nothing);
       const next = await record(key, 4, tombstone, [{ ...opened, generation: 2 } as SessionEvent], 1);
       const second = await record(key, 5, next, [{ ...erasedEvent(2), generation: 2 } as SessionEvent], 2);

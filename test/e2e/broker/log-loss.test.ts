@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { acceptLoss, findLoss, type LogLoss, unseenMargin, withLog } from '../../../services/cli/runtime/log-loss.ts';
+import { acceptLoss, findLoss, type LogLoss, unseenMargin } from '../../../services/cli/runtime/log-loss.ts';
+import { withLog } from '../../../services/cli/runtime/with-log.ts';
 import { loadState } from '../../../services/session/host/load.ts';
 import { createWritersWitness } from '../../../shared/adapters/kv/guards/writers-witness.ts';
 import { giveUpPlaces } from '../../../shared/adapters/nats/give-up.ts';
@@ -26,7 +27,7 @@ const append = async ({ events }: Ports, key: typeof kept, rev: number, expected
   if (result.kind !== 'stored') throw new Error(JSON.stringify(result));
   return result.seq;
 };
-/** A log of one commit whose second and third are lost; `ports` is of a process that has seen all three and still runs. */
+/** A log of one commit whose second and third are lost; `ran` is of a process that has seen all three and still runs. */
 const lostItsEnd = async () => {
   const store = eventStoreOf(broker.server);
   const ports = await broker.open();
@@ -37,10 +38,12 @@ const lostItsEnd = async () => {
   await vi.waitFor(() => expect(ports.problems()).toEqual([]));
   await append(ports, kept, 2, 1);
   await append(ports, lost, 1);
-  const rows = await Promise.all([kept, lost].map(async (key) => summarize(null, (await ports.events.last(key))!)));
+  const commits = await Promise.all([kept, lost].map((key) => ports.events.last(key)));
+  const rows = commits.map((commit) => summarize(null, commit!));
   await ports.index.put(rows, 3);
   await ports.memory.put({ entries: [], gone: [] }, 3);
-  await ports.snapshots.put(kept, toPlain(await loadState(ports, kept)));
+  const lostState = toPlain(await loadState(ports, kept));
+  await ports.snapshots.put(kept, lostState);
   const { incarnation, digest } = await ports.events.view(3);
   await ports.cursors.put('delivery', { incarnation, seq: 3, digest });
   const witness = createWritersWitness(await broker.witnesses());
@@ -48,7 +51,7 @@ const lostItsEnd = async () => {
   // Not killed: the caches, which may lose their last writes, have seen the lost commits too.
   await broker.server.restart({ meanwhile: () => store.putBack('older') });
   await vi.waitFor(() => expect(ports.problems().join()).toMatch(/had reached 3/));
-  return ports;
+  return { ran: ports, lostState, lostCommit: commits[1]! };
 };
 const address = () => ({ servers: broker.server.url });
 const found = (): Promise<LogLoss | null> => withLog(config, address(), findLoss);
@@ -72,9 +75,9 @@ test('it is shown what is lost and who has seen it', async () => {
 test('one that was interrupted is done again: until then the log counts as gone back', async () => {
   await lostItsEnd();
   const { lost: subject } = subjectsUnder(config.prefix);
-  await withLog(config, address(), async ({ connection, ports }) => {
+  await withLog(config, address(), async ({ connection, cursors }) => {
     await giveUpPlaces(connection, { subject, after: 1, through: 4, timeoutMs: 1_000 });
-    await ports.cursors.put('delivery', seenAt(1));
+    await cursors.put('delivery', seenAt(1));
   });
   const ports = await broker.open();
   await vi.waitFor(() => expect(ports.problems().join()).toMatch(/exchanged/));
@@ -84,7 +87,7 @@ test('one that was interrupted is done again: until then the log counts as gone 
 });
 
 test('after it no sequence is used again, nothing is ahead of the log, and what ran before must be restarted', async () => {
-  const ran = await lostItsEnd();
+  const { ran, lostState, lostCommit } = await lostItsEnd();
   await expect(loadState(ran, kept), 'its snapshot is ahead of a log that nobody trusts').rejects.toMatchObject({
     code: 'unavailable',
   });
@@ -110,5 +113,11 @@ test('after it no sequence is used again, nothing is ahead of the log, and what 
   ]);
 
   await vi.waitFor(() => expect(ran.problems().join()).toMatch(/restart it/));
+  const refused = { code: 'unavailable' };
+  await expect(ran.snapshots.put(kept, lostState), 'it stops after the decision, with what it held').rejects.toMatchObject(
+    refused,
+  );
+  await expect(ran.index.put([summarize(null, lostCommit)], 3)).rejects.toMatchObject(refused);
+  await expect(ran.cursors.put('delivery', { incarnation, seq: 3, digest: null })).rejects.toMatchObject(refused);
   expect(await ran.events.append(commitTo(freshKey()), 0)).toMatchObject({ kind: 'unknown' });
 });

@@ -30,7 +30,7 @@ const open = async (): Promise<Ports> => {
   ports = await openNats(config, { name: 'test', clock: systemClock, servers: server.url });
   return ports;
 };
-const wellAgain = (opened: Ports) => vi.waitFor(() => expect(opened.problems()).toEqual([]), 5_000);
+const wellAgain = (opened: Ports) => vi.waitFor(() => expect(opened.problems()).toEqual([]));
 /** Appends the first commit of a new key and returns its sequence, or why it was not stored. */
 const append = async ({ events }: Ports): Promise<number | string> => {
   const result = await events.append(commitTo(freshKey()), 0);
@@ -56,7 +56,7 @@ test('ports opened before their broker tell it, and work when it is there and pr
   expect(opened.problems().join()).toMatch(/not connected/);
   expect(await append(opened)).toMatch(/^unknown/);
   await server.restart({ empty: true });
-  await vi.waitFor(() => expect(opened.problems().join()).toMatch(/has no stream .*NATTER_EVENTS/), 5_000);
+  await vi.waitFor(() => expect(opened.problems().join()).toMatch(/has no stream .*NATTER_EVENTS/));
   await prepare();
   await wellAgain(opened);
   expect(await append(opened)).toBe(1);
@@ -75,7 +75,7 @@ describe('the log never goes back behind a witnessed point (I13)', () => {
     await server.restart();
     await prepare();
     expect(await append(opened)).toMatch(/^unknown/);
-    await vi.waitFor(() => expect(opened.problems().join()).toMatch(/ends at 0, but had reached 1: writing is stopped/), 5_000);
+    await vi.waitFor(() => expect(opened.problems().join()).toMatch(/ends at 0, but had reached 1: writing is stopped/));
     expect(await append(opened)).toMatch(/writing is stopped/);
     expect((await opened.events.info()).lastSeq).toBe(0);
 
@@ -101,7 +101,7 @@ describe('the log never goes back behind a witnessed point (I13)', () => {
     await rm(store(), { recursive: true });
     await rename(store('copy'), store());
     await server.restart();
-    await vi.waitFor(() => expect(opened.problems().join()).toMatch(/ends at 1, but had reached 2/), 5_000);
+    await vi.waitFor(() => expect(opened.problems().join()).toMatch(/ends at 1, but had reached 2/));
     expect(await append(opened)).toMatch(/^unknown/);
   });
 
@@ -113,7 +113,7 @@ describe('the log never goes back behind a witnessed point (I13)', () => {
     await (await jetstreamManager(connection)).streams.delete('NATTER_EVENTS');
     await connection.close();
     await prepare();
-    await vi.waitFor(() => expect(opened.problems().join()).toMatch(/writing is stopped/), 3_000);
+    await vi.waitFor(() => expect(opened.problems().join()).toMatch(/writing is stopped/));
     expect(await append(opened)).toMatch(/^unknown/);
   });
 

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { unseenMargin, withLog } from '../../../services/cli/runtime/log-loss.ts';
+import { unseenMargin } from '../../../services/cli/runtime/log-loss.ts';
 import { acceptQueueLoss, findQueueLosses } from '../../../services/cli/runtime/queue-loss.ts';
+import { withLog } from '../../../services/cli/runtime/with-log.ts';
 import { createWritersWitness, queueWitness, type StoredWitness } from '../../../shared/adapters/kv/guards/writers-witness.ts';
 import type { CommandEnvelope } from '../../../shared/domain/session/envelope.ts';
 import type { Ports } from '../../../shared/ports/index.ts';

@@ -48,6 +48,7 @@ const streamRows = (stream: string, consumer?: string): string[] =>
     KV_natter_tokens: ['tokens', 'tickets', 'calls'],
     KV_natter_pairings: ['pairings'],
     KV_natter_memory: ['memory'],
+    OBJ_natter_attachments: ['attachments'],
   })[stream] ?? [];
 
 /** Requests about a stream, and the letters of which one allows each. Of what is not here, nothing is allowed. */
@@ -96,6 +97,7 @@ const messages: readonly [RegExp, ...string[]][] = [
   [/^\$KV\.natter_witness\.writers$/, 'witness'],
   [/^\$KV\.natter_witness\.queue\./, 'witness of queues'],
   [/^\$KV\.natter_memory\.memory\./, 'memory'],
+  [/^\$O\.natter_attachments\.[CM]\./, 'attachments'],
   [/^\$KV\.natter_hosts\.health\./, 'health of processes'],
   [/^\$KV\.natter_hosts\.lease\./, 'leases'],
   [/^\$KV\.natter_hosts\.(inbound|commands|checkpoints)\./, 'members of %'],

@@ -65,22 +65,26 @@ const faults: readonly Reaction[] = [
   ...[{ status: 429, retryAfterSeconds: 1 }, { status: 429, retryAfterSeconds: 70 }, { status: 503 }],
 ];
 
-test.each([true, false])('40 replies over every fault of a platform that recognises ids: %s', async (recognises) => {
+test.each([
+  ['recognises ids', true, false],
+  ['can be asked what it has', false, true],
+  ['does neither', false, false],
+])('40 replies over every fault of a platform that %s', async (_, recognises, answers) => {
   let requests = 0;
   const react = (_: unknown, nth: number): Reaction => {
     requests += 1;
     return nth > 4 ? 'store' : (faults[(requests * 7 + Math.floor(requests / 5)) % faults.length] as Reaction);
   };
   const { say, start, until, clock } = await opened(react, { recognises });
-  await start('one', { idempotent: recognises, timeoutMs: 500, attempts: 50 });
+  await start('one', { idempotent: recognises, timeoutMs: 500, attempts: 50, ...(answers && { statusUrl: platform.url }) });
   const ids: string[] = [];
   for (let index = 0; index < 40; index++) ids.push(await say(textOf(1 + (index % 5)), `room-${index % 12}`));
   await until(() => {
     clock.skip(20_000);
     expect(finals().size).toBe(40);
   });
-  expect(violationsOf({ outbounds: ids, stored: platform.stored, finals: finals(), canKnow: recognises })).toEqual([]);
-  expect([...finals().values()].some(({ state }) => state === 'unknown')).toBe(!recognises);
+  expect(violationsOf({ outbounds: ids, stored: platform.stored, finals: finals(), canKnow: recognises || answers })).toEqual([]);
+  expect([...finals().values()].some(({ state }) => state === 'unknown')).toBe(!recognises && !answers);
 });
 
 describe('a platform that lets nothing through', () => {

@@ -23,7 +23,8 @@ import { portsOn, provisionFor } from '../../support/system.ts';
 const program = fileURLToPath(new URL('../../../dist/test/chaos/doomed-host.js', import.meta.url));
 /** At least: a post, two steps with calls, two results and the answer; three steps; three effects. Two moments each. */
 const leastMoments = 24;
-const chains = 4;
+/** Each waits for seconds after a kill, so that several take little longer than one. */
+const chains = 6;
 const folder = mkdtempSync(join(tmpdir(), 'natter-doomed-'));
 let server: TestServer;
 const children = new Set<ChildProcess>();

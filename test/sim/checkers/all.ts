@@ -1,4 +1,5 @@
 import type { Checker, History } from '../history.ts';
+import { livesOf } from '../lives.ts';
 import { damageIsReadOnly } from './f13-damage.ts';
 import { everyCommandEnds } from './i1-terminal.ts';
 import { nothingHappensTwice } from './i2-once.ts';
@@ -29,4 +30,6 @@ export const checkers: Readonly<Record<string, Checker>> = {
 
 /** Everything that is wrong with a history, each line with the number of the invariant. */
 export const checkAll = (history: History): string[] =>
-  Object.entries(checkers).flatMap(([name, check]) => check(history).map((finding) => `${name} ${finding}`));
+  livesOf(history).flatMap((life) =>
+    Object.entries(checkers).flatMap(([name, check]) => check(life).map((finding) => `${name} ${finding}`)),
+  );

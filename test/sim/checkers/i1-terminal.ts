@@ -108,7 +108,7 @@ const turns = (history: History): string[] => {
     if (event.type === 'history_damaged')
       for (const id of lost.get(seq) ?? []) for (const known of [accepted, ends, carrier]) known.delete(id);
   }
-  const waits = (id: string): boolean => readOnly.has(accepted.get(id) ?? '') && !ends.has(id);
+  const waits = (id: string): boolean => (history.isCut || readOnly.has(accepted.get(id) ?? '')) && !ends.has(id);
   return [...new Set([...accepted.keys(), ...ends.keys()])]
     .filter((id) => !accepted.has(id) || (ends.get(id) !== 1 && !waits(id)))
     .map((id) => `turn ${id} was ${accepted.has(id) ? 'accepted' : 'never accepted'} and ended ${ends.get(id) ?? 0} times`);

@@ -26,6 +26,10 @@ export const mechanisms: Readonly<Record<string, Partial<SimOptions>>> = {
   /** Not a safety mechanism: sessions behave the same both ways. */
   grouping: { grouping: ungrouped },
   comparison: { store: 'rolled back', compares: false },
+  witness: { store: 'lost', guards: false },
+  acceptance: { store: 'lost', accepts: false },
+  guardedCaches: { store: 'lost', guardsCaches: false },
+  givenUpPlaces: { store: 'lost', givesUp: false },
 };
 
 /** Options to run without a mechanism; nothing for an empty name. */

@@ -35,9 +35,15 @@ export interface SimOptions {
   readonly safetyToggles: SafetyToggles;
   /**
    * What the store under the log does: with `damaged` it loses or changes commits, which people sometimes repair; with `rolled back` the log goes
-   * back to an older copy for a while.
+   * back to an older copy for a while; with `lost` it does so once and for good, and a person accepts that.
    */
-  readonly store: 'sound' | 'damaged' | 'rolled back';
+  readonly store: 'sound' | 'damaged' | 'rolled back' | 'lost';
+  /** Off: a process writes what it derives from the log whatever it holds of it. */
+  readonly guardsCaches: boolean;
+  /** Off: nobody accepts that the end of the log is lost. */
+  readonly accepts: boolean;
+  /** Off: who accepts a loss gives no sequences up. */
+  readonly givesUp: boolean;
   /** Off: hosts write to a log that is `rolled back` as to any other. */
   readonly guards: boolean;
   /** Off: who compares the log with what was seen of it always finds that it is the same. */
@@ -144,13 +150,16 @@ export const optionsOf = (seed: number, change: Partial<SimOptions> = {}): SimOp
       wait: often(0.7, 2),
       restart: often(0.4, 2),
       damage: store === 'damaged' ? 3 : 0,
-      rollback: store === 'rolled back' ? 2 : 0,
+      rollback: { 'rolled back': 2, lost: 4, sound: 0, damaged: 0 }[store],
       repair: store === 'damaged' ? often(0.6, 6) : 0,
     },
     windowTokens: random.pick([1_000, 128_000]),
     keepTokens: random.pick([50, 500]),
     safetyToggles: allOn,
     store,
+    accepts: true,
+    guardsCaches: true,
+    givesUp: true,
     guards: true,
     compares: true,
     chain: true,

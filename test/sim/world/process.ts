@@ -1,4 +1,5 @@
 import type { InMemoryEventLog } from '../../../shared/adapters/in-memory/event-log.ts';
+import type { InMemoryKeyValue } from '../../../shared/adapters/in-memory/kv-store.ts';
 import type { InMemorySystem } from '../../../shared/adapters/in-memory/open.ts';
 import { createCursors } from '../../../shared/adapters/kv/cursors.ts';
 import { LogGuard } from '../../../shared/adapters/kv/guards/log-guard.ts';
@@ -9,7 +10,6 @@ import { createLeases } from '../../../shared/adapters/kv/leases.ts';
 import { createMemoryStore } from '../../../shared/adapters/kv/memory/memory-store.ts';
 import { createSessionIndex } from '../../../shared/adapters/kv/session-index.ts';
 import { createSnapshots } from '../../../shared/adapters/kv/snapshots.ts';
-import type { Grouping } from '../../../shared/adapters/streams/group-commit.ts';
 import { LogTail } from '../../../shared/adapters/streams/log-tail.ts';
 import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
 import type { CommandEnvelope, Commit, RecordedCommit } from '../../../shared/domain/session/envelope.ts';
@@ -23,6 +23,7 @@ import type { Ports } from '../../../shared/ports/index.ts';
 import type { SessionIndex } from '../../../shared/ports/session-index.ts';
 import type { Snapshots } from '../../../shared/ports/snapshots.ts';
 import type { WorkQueue } from '../../../shared/ports/work-queue.ts';
+import type { SimOptions } from './options.ts';
 
 /**
  * One process of the system, as the kernel sees it. Everything it does goes through its ports, and each call waits at a gate on its way out
@@ -32,6 +33,12 @@ export class Process {
   readonly name: string;
   state: 'live' | 'paused' | 'dead' = 'live';
   readonly died = new AbortController();
+  /** Resolves after the first look at the log, before which a process does nothing. */
+  looked: Promise<void> = Promise.resolve();
+  /** It has worked with a part of the log that a person has accepted as lost. */
+  asksForRestart = false;
+  /** It has had a log that it trusts. */
+  sawLog = false;
   /** Called when the connection to the broker of the log breaks. */
   disconnected: () => void = () => {};
   #resumed: Promise<void> = Promise.resolve();
@@ -89,13 +96,18 @@ export interface Spy {
 /** How long a turn of a host's loop takes: commits of one turn may go together. */
 const turnMs = 20;
 
-/** The ports of one process, each behind its gate. One that only reads the index is spared the cost of writing it. */
+/** What of the world a process gets; one that only reads the index is spared the cost of writing it. */
+interface PortsOptions extends Pick<SimOptions, 'guards' | 'guardsCaches' | 'grouping'> {
+  readonly writesIndex: boolean;
+}
+
+/** The ports of one process, each behind its gate. */
 export const portsOf = (
   process: Process,
   { system, outside }: { readonly system: InMemorySystem; readonly outside: Ports },
   clock: Clock,
   spy: Spy,
-  { writesIndex, guards, grouping }: { readonly writesIndex: boolean; readonly guards: boolean; readonly grouping: Grouping },
+  { writesIndex, guards, guardsCaches, grouping }: PortsOptions,
 ): Ports => {
   const own: Clock = {
     now: () => clock.now(),
@@ -103,19 +115,24 @@ export const portsOf = (
     sleep: (ms, signal) => process.through(() => clock.sleep(ms, signal)),
   };
   const index = gatedBucket(process, system.buckets.index);
-  const cursors = createCursors(index);
   const log = gatedLog(process, system.events, { spy, grouping });
+  const guard = guards ? guardOf(process, log, { system, clock: own, cursors: createCursors(index), spy }) : null;
+  const cache = (bucket: InMemoryKeyValue): KeyValue => {
+    const gated = gatedBucket(process, bucket);
+    return guardsCaches && guard !== null ? guard.guardedCache(gated) : gated;
+  };
   return {
     clock: own,
-    events: guards ? guarded(process, log, { system, clock: own, cursors, spy }) : log,
+    events: guard === null ? log : watchedGuard(process, guard),
     commands: watchedQueue(gatedQueue(process, system.commands), spy),
     inbound: gatedQueue(process, system.inbound),
     checkpoints: gatedQueue(process, system.checkpoints),
     answers: { ...outside.answers, tell: (to, answer) => process.state !== 'dead' && spy.tell(to, answer) },
-    snapshots: watchedSnapshots(createSnapshots(gatedBucket(process, system.buckets.snapshots)), spy),
-    index: writesIndex ? createSessionIndex(index, own) : readOnly(index, own),
-    memory: createMemoryStore(gatedBucket(process, system.buckets.memory), own),
-    cursors,
+    attachments: outside.attachments,
+    snapshots: watchedSnapshots(createSnapshots(cache(system.buckets.snapshots)), spy),
+    index: writesIndex ? createSessionIndex(cache(system.buckets.index), own) : readOnly(index, own),
+    memory: createMemoryStore(cache(system.buckets.memory), own),
+    cursors: createCursors(cache(system.buckets.index)),
     leases: createLeases(gatedBucket(process, system.buckets.hosts), own),
     live: { ...outside.live, publish: () => {} },
     resumeRequests: outside.resumeRequests,
@@ -137,11 +154,11 @@ const readOnly = (bucket: KeyValue, clock: Clock): SessionIndex => {
 };
 
 /** The product's own guard of the log, which looks once a second and after each lost connection (I13). */
-const guarded = (
+const guardOf = (
   process: Process,
   events: EventLog,
   { system, clock, cursors, spy }: { system: InMemorySystem; clock: Clock; cursors: Cursors; spy: Spy },
-): EventLog => {
+): LogGuard => {
   const witness = createWritersWitness(gatedBucket(process, system.buckets.witness));
   const raise: WritersWitness['raise'] = async (seen) => {
     await witness.raise(seen);
@@ -149,30 +166,53 @@ const guarded = (
   };
   const guard = new LogGuard({ events, clock, cursors, witness: { ...witness, raise } });
   process.disconnected = () => guard.distrust();
+  let hasLooked = (): void => {};
+  process.looked = new Promise((resolve) => {
+    hasLooked = resolve;
+  });
   const keepLooking = async (): Promise<void> => {
     for (;;) {
-      await guard.look().catch(() => {});
+      await guard.look().then(hasLooked, () => {});
+      process.sawLog ||= guard.isTrusted;
+      process.asksForRestart = guard.problem()?.text.endsWith('restart it') ?? false;
       await clock.sleep(1_000);
     }
   };
   void keepLooking();
-  return guard.guarded();
+  return guard;
 };
+
+/** The log behind it. */
+const watchedGuard = (process: Process, guard: LogGuard): EventLog => {
+  const log = guard.guarded();
+  return {
+    ...log,
+    last: async (key) => {
+      const last = await log.last(key);
+      process.sawLog = true;
+      return last;
+    },
+  };
+};
+
+/** A process that stands still while the connection breaks has not sent its request yet: it is lost. */
+const reaching =
+  (process: Process, store: { readonly breaks: number }) =>
+  <T>(call: () => Promise<T>): Promise<T> => {
+    const { breaks } = store;
+    return process.through(() =>
+      breaks === store.breaks ? call() : Promise.reject(new NatterError('unavailable', 'the connection broke')),
+    );
+  };
 
 const gatedLog = (
   process: Process,
   log: InMemoryEventLog,
-  { spy, grouping }: { readonly spy: Spy; readonly grouping: Grouping },
+  { spy, grouping }: { readonly spy: Spy; readonly grouping: SimOptions['grouping'] },
 ): EventLog => {
   const append = log.writer(grouping, turnMs);
   const tail = new LogTail();
-  /** A process that stands still while the connection breaks has not sent its request yet: it is lost. */
-  const reach = <T>(call: () => Promise<T>): Promise<T> => {
-    const { breaks } = log;
-    return process.through(() =>
-      breaks === log.breaks ? call() : Promise.reject(new NatterError('unavailable', 'the connection broke')),
-    );
-  };
+  const reach = reaching(process, log);
   return {
     append: async (commit, expectedSeq) => {
       spy.send(commit);
@@ -240,14 +280,17 @@ const watchedQueue = (queue: WorkQueue<CommandEnvelope>, spy: Spy): WorkQueue<Co
     }),
 });
 
-const gatedBucket = (process: Process, bucket: KeyValue): KeyValue => ({
-  read: (key) => process.through(() => bucket.read(key)),
-  peek: (key) => process.through(() => bucket.peek(key)),
-  put: (key, value, options) => process.through(() => bucket.put(key, value, options)),
-  changes: (part, after, limit) => process.through(() => bucket.changes(part, after, limit)),
-  hint: (filter, wake) => bucket.hint(filter, wake),
-  info: () => process.through(() => bucket.info()),
-});
+const gatedBucket = (process: Process, bucket: InMemoryKeyValue): KeyValue => {
+  const reach = reaching(process, bucket);
+  return {
+    read: (key) => reach(() => bucket.read(key)),
+    peek: (key) => reach(() => bucket.peek(key)),
+    put: (key, value, options) => reach(() => bucket.put(key, value, options)),
+    changes: (part, after, limit) => reach(() => bucket.changes(part, after, limit)),
+    hint: (filter, wake) => bucket.hint(filter, wake),
+    info: () => reach(() => bucket.info()),
+  };
+};
 
 const watchedSnapshots = (snapshots: Snapshots, spy: Spy): Snapshots => ({
   get: async (key) => {

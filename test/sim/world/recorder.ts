@@ -5,7 +5,7 @@ import type { CommandEnvelope, RecordedCommit } from '../../../shared/domain/ses
 import type { PlainState } from '../../../shared/domain/session/fold/evolve.ts';
 import type { Clock } from '../../../shared/kit/clock.ts';
 import type { Model } from '../../../shared/ports/model.ts';
-import type { Damage, Effect, History, ModelCall, Rollback, Sent, Told } from '../history.ts';
+import type { Damage, Effect, History, Loss, ModelCall, Rollback, Sent, Told } from '../history.ts';
 import type { Process, Spy } from './process.ts';
 
 /** Things worth a note that no checker needs: they show that a run was not idle. */
@@ -18,7 +18,8 @@ export type Mark =
   | 'outage'
   | 'done came again'
   | 'commit damaged'
-  | 'log went back';
+  | 'log went back'
+  | 'loss accepted';
 
 /** What the model has said in this turn before: what stands behind the message that it answers. Others may have said something since. */
 const stepsOf = ({ messages, prompt }: ModelRequest): string[] => {
@@ -40,6 +41,7 @@ export class Recorder {
   readonly writes = new Map<string, number>();
   readonly damages: Damage[] = [];
   readonly rollbacks: { at: number; to: number; written: readonly RecordedCommit[]; reads: Rollback['reads'][number][] }[] = [];
+  readonly losses: Loss[] = [];
   /** The log has an older copy now. */
   isBack = false;
   /** How far the witness of the writers says that the log had reached. */
@@ -54,13 +56,13 @@ export class Recorder {
     this.#clock = clock;
   }
 
-  /** Commits in the log now. */
+  /** The end of the log now. */
   position(): number {
-    return this.upToDate().length;
+    return this.upToDate().at(-1)?.seq ?? 0;
   }
   upToDate(): readonly RecordedCommit[] {
     if (this.isBack) return this.commits;
-    const fresh = this.#system.events.stored(this.commits.length);
+    const fresh = this.#system.events.stored(this.commits.at(-1)?.seq);
     for (const commit of fresh) {
       this.commits.push(commit);
       this.note(
@@ -98,6 +100,21 @@ export class Recorder {
     };
   }
 
+  /** The end of the log is lost: what was recorded there counts as acknowledged no longer. */
+  lose(to: number, sawIt: ReadonlySet<string>): void {
+    const log = [...this.upToDate()];
+    const lost = new Set(log.flatMap(({ seq, command }) => (seq > to ? [command.id] : [])));
+    for (const sent of this.sent)
+      if (lost.has(sent.envelope.id)) Object.assign(sent, { acknowledged: false, order: null, isLost: true });
+    this.losses.push({ to, at: this.position(), log, sawIt });
+  }
+
+  /** A person has accepted it: the log is what is left. */
+  accepted(to: number): void {
+    this.commits.splice(this.commits.findIndex(({ seq }) => seq > to));
+    this.mark('loss accepted');
+  }
+
   /** A command about to be sent. */
   send(envelope: CommandEnvelope, client: string): Sent {
     const sent: Sent = { envelope, client, from: this.position(), acknowledged: false, order: null };
@@ -122,6 +139,7 @@ export class Recorder {
         if (kind === 'unknown') this.mark('ambiguous append');
       },
       snapshotPut: async (key, state) => {
+        this.note(`${process.name} writes snapshot of ${key} at ${state.position.seq}`);
         this.snapshots.push({ host: process.name, key, state });
       },
       witnessed: (seq) => {
@@ -166,7 +184,7 @@ export class Recorder {
 
   history(index: readonly IndexRow[] | null, unfinished: number): History {
     this.position();
-    const { commits, sent, told, modelCalls, effects, snapshots, loads, writes, damages, rollbacks, residents } = this;
+    const { commits, sent, told, modelCalls, effects, snapshots, loads, writes, damages, rollbacks, losses, residents } = this;
     return {
       commits,
       sent,
@@ -178,6 +196,7 @@ export class Recorder {
       writes,
       damages,
       rollbacks,
+      losses,
       residents,
       index,
       unfinished,

@@ -16,6 +16,11 @@ const impatience = 0.1;
 /** A turn of theirs asks without waiting for the answer (ADR 22). */
 const stranger = { id: 'stranger', role: 'participant', principal: 'stranger' } as const;
 
+/** What the queue has forgotten to be lost is not accepted anew: within two minutes it knows the id. */
+const acknowledge = (sent: Sent, { duplicate }: { readonly duplicate: boolean }): void => {
+  sent.acknowledged ||= !(duplicate && sent.isLost);
+};
+
 /** Clients that send commands. Each waits for one acknowledgement before it sends the next to the same key, as a careful program does. */
 export class Workload {
   readonly #options: SimOptions;
@@ -174,8 +179,7 @@ export class Workload {
     this.#recorder.note(`${sent.client} sends ${id} ${data.type} to ${key}`);
     for (;;) {
       try {
-        await this.#system.commands.publish(sent.envelope);
-        sent.acknowledged = true;
+        acknowledge(sent, await this.#system.commands.publish(sent.envelope));
         this.#recorder.note(`${id} is acknowledged`);
         return true;
       } catch {
@@ -198,9 +202,7 @@ export class Workload {
     this.pending++;
     this.#recorder.note(`${sent.client} sends ${sent.envelope.id} by the way`);
     const published = this.#system.commands.publish(sent.envelope).then(
-      () => {
-        sent.acknowledged = true;
-      },
+      (stored) => acknowledge(sent, stored),
       () => {},
     );
     void published.then(() => {

@@ -13,6 +13,7 @@ import type { Service } from '../../../shared/runtime/service.ts';
 import { encodeCommit } from '../../../shared/wire/codec.ts';
 import { damagedKeys } from '../history.ts';
 import { type Random, randomOf } from '../random.ts';
+import { acceptInMemory } from './accept-loss.ts';
 import type { SimOptions } from './options.ts';
 import { Process, portsOf } from './process.ts';
 import { type Mark, Recorder } from './recorder.ts';
@@ -48,6 +49,8 @@ export class World {
   /** Ports of nobody: for what needs no gate. */
   readonly outside: Ports;
   readonly recorder: Recorder;
+  /** Those that are gone too. */
+  readonly #processes = new Set<Process>();
   readonly #totals = new Map<string, number>();
   /** Puts the newer log back, if an older one is there. */
   #putBack: () => void = () => {};
@@ -128,7 +131,11 @@ export class World {
   /** A host is asked to stop; another takes its place. */
   leave(): void {
     const place = this.#some('host');
-    if (!place?.service || place.stopping) return;
+    if (place !== null) this.#stop(place);
+  }
+
+  #stop(place: Place): void {
+    if (!place.service || place.stopping) return;
     place.stopping = true;
     this.recorder.mark('graceful stop');
     this.recorder.note(`${place.name}.${place.life} is asked to stop`);
@@ -166,6 +173,7 @@ export class World {
     const seen = this.#options.guards ? Math.min(recorder.witnessed, recorder.position()) : recorder.position();
     if (recorder.isBack || seen === 0) return;
     const to = this.#random.between(Math.max(0, seen - 30), seen - 1);
+    if (this.#options.store === 'lost') return this.#loseEnd(to);
     const ms = restartMs + this.#random.pick([500, 3_000, 15_000]);
     const noteIt = recorder.rollBack(to);
     const putBack = system.events.kept.rollBack(to);
@@ -179,9 +187,40 @@ export class World {
     void this.#clock.sleep(ms).then(() => this.#putBack());
   }
 
+  /** Once in a run. Sooner or later a person accepts that, and restarts the processes that ask for it. */
+  #loseEnd(to: number): void {
+    const { recorder, system } = this;
+    if (recorder.losses.length > 0) return;
+    recorder.lose(to, new Set([...this.#processes].flatMap(({ sawLog, name }) => (sawLog ? [name] : []))));
+    const noteIt = recorder.rollBack(to);
+    system.events.kept.rollBack(to);
+    this.#breakConnections();
+    if (this.#options.accepts) void this.#acceptLoss(to, noteIt);
+  }
+
+  async #acceptLoss(to: number, noteIt: () => void): Promise<void> {
+    const { recorder } = this;
+    await this.#clock.sleep(restartMs + this.#random.pick([500, 3_000, 15_000]));
+    await acceptInMemory(this, this.#clock, this.#options, () => {
+      if (!recorder.isBack) return;
+      noteIt();
+      recorder.accepted(to);
+    });
+    for (;;) {
+      await this.#clock.sleep(this.#random.pick([10, 1_000, 3_000]));
+      for (const place of this.#places) if (place.process?.asksForRestart) this.#restart(place);
+    }
+  }
+
+  /** A person restarts a process, with or without a proper stop. */
+  #restart(place: Place): void {
+    if (this.#random.chance(0.5)) this.#stop(place);
+    else this.#kill(place);
+  }
+
   /** The broker of the log is away for as long as it takes to start again. */
   #breakConnections(): void {
-    this.system.events.breaks++;
+    for (const store of [this.system.events, ...Object.values(this.system.buckets)]) store.breaks++;
     const [log] = this.#troubles;
     for (const { process } of this.#places) process?.disconnected();
     if (log === undefined || this.#phase !== 'trouble') return;
@@ -283,6 +322,7 @@ export class World {
 
   #start(place: Place): void {
     const process = new Process(`${place.name}.${++place.life}`);
+    this.#processes.add(process);
     place.process = process;
     this.recorder.note(`${process.name} starts`);
     void this.#launch(place.kind, process).then(
@@ -296,12 +336,29 @@ export class World {
     );
   }
 
-  #launch(kind: Kind, process: Process): Promise<Service> {
-    const { residents, safetyToggles, commitPatienceMs, windowTokens, keepTokens, forgetsLost, guards, grouping, chain, store } =
-      this.#options;
+  async #launch(kind: Kind, process: Process): Promise<Service> {
+    const {
+      residents,
+      safetyToggles,
+      commitPatienceMs,
+      windowTokens,
+      keepTokens,
+      forgetsLost,
+      guards,
+      guardsCaches,
+      grouping,
+      chain,
+      store,
+    } = this.#options;
     const own = portsOf(process, this, this.#clock, this.recorder.spyOn(process), {
-      ...{ writesIndex: kind === 'checkpoint', guards: guards && store === 'rolled back', grouping },
+      ...{
+        writesIndex: kind === 'checkpoint',
+        guards: guards && (store === 'rolled back' || store === 'lost'),
+        guardsCaches,
+        grouping,
+      },
     });
+    await process.looked;
     const ports = {
       ...own,
       ...(!forgetsLost && { commands: unawareOfLoss(own.commands) }),

@@ -1,10 +1,11 @@
 import fc from 'fast-check';
 import { expect } from 'vitest';
 import { isErasure } from '../../../shared/domain/session/chain.ts';
+import { isDeferredTurn } from '../../../shared/domain/session/decide/deferred-call.ts';
 import { decide } from '../../../shared/domain/session/decide/index.ts';
 import { isRepeat } from '../../../shared/domain/session/decide/repeat.ts';
 import type { CommandEnvelope, RecordedCommit } from '../../../shared/domain/session/envelope.ts';
-import type { SessionEvent } from '../../../shared/domain/session/events.ts';
+import type { EventOf, SessionEvent } from '../../../shared/domain/session/events.ts';
 import { fold, initialState, type SessionState } from '../../../shared/domain/session/fold/evolve.ts';
 import { runs } from '../runs.ts';
 import { command, commitOf } from './given.ts';
@@ -121,7 +122,18 @@ const sent: ReadonlySet<string> = new Set<Verb>([
 
 const modes = ['followup', 'collect', 'steer', 'interrupt', 'reject'] as const;
 const places = ['#a', '#b', '#a/7', 'work:#a'] as const;
-const rulings = ['run', 'deny', 'ask', 'ask-once', 'spawn', 'ask-spawn', 'client', 'client'] as const;
+const rulings = [
+  'run',
+  'deny',
+  'ask',
+  'ask-once',
+  'spawn',
+  'ask-spawn',
+  'client',
+  'client',
+  'ask-later',
+  'ask-later-bob',
+] as const;
 const oneOf = <T>(items: readonly T[], number: number): T => items[number % items.length] as T;
 
 /** The row of an intent in a state: four in five mean the turn that runs, the others one that is over, to come or not there at all. */
@@ -139,8 +151,9 @@ const rowOf = (
   const ref = `${turn.id}/${turn.attempt}`;
   const open = turn.calls.filter(({ status }) => status !== 'done' || number % 7 === 0);
   const callId = open.length === 0 ? `m${number % 9}.1.0` : oneOf(open, number).callId;
-  const approvalId =
-    number % 5 === 0 ? oneOf(['p0', ...context.resolved.map((known) => known.approvalId)], number) : context.approval?.approvalId;
+  const pending = [...context.questions, ...(context.approval ? [context.approval] : [])];
+  const known = number % 5 === 0 || pending.length === 0 ? ['p0', ...context.resolved.map((past) => past.approvalId)] : [];
+  const approvalId = oneOf([...known, ...pending.map((open) => open.approvalId)], number);
   switch (verb) {
     case 'post':
     case 'append':
@@ -326,3 +339,7 @@ export const deciding = (change: (events: readonly SessionEvent[]) => readonly S
     return 'accept' in decision ? { accept: change(decision.accept) } : decision;
   },
 });
+
+/** An answer that a turn waited for, and that it goes on with. */
+export const answersTurn = (event: SessionEvent): event is EventOf<'approval_resolved'> =>
+  event.type === 'approval_resolved' && !isDeferredTurn(event.turn.id);

@@ -26,7 +26,10 @@ export const versionOf = (type: EventType): number => {
   const option = sessionEvent.options.find(({ shape }) => shape.type.value === type);
   return option?.shape.v.value ?? 0;
 };
-export const pathOf = (type: EventType): string => new URL(`v${versionOf(type)}/${type}.json`, folder).pathname;
+export const pathOf = (name: EventType | GoldenField): string => {
+  const [type] = name.split('-');
+  return new URL(`v${versionOf(type as EventType)}/${name}.json`, folder).pathname;
+};
 
 /** JSON with sorted names: the same state is the same text. */
 const canonical = (value: unknown): string =>
@@ -127,17 +130,46 @@ const histories: Record<EventType, Parameters<typeof tell>> = {
   session_deleted: ['post m1', 'delete key', 'post m2', 'delete erased', 'append m3'],
 };
 
-const record = (type: EventType): string => {
-  const { commits, state } = tell(...histories[type]);
+/** Histories of fields that a type has got since. */
+const laterFields = {
+  'user_message-attachments': [
+    {
+      ...rich,
+      data: {
+        ...{ type: 'post_message', sessionId: 's1' },
+        message: {
+          ...everything,
+          attachments: [
+            {
+              name: 'a.png',
+              type: 'image/png',
+              bytes: 68,
+              digest: 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855',
+            },
+            { url: 'https://example.org/b.pdf' },
+          ],
+        },
+      },
+    },
+    'reply m1/1 1',
+  ],
+} as const satisfies Record<string, Parameters<typeof tell>>;
+export type GoldenField = keyof typeof laterFields;
+export const goldenFields = Object.keys(laterFields) as GoldenField[];
+
+const isField = (name: EventType | GoldenField): name is GoldenField => name in laterFields;
+
+const record = (name: EventType | GoldenField): string => {
+  const { commits, state } = tell(...(isField(name) ? laterFields[name] : histories[name]));
   const stored = commits.map((commit) => ({
     seq: commit.seq,
     recordedAt: commit.recordedAt,
     bytes: Buffer.from(encodeCommit(unrecorded(commit))).toString('base64'),
   }));
   const plain = toPlain(state);
-  return `${JSON.stringify({ name: type, commits: stored, state: plain, sha256: hashOf(plain) }, null, 2)}\n`;
+  return `${JSON.stringify({ name, commits: stored, state: plain, sha256: hashOf(plain) }, null, 2)}\n`;
 };
 
-/** The text of a type's file: what is there, and for a new type what should be. An existing file is never written anew. */
-export const goldenText = (type: EventType): string =>
-  existsSync(pathOf(type)) ? readFileSync(pathOf(type), 'utf8') : record(type);
+/** The text of a file: what is there, and for a new type or field what should be. An existing file is never written anew. */
+export const goldenText = (name: EventType | GoldenField): string =>
+  existsSync(pathOf(name)) ? readFileSync(pathOf(name), 'utf8') : record(name);

@@ -71,7 +71,7 @@ const requestOf = (
   asks: kind === 'retry' ? ('retry' as const) : ('run' as const),
   approvers: ['boss'],
   ...(kind === 'ask-once' && { onceOnly: true as const }),
-  ...(kind === 'ask-later' && { deferred: { arguments: '{"index":0}', principal: 'stranger' } }),
+  ...(kind?.startsWith('ask-later') && { deferred: { arguments: '{"index":0}', principal: kind.slice(10) || 'stranger' } }),
 });
 
 const toOwner = { code: 'told', text: 'asked', deliverTo: { channel: sessionChannel, to: 'agent:main:main' } };
@@ -239,7 +239,8 @@ export const verbs: Record<string, (...words: string[]) => SessionCommand> = {
     rulings: rulings.map((ruling, index): Ruling => {
       if (ruling === 'deny') return { kind: 'deny', reason: 'the policy says no' };
       const [word, approvalId = `p${index}`] = ruling.split(':');
-      if (word === 'ask-later') return { kind: 'ask', request: requestOf(approvalId, { tool, kind: word }), notices: [toOwner] };
+      if (word?.startsWith('ask-later'))
+        return { kind: 'ask', request: requestOf(approvalId, { tool, kind: word }), notices: [toOwner] };
       if (word === 'ask' || word === 'ask-once') return { kind: 'ask', request: requestOf(approvalId, { tool, kind: word }) };
       if (word === 'ask-spawn') return { kind: 'ask', request: { ...requestOf(approvalId, { tool }), spawn: spawnOf(index) } };
       if (word === 'spawn-of') return { kind: 'run', spawn: { ...spawnOf(index), askedBy: personCalled(approvalId).principal } };

@@ -33,7 +33,7 @@ export interface ScriptedPlatform {
 
 /**
  * A chat platform behind a webhook that fails as `react` says; `nth` counts the requests with the same id. With `recognises` it stores a
- * message of the same id once.
+ * message of the same id once. A GET with an `id` is told whether that message is stored.
  */
 export const startScriptedPlatform = async (
   react: (request: PlatformRequest, nth: number) => Reaction,
@@ -66,8 +66,15 @@ export const startScriptedPlatform = async (
         return undefined;
     }
   };
+  const tell = (id: string, response: ServerResponse): void => {
+    const isStored = stored.some((message) => message.id === id);
+    const named = { 'natter-delivery-id': id, ...(isStored && { 'natter-message-id': `m-${id}` }) };
+    response.writeHead(isStored ? 204 : 404, named).end();
+  };
   const server = createServer(
     listener(async (incoming, response) => {
+      const asked = new URL(incoming.url ?? '/', 'http://platform').searchParams.get('id');
+      if (asked !== null) return tell(asked, response);
       const body = JSON.parse(Buffer.concat(await incoming.toArray()).toString());
       // A busy machine may read a request after its sender has given it up and sent the next one: nothing keeps these in order. The end of a
       // connection is read one turn of the loop after the request.

@@ -14,6 +14,7 @@ const write: WriteOptions = { idempotencyKey: 'once', ifMatch: 17 };
 const message: NewMessage = {
   ...{ text: 'hello', messageId: 'm-1', sender: { id: 'ann', name: 'Ann' }, queue: 'steer', commands: false },
   ...{ deliverTo: { channel: 'irc', to: '#a', accountId: 'a', threadId: 't' }, sendAt: '2026-01-31T12:00:00Z' },
+  attachments: [{ data: 'YQ==', type: 'text/plain', name: 'a.txt' }],
 };
 const settings = {
   sendPolicy: null,
@@ -25,6 +26,7 @@ const settings = {
   queueMode: 'steer',
   activation: 'always',
   description: 'd',
+  pinned: true,
 } as const;
 
 const all = async (items: AsyncIterable<unknown>): Promise<void> => {
@@ -35,15 +37,27 @@ const first = async (client: NatterClient, filter: EventFilter): Promise<void> =
 };
 /** Each method with all that it can be given. */
 const calls: Record<MethodName, (client: NatterClient) => readonly Promise<unknown>[]> = {
-  'sessions.list': ({ sessions }) => [all(sessions.list({ activeMinutes: 5, status: 'all', search: 'build' }))],
+  'sessions.list': ({ sessions }) => [
+    all(
+      sessions.list({
+        ...{ activeMinutes: 5, status: 'all', search: 'build' },
+        ...{ keyPrefix: 'agent:main', label: 'home', pinned: true },
+      }),
+    ),
+  ],
   'sessions.get': ({ sessions }) => [sessions.get(key)],
-  'sessions.patch': ({ sessions }) => [sessions.patch(key, settings, write)],
-  'sessions.messages': ({ sessions }) => [all(sessions.messages(key, { after: '17.2' }))],
-  'sessions.export': ({ sessions }) => [all(sessions.export(key, { after: 17 }))],
+  'sessions.patch': ({ sessions }) => [sessions.patch(key, { ...settings, labels: ['home'] }, write)],
+  'sessions.messages': ({ sessions }) => [
+    all(sessions.messages(key, { after: '17.2' })),
+    all(sessions.messages(key, { before: 'end' })),
+  ],
+  'sessions.export': ({ sessions }) => [all(sessions.export(key, { after: 17 })), all(sessions.export(key, { before: 'end' }))],
   'sessions.exportStored': ({ sessions }) => [all(sessions.exportStored(key, { after: 17 }))],
   'sessions.post': ({ sessions }) => [sessions.post(key, message, { ...write, wait: 0.5 }), sessions.post(key, 'hello')],
   'sessions.append': ({ sessions }) => [sessions.append(key, message, { ...write, wait: 5 })],
   'sessions.open': ({ sessions }) => [sessions.open(key, write)],
+  'sessions.search': ({ sessions }) => [sessions.search('green build', { limit: 5 })],
+  'sessions.deactivate': ({ sessions }) => [sessions.deactivate(key, { ...write, reason: 'done' })],
   'sessions.stop': ({ sessions }) => [sessions.stop(key, { ...write, reason: 'enough' }), sessions.stop(key)],
   'sessions.reset': ({ sessions }) => [sessions.reset(key, { ...write, ifMatch: '*', reason: 'anew' })],
   'sessions.compact': ({ sessions }) => [sessions.compact(key, { ...write, wait: 5, instructions: 'keep' })],
@@ -70,6 +84,8 @@ const unsaid: Readonly<Record<string, string>> = {
   'readSession if-none-match': 'the client keeps no copies',
   'readState if-none-match': 'the client keeps no copies',
   'readEvents limit': 'of a page; `events` follows',
+  'readEvents before': 'of a page; `events` follows',
+  'readSessionEvents before': 'of a page; `events` follows',
   'readSessionEvents limit': 'of a page; `events` follows',
 };
 const byPath = 'by its path, with `client.get`, `client.post` or `client.delete`';
@@ -95,6 +111,7 @@ const unmade: Readonly<Record<string, string>> = {
   ...{ listHosts: byPath, listSkills: byPath, readConfig: byPath, findProblems: byPath, readLog: byPath },
   ...{ describe: byPath, describeEvents: byPath, live: byPath, ready: byPath },
   metrics: 'text, for Prometheus',
+  readAttachment: 'bytes, not JSON',
   ...{ listModels: ownClients, readModel: ownClients, createChatCompletion: ownClients, createResponse: ownClients },
   ...{ createEmbeddings: ownClients, cancelResponse: ownClients, deleteResponse: ownClients, listResponseInputItems: ownClients },
   ...{ createConversation: ownClients, readConversation: ownClients, updateConversation: ownClients },

@@ -26,6 +26,8 @@ export const table = {
     answer: answers.messagesResult,
     item: answers.messagesResult.shape.messages.element,
   },
+  'sessions.search': { operations: ['searchMessages'], answer: answers.messagesFound },
+  'sessions.deactivate': { operations: ['deactivateSession'], answer: answers.takenResult },
   'sessions.export': { operations: ['readCommits'], answer: answers.commits, item: answers.commits.shape.commits.element },
   'sessions.exportStored': {
     operations: ['readStoredCommits'],

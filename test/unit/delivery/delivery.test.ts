@@ -4,7 +4,7 @@ import { conversationOf } from '../../../services/delivery/delivery-log.ts';
 import type { Delivered } from '../../../services/delivery/delivery-worker.ts';
 import { createOutbox } from '../../../services/delivery/outbox.ts';
 import { terminalOutlet } from '../../../services/delivery/outlets/terminal.ts';
-import { signatureOf } from '../../../services/delivery/outlets/webhook.ts';
+import { signatureOf } from '../../../services/delivery/outlets/webhook-request.ts';
 import { accountName } from '../../../services/delivery/parked-accounts.ts';
 import { retryMs } from '../../../services/delivery/retry.ts';
 import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';

@@ -2,6 +2,7 @@ import { pino } from 'pino';
 import { describe, expect, test } from 'vitest';
 import { EventFeed } from '../../../services/gateway/context/event-feed.ts';
 import { SessionList } from '../../../services/gateway/context/session-list.ts';
+import { InMemoryAttachments } from '../../../shared/adapters/in-memory/attachments.ts';
 import { InMemoryEventLog } from '../../../shared/adapters/in-memory/event-log.ts';
 import { InMemoryKeyValue } from '../../../shared/adapters/in-memory/kv-store.ts';
 import { createEraser } from '../../../shared/adapters/streams/eraser.ts';
@@ -51,7 +52,11 @@ const readers: Readonly<Record<string, (log: Lagging) => Promise<number | undefi
     };
     const memory = new InMemoryKeyValue({ clock });
     const snapshots = { get: async () => null, put: async () => {} };
-    await createEraser({ events, clock, snapshots, memory, store, subjects: subjectsUnder('natter') }).erase(key, lastSeq);
+    const attachments = new InMemoryAttachments(clock);
+    await createEraser({ events, clock, snapshots, attachments, memory, store, subjects: subjectsUnder('natter') }).erase(
+      key,
+      lastSeq,
+    );
     return lastSeq;
   },
 };

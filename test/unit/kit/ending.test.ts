@@ -4,7 +4,10 @@ import { Ending, whenAborted } from '../../../shared/kit/signal.ts';
 
 const listened = (): { calls: () => number; listener: () => void } => {
   let calls = 0;
-  return { calls: () => calls, listener: () => void (calls += 1) };
+  const listener = (): void => {
+    calls += 1;
+  };
+  return { calls: () => calls, listener };
 };
 
 describe('an ending', () => {

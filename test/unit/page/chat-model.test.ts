@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { type Chat, noChat, shownItems, takeEvent, takeLive } from '../../../services/page/chat/chat-model.ts';
+import { type Chat, growingItem, noChat, takeEvent, takeLive } from '../../../services/page/chat/chat-model.ts';
 import type { LiveText, NatterEvent } from '../../../shared/client/main.ts';
 
 /** What a chat shows, whatever order and repeats its stream has. */
@@ -17,6 +17,7 @@ const live = (offset: number, text: string, fields: object = {}): LiveText => ({
 });
 const asked = () => event({ type: 'user_message', message: { messageId: 'm', text: 'hi', sender: { id: 'ann' } } });
 const answered = (text: string) => event({ type: 'assistant_message', turn, messageId: 'a', text });
+const shownItems = (chat: Chat) => [...chat.items, ...[growingItem(chat) ?? []].flat()];
 const texts = (chat: Chat): string[] => shownItems(chat).flatMap((item) => (item.kind === 'said' ? [item.text] : []));
 const taken = (chat: Chat, ...pieces: readonly LiveText[]): Chat => pieces.reduce(takeLive, chat);
 
@@ -79,4 +80,23 @@ test('it runs from the start of a turn to its end, but not while a person is ask
     return chat.isRunning;
   });
   expect(states).toEqual([true, false, true, false]);
+});
+
+test('a message that waits in the queue says so until its turn begins, joins another, or is dropped', () => {
+  const said = (turnId: string) =>
+    event({ type: 'user_message', turnId, message: { messageId: turnId, text: turnId, sender: { id: 'a' } } });
+  const waiting = (chat: Chat) => chat.items.flatMap((item) => (item.kind === 'said' && item.isQueued ? [item.id] : []));
+  const before = ['one', 'two', 'three', 'four'].reduce(
+    (chat, id) => takeEvent(takeEvent(chat, said(id)), event({ type: 'turn_queued', turn: { id }, position: 1 })),
+    noChat,
+  );
+  expect(waiting(before)).toEqual(['one', 'two', 'three', 'four']);
+  const started = takeEvent(
+    before,
+    event({ type: 'turn_started', turn: { id: 'one' }, attempt: 1, merged: [{ id: 'two', messageId: 'two' }] }),
+  );
+  expect(waiting(started)).toEqual(['three', 'four']);
+  const joined = takeEvent(started, event({ type: 'turn_joined', turn, messageId: 'three', runId: 'three' }));
+  expect(waiting(joined)).toEqual(['four']);
+  expect(waiting(takeEvent(joined, event({ type: 'queue_cleared', turnIds: ['four'], reason: 'stop' })))).toEqual([]);
 });

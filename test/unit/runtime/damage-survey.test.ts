@@ -24,7 +24,8 @@ const gapsIn = async (replicas: readonly EventLog[]): Promise<number> => {
     count: { value: leader.count.bind(leader) },
     read: { value: (...given: Parameters<EventLog['read']>) => (replicas[asked++ % replicas.length] as EventLog).read(...given) },
   });
-  const { gaps } = await surveyDamage({ events, snapshots: { get: async () => null } as never, clock: systemClock }, key);
+  const none = { get: async () => null } as never;
+  const { gaps } = await surveyDamage({ events, snapshots: none, index: none, clock: systemClock }, key);
   return gaps.length;
 };
 

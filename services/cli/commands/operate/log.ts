@@ -55,8 +55,9 @@ export const logCommand = (program: Command, world: World): void => {
       const config = atBroker(world, common);
       // Loaded on demand: the broker client is large.
       const { existingBroker } = await import('../../runtime/broker.ts');
-      const { acceptLoss, findLoss, withLog } = await import('../../runtime/log-loss.ts');
+      const { acceptLoss, findLoss } = await import('../../runtime/log-loss.ts');
       const { acceptQueueLoss, findQueueLosses } = await import('../../runtime/queue-loss.ts');
+      const { withLog } = await import('../../runtime/with-log.ts');
       await withLog(config, existingBroker(config, installationIn(config.dataDir)), async (resources) => {
         const [loss, queues] = await Promise.all([findLoss(resources), findQueueLosses(resources)]);
         if (loss === null && queues.length === 0)

@@ -19,10 +19,10 @@ interface EraseOptions extends CommonOptions {
 }
 
 const report = ({ terminal }: World, { key, seq, resumed, indexed, ...erased }: ErasureReport): void => {
-  const { commits, timers, commands, custody, deadLetters, memories } = erased;
+  const { commits, timers, commands, custody, deadLetters, memories, attachments } = erased;
   terminal.out(`${pc.bold(key)}  erased up to sequence ${seq}${resumed ? ' (an interrupted erasure is now complete)' : ''}`);
   terminal.out(
-    `removed: ${commits} commits, ${timers} scheduled messages, ${commands} processed commands, ${custody} delivery records, ${deadLetters} dead letters, ${memories} memories`,
+    `removed: ${commits} commits, ${timers} scheduled messages, ${commands} processed commands, ${custody} delivery records, ${deadLetters} dead letters, ${memories} memories, ${attachments} attachments`,
   );
   terminal.out(
     indexed

@@ -4,6 +4,7 @@ import { NatterApiError, type NatterClient } from '../../../../shared/client/mai
 import { NatterError } from '../../../../shared/kit/errors.ts';
 import { limits } from '../../../../shared/kit/limits.ts';
 import { type CommonOptions, clientOf, wholeNumber } from '../../access.ts';
+import { attachedFiles } from '../../attached-files.ts';
 import { example } from '../../example.ts';
 import { showRun } from '../../show-run.ts';
 import type { World } from '../../terminal.ts';
@@ -14,6 +15,7 @@ interface SendOptions extends CommonOptions {
   readonly at?: string;
   readonly json?: boolean;
   readonly new?: boolean;
+  readonly attach?: readonly string[];
 }
 
 const defaultWaitSeconds = 60;
@@ -25,6 +27,8 @@ const standardInput = async (): Promise<string> => {
   for await (const chunk of process.stdin) chunks.push(Buffer.from(chunk));
   return Buffer.concat(chunks).toString('utf8').trimEnd();
 };
+
+const withAnother = (file: string, files: readonly string[]): string[] => [...files, file];
 
 /** Whether the session has been used. Trouble with the gateway is told by the call that matters. */
 const exists = async (client: NatterClient, key: string): Promise<boolean> => {
@@ -49,11 +53,12 @@ export const sendCommand = (program: Command, world: World): void => {
       wholeNumber(1, limits.waitSeconds),
     )
     .option('--at <time>', 'send it later: at an ISO time, or after a span such as +10m')
+    .option('--attach <file>', 'send a file along: an image, a sound, a document, a text; may be given again', withAnother, [])
     .option('--new', 'do not tell that the message begins a new session')
     .option('--json', 'print the response of the gateway as JSON')
     .addHelpText('after', example('send agent:main:main "hello" --wait'))
     .action(async (key: string, text: string, _: unknown, command: Command) => {
-      const { wait, at, json = false, new: isExpected = json, ...common } = command.optsWithGlobals<SendOptions>();
+      const { wait, at, json = false, new: isExpected = json, attach = [], ...common } = command.optsWithGlobals<SendOptions>();
       if (wait !== undefined && at !== undefined)
         throw new NatterError('invalid', '--wait and --at exclude each other; use one of them');
       const seconds = wait === true ? defaultWaitSeconds : wait;
@@ -62,6 +67,7 @@ export const sendCommand = (program: Command, world: World): void => {
         text: text === '-' ? await standardInput() : text,
         messageId,
         ...(at !== undefined && { sendAt: parseTime('--at', at, world.now()) }),
+        ...(attach.length > 0 && { attachments: await attachedFiles(attach) }),
       };
       // Every attempt has the same id, so the message takes effect once.
       const given = { idempotencyKey: messageId, patienceMs, wait: seconds };

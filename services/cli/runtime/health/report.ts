@@ -64,10 +64,15 @@ const longest = { lines: 100, characters: 1_000 };
 const shortened = (lines: readonly string[]): string[] =>
   lines.slice(0, longest.lines).map((line) => line.slice(0, longest.characters));
 
-const reportOf = ({ name, problems, warnings = () => [], metrics, waiting = () => [], held }: Reporting): Report => {
+const troubleOf = ({ problems, warnings = () => [] }: Reporting): Pick<Report, 'problems' | 'warnings'> => ({
+  problems: shortened(readinessOf(problems()).problems),
+  warnings: shortened(warnings()),
+});
+const reportOf = (service: Reporting, trouble: Pick<Report, 'problems' | 'warnings'>): Report => {
+  const { name, metrics, waiting = () => [], held } = service;
   const waits = waiting().slice(0, reportedWaitingPlaces);
   return {
-    ...{ name, problems: shortened(readinessOf(problems()).problems), warnings: shortened(warnings()) },
+    ...{ name, ...trouble },
     metrics: Object.fromEntries(Object.entries(metrics()).filter(([, value]) => Number.isFinite(value))),
     ...(waits.length > 0 && { waiting: waits }),
     ...(held && { held: held() }),
@@ -94,11 +99,15 @@ export const reportHealth = async (
   const startedAt = clock.now();
   let [reportedAt, before] = [Number.NEGATIVE_INFINITY, ''];
   while (!signal.aborted) {
-    const own = { services: services().map(reportOf), config: sectionDigests(config.current()) };
-    const report = { v: 1, process, version, startedAt, at: clock.now(), ...own } as const;
-    const wrong = JSON.stringify(report.services.map(({ problems, warnings, held }) => [problems, warnings, held]));
+    const all = services().map((service) => [service, troubleOf(service)] as const);
+    const wrong = JSON.stringify(all.map(([{ held }, trouble]) => [trouble, held?.()]));
     if (wrong !== before || clock.monotonic() - reportedAt >= healthTimes.tellMs) {
       [reportedAt, before] = [clock.monotonic(), wrong];
+      const own = {
+        services: all.map(([service, trouble]) => reportOf(service, trouble)),
+        config: sectionDigests(config.current()),
+      };
+      const report = { v: 1, process, version, startedAt, at: clock.now(), ...own } as const;
       // Not awaited: a broker that does not answer must not delay the end.
       void presence.tell(report).catch(failed);
     }

@@ -5,6 +5,7 @@ import { lastMessage } from '../../http/last-message.ts';
 import { programTools } from '../../http/program-tools.ts';
 import type { GivenResults } from '../../messages/give-results.ts';
 import type { Decision, UserText } from '../../runs/follow-run.ts';
+import { messageContent } from './content.ts';
 
 /**
  * The input: `RunAgentInput` of AG-UI 1.0. Only the last message counts, and none if the run answers an interrupt. Unknown
@@ -23,15 +24,10 @@ type Results = Pick<GivenResults, 'results' | 'client'>;
 
 const id = (missing: string) => z.string(missing).min(1, missing).max(1_024);
 
-/** A text, or the texts of a list of parts: other parts are ignored, because a run must not fail for an image (AG-UI 1.0, run input). */
-const content = z
-  .union([z.string(), z.array(z.looseObject({ type: z.string() }))], 'use a text, or a list of parts')
-  .transform((given) => {
-    if (typeof given === 'string') return given;
-    return given.flatMap(({ type, text }) => (type === 'text' && typeof text === 'string' ? [text] : [])).join('\n');
-  })
-  .refine((text) => text.trim() !== '', 'has no text; send some');
-const message = z.object({ role: z.literal('user', 'the last message must be the user\'s, or send "resume"'), content });
+const message = z.object({
+  role: z.literal('user', 'the last message must be the user\'s, or send "resume"'),
+  content: messageContent,
+});
 
 const payload = z.object({
   approved: z.boolean('use true or false'),
@@ -69,7 +65,7 @@ export const readAguiRequest = (request: FastifyRequest): AguiRequest => {
   const results = resultsIn(said);
   if (results.length > 0) return { ...head, results, client };
   const { messages } = bodyOf(saying, request);
-  return { ...head, message: { client, text: messages.message.content, idempotencyKey: `agui ${runId}`, field: 'runId' } };
+  return { ...head, message: { client, ...messages.message.content, idempotencyKey: `agui ${runId}`, field: 'runId' } };
 };
 
 const toolMessage = z.object({

@@ -13,7 +13,7 @@ export const aguiOperations: readonly Operation[] = [
     ...{ id: 'streamAguiRun', tag: 'user interfaces', changes: 'sessions' },
     summary: "Posts a person's message, or their answer to an interrupt, and streams the run as AG-UI events",
     http: {
-      ...{ method: 'post', path: '/v1/agui', query: noQuery, body: runInput },
+      ...{ method: 'post', path: '/v1/agui', query: noQuery, body: runInput, takesFiles: true },
       answers: { 200: ['text/event-stream'] },
       examples: {
         body: {

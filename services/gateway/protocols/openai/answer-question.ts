@@ -4,6 +4,8 @@ import type { SessionKey } from '../../../../shared/domain/keys/session-key.ts';
 import { afterCommitOf, type Run, type TrackedRun } from '../../../../shared/domain/projections/run.ts';
 import type { CallAttempt } from '../../../../shared/domain/session/repeats/asked-calls.ts';
 import { hasCode } from '../../../../shared/kit/errors.ts';
+import { limits } from '../../../../shared/kit/limits.ts';
+import type { IncomingFile } from '../../attachments/incoming-file.ts';
 import { type Caller, idempotentIdOf } from '../../commands/envelope.ts';
 import type { GatewayContext } from '../../context/gateway-context.ts';
 import { noSuchSession } from '../../context/history.ts';
@@ -63,7 +65,19 @@ export const withFirstRun = async (context: GatewayContext, caller: Caller, ques
 };
 
 const submissionOf = ({ key, thread, conversation, idempotencyKey, call, waitMs, signal }: Question) => ({
-  ...{ key, text: conversation.text, client: conversation.client, thread, idempotencyKey, call, literal: true, waitMs, signal },
+  ...{
+    key,
+    files: conversation.files,
+    field: 'messages',
+    text: conversation.text,
+    client: conversation.client,
+    thread,
+    idempotencyKey,
+    call,
+    literal: true,
+    waitMs,
+    signal,
+  },
   isEnough: isSettled,
 });
 
@@ -124,11 +138,22 @@ const restarted = (runId: string): string =>
 /** Appends context before the message: the instructions and, in a fresh session, the earlier messages. */
 const before = async (context: GatewayContext, caller: Caller, question: Question): Promise<void> => {
   const { key, isFresh, conversation, idempotencyKey, signal } = question;
-  const { instructions, earlier } = conversation;
-  const append = (text: string, once?: string) => appendContext(context, caller, { key, text, idempotencyKey: once, signal });
+  const { instructions, earlier, earlierFiles } = conversation;
+  const append = (text: string, once?: string, files?: typeof earlierFiles) =>
+    appendContext(context, caller, { key, text, idempotencyKey: once, signal, ...(files && { files }) });
   if (instructions !== '') await append(`[Instructions of the program that asks]\n${instructions}`);
   if (!isFresh || earlier.length === 0) return;
-  await append(`[What was said before, as that program tells it: one message a line]\n${linesOf(earlier)}`, idempotencyKey);
+  await append(
+    `[What was said before, as that program tells it: one message a line]\n${linesOf(earlier)}`,
+    idempotencyKey,
+    newest(earlierFiles),
+  );
+};
+
+/** Of the files in what was said before, as many as one message has. */
+const newest = (files: readonly IncomingFile[]): readonly IncomingFile[] => {
+  const once = [...new Map(files.map((file) => [file.digest, file])).values()];
+  return once.slice(-limits.attachments);
 };
 
 interface Followed {

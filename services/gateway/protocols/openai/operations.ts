@@ -63,7 +63,15 @@ export const openAiOperations: readonly Operation[] = [
     ...{ id: 'createChatCompletion', tag: 'openai', changes: 'sessions' },
     summary: 'Posts the last message of a conversation and returns the answer, whole or as a stream',
     http: {
-      ...{ method: 'post', path: '/v1/chat/completions', query: noQuery, headers, body: chatBody, errors: answerErrors },
+      ...{
+        method: 'post',
+        path: '/v1/chat/completions',
+        query: noQuery,
+        headers,
+        body: chatBody,
+        errors: answerErrors,
+        takesFiles: true,
+      },
       answers: { 200: [results.chatCompletionResult, stream] },
       examples: { body: { model: 'natter', messages: [{ role: 'user', content: 'Is the build green?' }] } },
       problems: asking,
@@ -80,7 +88,15 @@ export const openAiOperations: readonly Operation[] = [
     ...{ id: 'createResponse', tag: 'openai', changes: 'sessions' },
     summary: 'Posts a message and returns the answer as a response, whole or as a stream',
     http: {
-      ...{ method: 'post', path: '/v1/responses', query: noQuery, headers, body: responsesBody, errors: answerErrors },
+      ...{
+        method: 'post',
+        path: '/v1/responses',
+        query: noQuery,
+        headers,
+        body: responsesBody,
+        errors: answerErrors,
+        takesFiles: true,
+      },
       answers: { 200: [results.response, stream] },
       examples: { body: { model: 'natter', input: 'Is the build green?', conversation: samples.key } },
       problems: asking,

@@ -1,5 +1,7 @@
 import { z } from 'zod';
 import { limits } from '../../../../shared/kit/limits.ts';
+import type { IncomingFile } from '../../attachments/incoming-file.ts';
+import { contentOf, onlyUsers, textOf } from './content.ts';
 
 /** What a request says, in OpenAI's two forms, as one kind of turns. */
 
@@ -12,28 +14,11 @@ export interface ClientCall {
 
 /** One message of the request. A `tool` turn is the result of a call. */
 export type Turn =
-  | { readonly role: 'system' | 'developer' | 'user'; readonly text: string }
+  | { readonly role: 'system' | 'developer'; readonly text: string }
+  | { readonly role: 'user'; readonly text: string; readonly files?: readonly IncomingFile[] }
   | { readonly role: 'assistant'; readonly text: string; readonly calls?: readonly ClientCall[] }
   | { readonly role: 'tool'; readonly text: string; readonly callId: string };
 
-const partOf = z.union([
-  z.object({ type: z.enum(['text', 'input_text', 'output_text']), text: z.string() }).transform(({ text }) => text),
-  z.object({ type: z.literal('refusal'), refusal: z.string() }).transform(({ refusal }) => refusal),
-]);
-
-/** A text, or its parts. */
-const textOf = z.unknown().transform((content, context): string => {
-  if (typeof content === 'string') return content;
-  const wrong = (message: string, path: (string | number)[] = []): never => {
-    context.addIssue({ code: 'custom', message, path });
-    return z.NEVER;
-  };
-  if (!Array.isArray(content)) return wrong('use a text, or a list of parts with "type" and "text"');
-  const parts = content.map((part) => partOf.safeParse(part));
-  const bad = parts.findIndex(({ success }) => !success);
-  if (bad >= 0) return wrong('only texts are taken: no images, sounds or files', [bad]);
-  return parts.map(({ data = '' }) => data).join('');
-});
 const optionalText = z.preprocess((content) => content ?? '', textOf);
 
 const asText = (missing: string) => z.string(missing);
@@ -47,9 +32,10 @@ const given = {
 export const chatTurn = z.discriminatedUnion(
   'role',
   [
-    z.object({ role: z.enum(['system', 'developer', 'user']), content: textOf }).transform(({ role, content }): Turn => {
+    z.object({ role: z.enum(['system', 'developer']), content: textOf }).transform(({ role, content }): Turn => {
       return { role, text: content };
     }),
+    z.object({ role: z.literal('user'), content: contentOf }).transform(({ role, content }): Turn => ({ role, ...content })),
     z
       .object({
         role: z.literal('assistant'),
@@ -88,9 +74,13 @@ export const inputItem = z.preprocess(
         .object({
           type: z.literal('message'),
           role: z.enum(['system', 'developer', 'user', 'assistant'], 'use "system", "developer", "user" or "assistant"'),
-          content: textOf,
+          content: contentOf,
         })
-        .transform(({ role, content }): Turn | null => ({ role, text: content })),
+        .transform(({ role, content: { text, files } }, context): Turn | null => {
+          if (role === 'user') return { role, text, files };
+          if (files.length > 0) context.addIssue({ code: 'custom', message: onlyUsers, path: ['content'] });
+          return { role, text };
+        }),
       z
         .object({ type: z.literal('function_call'), call_id: callId, ...given })
         .transform(({ call_id: id, name, arguments: written }): Turn | null => {

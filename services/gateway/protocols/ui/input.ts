@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { NatterError } from '../../../../shared/kit/errors.ts';
+import { type IncomingFile, readFileData } from '../../attachments/incoming-file.ts';
 import { bodyOf } from '../../http/input.ts';
 import { lastMessage } from '../../http/last-message.ts';
 import { programTools } from '../../http/program-tools.ts';
@@ -23,15 +24,24 @@ export type UiRequest = {
 
 const id = (missing: string) => z.string(missing).min(1, missing).max(1_024);
 const parts = z.array(z.looseObject({ type: z.string('name the type of the part') }), 'use a list of parts');
-const userParts = parts.transform((all, context): string => {
-  for (const [index, { type, text }] of all.entries()) {
-    const problem = type === 'file' ? 'only texts are taken: no images, sounds or files' : 'use a text';
-    const isFine = type === 'text' ? typeof text === 'string' : type !== 'file';
-    if (!isFine) context.addIssue({ code: 'custom', message: problem, path: [index] });
+const filePart = z.object({ url: z.string('use a data URL'), mediaType: z.string().optional(), filename: z.string().optional() });
+const userParts = parts.transform((all, context): { text: string; files: IncomingFile[] } => {
+  const texts: string[] = [];
+  const files: IncomingFile[] = [];
+  for (const [index, part] of all.entries()) {
+    const wrong = (message: string): void => context.addIssue({ code: 'custom', message, path: [index] });
+    if (part.type === 'file') {
+      const { data } = filePart.safeParse(part);
+      const file = data ? readFileData(data.url, { type: data.mediaType, name: data.filename }) : { problem: 'use a data URL' };
+      if ('problem' in file) wrong(file.problem);
+      else files.push(file);
+    } else if (part.type !== 'text') continue;
+    else if (typeof part.text === 'string') texts.push(part.text);
+    else wrong('use a text');
   }
-  const text = all.flatMap((part) => (part.type === 'text' ? [String(part.text)] : [])).join('\n');
-  if (text.trim() === '') context.addIssue({ code: 'custom', message: 'have no text; send some' });
-  return text;
+  const text = texts.join('\n');
+  if (text.trim() === '' && files.length === 0) context.addIssue({ code: 'custom', message: 'have no text; send some' });
+  return { text, files };
 });
 
 const notByAgent = z.literal(false).optional();
@@ -90,7 +100,7 @@ export const readUiRequest = (request: FastifyRequest): UiRequest => {
   }
   const { message: last, field } = messages;
   if (last.role === 'user')
-    return { id: name, message: { text: last.parts, client, idempotencyKey: `ui ${last.id}`, field: `${field}.id` } };
+    return { id: name, message: { ...last.parts, client, idempotencyKey: `ui ${last.id}`, field: `${field}.id` } };
   if (Array.isArray(last.parts)) return { id: name, messageId: last.id, results: last.parts, client };
   const { id: approvalId, approved, reason } = last.parts;
   return { id: name, messageId: last.id, answer: { approvalId, verdict: approved ? 'allow-once' : 'deny', reason } };

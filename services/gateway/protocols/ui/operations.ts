@@ -16,7 +16,7 @@ export const uiOperations: readonly Operation[] = [
     ...{ id: 'streamUiChat', tag: 'user interfaces', changes: 'sessions' },
     summary: "Posts a person's message, or their answer to an approval, and streams the run as chunks of the AI SDK",
     http: {
-      ...{ method: 'post', path: '/v1/ui/chat', query: noQuery, body: uiChatBody },
+      ...{ method: 'post', path: '/v1/ui/chat', query: noQuery, body: uiChatBody, takesFiles: true },
       answers: { 200: stream },
       examples: {
         body: {

@@ -1,9 +1,9 @@
 import type { SessionKey } from '../../../domain/keys/session-key.ts';
 import type { Commit, RecordedCommit } from '../../../domain/session/envelope.ts';
 import { type LogWitness, regression } from '../../../domain/session/log-witness.ts';
-import { NatterError } from '../../../kit/errors.ts';
 import type { Cursors } from '../../../ports/cursors.ts';
 import type { AppendResult, EventLog } from '../../../ports/event-log.ts';
+import type { KeyValue } from '../key-value.ts';
 import { StreamGuard, type StreamGuardOptions } from './stream-guard.ts';
 
 export interface LogGuardOptions extends StreamGuardOptions {
@@ -47,10 +47,27 @@ export class LogGuard extends StreamGuard {
     };
   }
 
+  /**
+   * A bucket of what is derived from the log, behind this guard: nothing is written to it while the log went back. A process that worked
+   * with the lost part would put back, after a person's decision, what that had taken from the caches.
+   */
+  guardedCache(bucket: KeyValue): KeyValue {
+    return {
+      read: (key) => bucket.read(key),
+      peek: (key) => bucket.peek(key),
+      changes: (part, after, limit) => bucket.changes(part, after, limit),
+      hint: (filter, wake) => bucket.hint(filter, wake),
+      info: () => bucket.info(),
+      put: async (key, value, options) => {
+        await this.check();
+        return bucket.put(key, value, options);
+      },
+    };
+  }
+
   /** Sessions are loaded and commands answered by this: a session of a log that went back would look damaged, or be told what is not true. */
   async #last(key: SessionKey): Promise<RecordedCommit | null> {
-    const doubt = await this.unlessTrusted();
-    if (doubt !== null) throw new NatterError('unavailable', doubt, { retryAfterMs: 1_000 });
+    await this.check();
     return this.#events.last(key);
   }
 

@@ -1,5 +1,4 @@
 import { type LogView, nothingSeen, regression } from '../../../domain/session/log-witness.ts';
-import { NatterError } from '../../../kit/errors.ts';
 import { StreamGuard, type StreamGuardOptions } from './stream-guard.ts';
 
 export interface QueueGuardOptions extends StreamGuardOptions {
@@ -47,12 +46,9 @@ export class QueueGuard extends StreamGuard {
     return this.#used ? super.problem() : null;
   }
 
-  /** Throws `unavailable` unless the stream has all that was seen of it. */
-  async check(): Promise<void> {
+  override async check(): Promise<void> {
     this.#used = true;
-    if (this.isTrusted) return;
-    const doubt = await this.unlessTrusted();
-    if (doubt !== null) throw new NatterError('unavailable', doubt, { retryAfterMs: 1_000 });
+    await super.check();
   }
 
   /** Stores a message, with `send`, if the stream can be trusted. */

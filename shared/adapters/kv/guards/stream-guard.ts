@@ -1,5 +1,6 @@
 import { type LogWitness, nothingSeen } from '../../../domain/session/log-witness.ts';
 import type { Clock } from '../../../kit/clock.ts';
+import { NatterError } from '../../../kit/errors.ts';
 import type { HealthCode } from '../../../kit/health-problem.ts';
 import type { WritersWitness } from './writers-witness.ts';
 
@@ -28,6 +29,8 @@ export abstract class StreamGuard {
   protected accepted: number | null = null;
   protected unsaved = false;
   #trusted = false;
+  /** How often it was distrusted: what was asked before proves nothing. */
+  #distrusted = 0;
   #doubt: { readonly since: number; readonly problem: string } | null = null;
   #looking: Promise<void> | null = null;
   #sharing: Promise<void> = Promise.resolve();
@@ -49,6 +52,7 @@ export abstract class StreamGuard {
   /** The stream may have been replaced (the connection broke): check before the next write. */
   distrust(): void {
     this.#trusted = false;
+    this.#distrusted++;
   }
 
   /** Compares the stream with what was seen before. Rejects with `unavailable` when it or a witness cannot be reached. */
@@ -81,6 +85,12 @@ export abstract class StreamGuard {
     return this.#trusted ? null : { text: `${this.name} is being checked`, certain: false };
   }
 
+  /** Throws `unavailable` unless the stream has all that was seen of it. */
+  async check(): Promise<void> {
+    const doubt = await this.unlessTrusted();
+    if (doubt !== null) throw new NatterError('unavailable', doubt, { retryAfterMs: 1_000 });
+  }
+
   /** Why the stream cannot be trusted, also after one more look. */
   protected async unlessTrusted(): Promise<string | null> {
     if (!this.#trusted) await this.look().catch(() => {});
@@ -91,8 +101,9 @@ export abstract class StreamGuard {
   protected abstract regression(): Promise<string | null>;
 
   async #compare(): Promise<void> {
+    const asked = this.#distrusted;
     const problem = await this.regression();
-    this.#trusted = problem === null;
+    this.#trusted = problem === null && asked === this.#distrusted;
     this.#doubt = problem === null ? null : { since: this.#doubt?.since ?? this.clock.monotonic(), problem };
   }
 }

@@ -1,8 +1,9 @@
 import Database from 'libsql';
-import type { MemoryEntry } from '../../../domain/memory/memory-entry.ts';
+import type { MemoryEntry, MemoryMark } from '../../../domain/memory/memory-entry.ts';
 import { newestFirst } from '../../../domain/memory/order.ts';
 import { limits } from '../../../kit/limits.ts';
-import type { MemoryScopes, MemoryView } from '../../../ports/memory-store.ts';
+import type { MemoryScopes } from '../../../ports/memory-store.ts';
+import type { FoundBy, Searchable, TextIndex } from '../../../ports/text-index.ts';
 import { indexed, termsOf } from './memory-words.ts';
 
 /** Changes written in one transaction. */
@@ -15,27 +16,28 @@ const ranking = `with ranked as materialized (
 ) select number, score from ranked where score <= (select max(score) from (select score from ranked order by score limit ?))`;
 const counting = `select count(*) from (select 1 from entry where entry match ? limit ${limits.memoryCandidates})`;
 
-interface Scope {
+interface Scope<Entry> {
   readonly term: string;
   readonly numbers: Set<number>;
-  /** Its memories, most recently changed first; dropped when one of them changes. Each turn asks for the newest (A11/124). */
-  sorted: readonly MemoryEntry[] | null;
+  /** Its entries, most recently changed first; dropped when one of them changes. Each turn asks for the newest (A11/124). */
+  sorted: readonly Entry[] | null;
 }
 
 /**
- * A full-text index of memories by scope and words, in memory, based on SQLite. It is derived from the entries and can be rebuilt
- * at any time. A row's number grows with each change, so the greatest is the newest.
+ * A full-text index of memories or messages by scope and words, in memory, based on SQLite. It is derived from the entries and can be
+ * rebuilt at any time. A row's number grows with each change, so the greatest is the newest.
  */
-export class SearchIndex implements Pick<MemoryView, 'get' | 'list' | 'search'> {
+export class SearchIndex<Entry extends Searchable = MemoryEntry> implements TextIndex<Entry> {
   readonly #database = opened();
   readonly #insert = this.#database.prepare<[number, string, string]>('insert into entry(rowid, text, scope) values (?, ?, ?)');
   readonly #remove = this.#database.prepare<[number]>('delete from entry where rowid = ?');
   readonly #rank = this.#database.prepare<[string, number]>(ranking).raw();
   readonly #count = this.#database.prepare<[string]>(counting).raw();
   readonly #numbers = new Map<string, number>();
-  readonly #entries = new Map<number, MemoryEntry>();
-  readonly #scopes = new Map<string, Scope>();
+  readonly #entries = new Map<number, Entry>();
+  readonly #scopes = new Map<string, Scope<Entry>>();
   #last = 0;
+  #characters = 0;
   /** Rows to insert and to remove before the next search. */
   #fresh: number[] = [];
   #stale: number[] = [];
@@ -44,11 +46,16 @@ export class SearchIndex implements Pick<MemoryView, 'get' | 'list' | 'search'> 
     return this.#entries.size;
   }
 
-  set(entry: MemoryEntry): void {
+  get characters(): number {
+    return this.#characters;
+  }
+
+  set(entry: Entry): void {
     this.delete(entry.id);
     const number = ++this.#last;
     this.#numbers.set(entry.id, number);
     this.#entries.set(number, entry);
+    this.#characters += entry.text.length;
     const scope = this.#scopeOf(entry.scope);
     scope.numbers.add(number);
     scope.sorted = null;
@@ -62,6 +69,7 @@ export class SearchIndex implements Pick<MemoryView, 'get' | 'list' | 'search'> 
     if (number === undefined || entry === undefined) return;
     this.#numbers.delete(id);
     this.#entries.delete(number);
+    this.#characters -= entry.text.length;
     const scope = this.#scopeOf(entry.scope);
     scope.numbers.delete(number);
     scope.sorted = null;
@@ -69,12 +77,12 @@ export class SearchIndex implements Pick<MemoryView, 'get' | 'list' | 'search'> 
     if (this.#stale.length >= batch) this.#write();
   }
 
-  get(id: string): MemoryEntry | undefined {
+  get(id: string): Entry | undefined {
     const number = this.#numbers.get(id);
     return number === undefined ? undefined : this.#entries.get(number);
   }
 
-  list({ scopes, limit, after }: Parameters<MemoryView['list']>[0]): MemoryEntry[] {
+  list({ scopes, limit, after }: { scopes: MemoryScopes; limit: number; after?: MemoryMark | undefined }): Entry[] {
     const found = Array.from(scopes === 'all' ? this.#scopes.keys() : new Set(scopes), (scope) => {
       const sorted = this.#sorted(scope);
       const from = after === undefined ? 0 : sorted.findIndex((entry) => newestFirst(after, entry) < 0);
@@ -83,13 +91,14 @@ export class SearchIndex implements Pick<MemoryView, 'get' | 'list' | 'search'> 
     return found.flat().sort(newestFirst).slice(0, limit);
   }
 
-  search({ scopes, query, limit }: Parameters<MemoryView['search']>[0]): MemoryEntry[] {
+  search({ scopes, query, limit, every = false }: FoundBy): Entry[] {
     const terms = termsOf(query);
     const within = this.#scopeTerms(scopes);
     if (terms.length === 0 || within === null) return [];
     this.#write();
     const chosen = this.#reach(scopes) > limits.memoryCandidates ? this.#telling(terms, within) : terms;
-    const found = this.#rank.all(within + anyOf(chosen), limit) as [number, number][];
+    const wanted = every ? allOf(terms) : anyOf(chosen);
+    const found = this.#rank.all(within + wanted, limit) as [number, number][];
     return found
       .flatMap(([number, score]) => {
         const entry = this.#entries.get(number);
@@ -98,6 +107,18 @@ export class SearchIndex implements Pick<MemoryView, 'get' | 'list' | 'search'> 
       .sort((one, other) => one.score - other.score || newestFirst(one.entry, other.entry))
       .slice(0, limit)
       .map(({ entry }) => entry);
+  }
+
+  clear(scope: string): void {
+    for (const number of this.#scopes.get(scope)?.numbers ?? []) {
+      const entry = this.#entries.get(number);
+      if (entry !== undefined) this.delete(entry.id);
+    }
+  }
+
+  oldest(): Entry | undefined {
+    const [entry] = this.#entries.values();
+    return entry;
   }
 
   close(): void {
@@ -119,12 +140,10 @@ export class SearchIndex implements Pick<MemoryView, 'get' | 'list' | 'search'> 
     return scopes.reduce((sum, scope) => sum + (this.#scopes.get(scope)?.numbers.size ?? 0), 0);
   }
 
-  #sorted(name: string): readonly MemoryEntry[] {
+  #sorted(name: string): readonly Entry[] {
     const scope = this.#scopes.get(name);
     if (scope === undefined) return [];
-    scope.sorted ??= Array.from(scope.numbers, (number) => this.#entries.get(number) ?? [])
-      .flat()
-      .sort(newestFirst);
+    scope.sorted ??= [...scope.numbers].flatMap((number): readonly Entry[] => this.#entryAt(number)).sort(newestFirst);
     return scope.sorted;
   }
 
@@ -135,7 +154,12 @@ export class SearchIndex implements Pick<MemoryView, 'get' | 'list' | 'search'> 
     return terms.length === 0 ? null : `scope: (${terms.join(' OR ')}) AND `;
   }
 
-  #scopeOf(scope: string): Scope {
+  #entryAt(number: number): readonly Entry[] {
+    const entry = this.#entries.get(number);
+    return entry === undefined ? [] : [entry];
+  }
+
+  #scopeOf(scope: string): Scope<Entry> {
     const known = this.#scopes.get(scope) ?? { term: `"scope${this.#scopes.size}"`, numbers: new Set<number>(), sorted: null };
     this.#scopes.set(scope, known);
     return known;
@@ -158,6 +182,7 @@ export class SearchIndex implements Pick<MemoryView, 'get' | 'list' | 'search'> 
 }
 
 const anyOf = (terms: readonly string[]): string => `text: (${terms.join(' OR ')})`;
+const allOf = (terms: readonly string[]): string => `text: (${terms.join(' AND ')})`;
 
 const opened = (): Database.Database => {
   const database = new Database(':memory:');

@@ -1,3 +1,4 @@
+import type { MemoryEntry } from '../../../domain/memory/memory-entry.ts';
 import type { Clock } from '../../../kit/clock.ts';
 import type { MemoryView } from '../../../ports/memory-store.ts';
 import { openBucketCopy } from '../bucket-copy.ts';
@@ -8,7 +9,7 @@ import { memoryItemOf, memoryPart } from './memory-item.ts';
 export const createMemoryView = async (bucket: KeyValue, clock: Clock): Promise<MemoryView> => {
   // The database is loaded only when memory is watched.
   const { SearchIndex } = await import('./memory-search-index.ts');
-  const empty = () => ({ index: new SearchIndex(), gone: new Set<string>(), position: 0 });
+  const empty = () => ({ index: new SearchIndex<MemoryEntry>(), gone: new Set<string>(), position: 0 });
   type Held = ReturnType<typeof empty>;
 
   const take = (held: Held, entry: Entry): void => {

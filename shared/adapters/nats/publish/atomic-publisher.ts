@@ -6,13 +6,15 @@ import { GroupCommit, type GroupedWrite, type Grouping } from '../../streams/gro
 import { failureOf } from '../client/broker-errors.ts';
 import type { ReplyInbox, Stored } from '../client/reply-inbox.ts';
 
-/** A message to a stream. */
-export interface StreamMessage extends GroupedWrite {
+/** What is published to a stream. */
+export interface Publication {
   readonly subject: string;
   readonly payload: Uint8Array;
   /** Not validated: values from outside must be escaped. */
   readonly headers: Readonly<Record<string, string>>;
 }
+/** One that may go together with others. */
+export interface StreamMessage extends GroupedWrite, Publication {}
 
 export interface AtomicPublisherOptions {
   readonly inbox: ReplyInbox;
@@ -50,20 +52,10 @@ export class AtomicPublisher {
     return this.#commits.write(message);
   }
 
-  /** Without waiting for an answer to the first message, so that a batch is open at the broker only while it arrives: 50 may be. */
   async #together(messages: readonly StreamMessage[]): Promise<readonly Stored[] | 'refused' | 'impossible'> {
     const { inbox, timeoutMs } = this.#options;
-    const batch = nuid.next();
-    const numbered = messages.map(({ subject, payload, headers }, index) => {
-      const place = { 'Nats-Batch-Id': batch, 'Nats-Batch-Sequence': String(index + 1) };
-      return { subject, payload, headers: { ...headers, ...place } };
-    });
-    const last = numbered.pop();
-    assert(last !== undefined, 'a batch has at least one message');
-    for (const { subject, payload, headers } of numbered) inbox.tell(subject, payload, headers);
-    const headers = { ...last.headers, 'Nats-Batch-Commit': '1' };
     try {
-      const { seq } = await inbox.ask<Stored>(last.subject, last.payload, { timeoutMs, headers });
+      const { seq } = await publishTogether(inbox, messages, timeoutMs);
       return messages.map((_, index) => ({ seq: seq - messages.length + 1 + index }));
     } catch (error) {
       const failure = failureOf(error);
@@ -75,3 +67,23 @@ export class AtomicPublisher {
     }
   }
 }
+
+/**
+ * All of these messages or none, and resolves with the place of the last. Without waiting for an answer to the first message, so that a batch
+ * is open at the broker only while it arrives: 50 may be. Rejects with the client's error.
+ */
+export const publishTogether = async (
+  inbox: ReplyInbox,
+  messages: readonly Publication[],
+  timeoutMs: number,
+): Promise<Stored> => {
+  const batch = nuid.next();
+  const numbered = messages.map(({ subject, payload, headers }, index) => {
+    const place = { 'Nats-Batch-Id': batch, 'Nats-Batch-Sequence': String(index + 1) };
+    return { subject, payload, headers: { ...headers, ...place } };
+  });
+  const last = numbered.pop();
+  assert(last !== undefined, 'a batch has at least one message');
+  for (const { subject, payload, headers } of numbered) inbox.tell(subject, payload, headers);
+  return inbox.ask<Stored>(last.subject, last.payload, { timeoutMs, headers: { ...last.headers, 'Nats-Batch-Commit': '1' } });
+};

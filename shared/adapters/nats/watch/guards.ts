@@ -40,6 +40,8 @@ export interface GuardsOptions {
 /** Guards the log, and the streams beside it, against going back unnoticed. */
 export interface Guards {
   readonly events: EventLog;
+  /** A bucket of what is derived from the log. */
+  cache(bucket: KeyValue): KeyValue;
   /** By the name of its stream. */
   guardOf(stream: string): QueueGuard | undefined;
   problems(): readonly HealthProblem[];
@@ -79,6 +81,7 @@ export const startGuards = async (options: GuardsOptions): Promise<Guards> => {
   ]);
   return {
     events: ofLog.guarded(),
+    cache: (bucket) => ofLog.guardedCache(bucket),
     guardOf: (stream) => ofQueues.get(stream),
     problems: () => watches.flatMap((watch) => watch.problems()),
     stop: async (isThere) => {

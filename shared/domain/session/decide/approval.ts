@@ -1,5 +1,6 @@
 import { limits } from '../../../kit/limits.ts';
 import type { ApprovalRequest, Sender } from '../../values/types.ts';
+import { questionCalled } from '../answered.ts';
 import type { CallState } from '../context.ts';
 import type { EventOf, SessionEvent } from '../events.ts';
 import {
@@ -14,7 +15,7 @@ import {
   type SessionView,
 } from './decision.ts';
 import { closing, deferring } from './deferral.ts';
-import { approvedTurn, begunApprovedCall, openQuestion } from './deferred-call.ts';
+import { approvedTurn, begunApprovedCall } from './deferred-call.ts';
 import { noticeEvent } from './generation.ts';
 import { waitingFor } from './tool-decisions.ts';
 import { ended, isBegun, openCall, starting } from './tools.ts';
@@ -39,27 +40,27 @@ export const requestApproval = ({ data }: Given<'request_approval'>, view: Sessi
 /** The first answer wins. Its effect is in the same commit: a granted call starts, any other ends. */
 export const resolveApproval = (given: Given<'resolve_approval'>, view: SessionView): Decision => {
   const { data } = given;
-  const { settings, approval } = view.context;
-  const problem = problemOf(given, view);
-  if (problem !== null) {
-    const { code, message } = problem;
+  const { settings } = view.context;
+  const open = questionCalled(view.context, data.approvalId);
+  const problem = open === undefined ? notOpen(data, view) : problemOf(given, view, open);
+  if (open === undefined || problem !== null) {
+    const { code, message } = problem ?? notOpen(data, view);
     return data.notice ? accept(noticeEvent(settings, { ...data.notice, code, text: message })) : refuse(code, message);
   }
-  const text = `${data.verdict === 'granted' ? 'Approved' : 'Denied'}: ${approval?.action ?? ''}`;
-  return accept(...answering(view, data), ...(data.notice ? [noticeEvent(settings, { ...data.notice, text })] : []));
+  const text = `${data.verdict === 'granted' ? 'Approved' : 'Denied'}: ${open.action}`;
+  return accept(...answering(view, open, data), ...(data.notice ? [noticeEvent(settings, { ...data.notice, text })] : []));
 };
 
 /** The deadline passed without an answer. */
 export const expireApproval = ({ at, data: { approvalId } }: Given<'expire_approval'>, view: SessionView): Decision => {
-  const pending = view.context.approval;
-  if (pending?.approvalId !== approvalId || at <= pending.expiresAt) return nothing;
-  return accept(...answering(view, { verdict: 'expired', by: { id: 'natter' }, reason: 'nobody answered in time' }));
+  const open = questionCalled(view.context, approvalId);
+  if (open === undefined || at <= open.expiresAt) return nothing;
+  return accept(...answering(view, open, { verdict: 'expired', by: { id: 'natter' }, reason: 'nobody answered in time' }));
 };
 
 /** The effect of an answer. A call that no turn waits for is made in a turn of its own, as soon as none runs (ADR 22). */
-const answering = (view: SessionView, answer: Answer): SessionEvent[] => {
-  const open = openQuestion(view.context);
-  if (open === null) return resolving(view as BusyView, answer);
+const answering = (view: SessionView, open: ApprovalRequest, answer: Answer): SessionEvent[] => {
+  if (open.deferred === undefined) return resolving(view as BusyView, open, answer);
   const { verdict, reason } = answer;
   const by = nameOf(answer.by);
   const closed = closing(view.context, open, { verdict, by, ...scopeOf(open, answer), ...(reason !== undefined && { reason }) });
@@ -88,27 +89,33 @@ const nameOf = ({ principal, id }: Sender): string => principal ?? id;
 const mayAnswer = ({ approvers = [] }: ApprovalRequest, { role, principal }: Sender): boolean =>
   role === 'owner' || (principal !== undefined && approvers.includes(principal));
 
-/** Why an answer is refused: one of four distinct codes. */
+interface Problem {
+  readonly code: RefusalCode;
+  readonly message: string;
+}
+const notOpen = ({ approvalId }: Given<'resolve_approval'>['data'], { context: { resolved } }: SessionView): Problem => {
+  const earlier = resolved.find((known) => known.approvalId === approvalId);
+  if (earlier === undefined) {
+    return { code: 'approval_unknown', message: `approval ${approvalId} is unknown in this session; list the pending ones` };
+  }
+  return earlier.verdict === 'expired'
+    ? { code: 'approval_expired', message: `approval ${approvalId} has expired; nobody answered in time` }
+    : { code: 'approval_resolved', message: `approval ${approvalId} was ${earlier.verdict} by ${earlier.by} already` };
+};
+
+/** Why the answer to an open question is refused. */
 const problemOf = (
   { at, data: { approvalId, by } }: Given<'resolve_approval'>,
-  { context: { approval, queue, resolved } }: SessionView,
-): { code: RefusalCode; message: string } | null => {
-  if (approval?.approvalId !== approvalId) {
-    const earlier = resolved.find((known) => known.approvalId === approvalId);
-    if (earlier === undefined) {
-      return { code: 'approval_unknown', message: `approval ${approvalId} is unknown in this session; list the pending ones` };
-    }
-    return earlier.verdict === 'expired'
-      ? { code: 'approval_expired', message: `approval ${approvalId} has expired; nobody answered in time` }
-      : { code: 'approval_resolved', message: `approval ${approvalId} was ${earlier.verdict} by ${earlier.by} already` };
-  }
-  if (!mayAnswer(approval, by)) {
+  { context: { queue } }: SessionView,
+  open: ApprovalRequest,
+): Problem | null => {
+  if (!mayAnswer(open, by)) {
     return { code: 'approval_forbidden', message: `approval ${approvalId} is not yours to answer; ask the owner` };
   }
-  if (at > approval.expiresAt) {
+  if (at > open.expiresAt) {
     return { code: 'approval_expired', message: `approval ${approvalId} has expired; nobody answered in time` };
   }
-  if (approval.deferred && queue.length >= limits.queuedTurns) {
+  if (open.deferred && queue.length >= limits.queuedTurns) {
     return { code: 'session_busy', message: 'too many messages are waiting in this session; answer again later' };
   }
   return null;
@@ -120,8 +127,7 @@ const scopeOf = ({ hash, onceOnly, asks }: ApprovalRequest, { verdict, scope }: 
   return verdict === 'granted' ? { scope: scope === 'always' && mayLast ? 'always' : 'once' } : {};
 };
 
-const resolving = ({ context: { approval }, turn }: BusyView, answer: Answer): SessionEvent[] => {
-  if (approval === null) return [];
+const resolving = ({ turn }: BusyView, approval: ApprovalRequest, answer: Answer): SessionEvent[] => {
   const { verdict, by, reason } = answer;
   const { approvalId, callId, spawn } = approval;
   const call = callId === undefined ? undefined : openCall(turn, callId);

@@ -1,8 +1,9 @@
+import { limits } from '../../../kit/limits.ts';
 import type { ApprovalRequest, Notice } from '../../values/types.ts';
 import type { CallState, SessionContext } from '../context.ts';
 import type { EventOf, SessionEvent } from '../events.ts';
 import { type BusyView, refOf, sending } from './decision.ts';
-import { deferredCallId, deferredTurnId, openQuestion } from './deferred-call.ts';
+import { deferredCallId, deferredTurnId } from './deferred-call.ts';
 import { noticeEvent } from './generation.ts';
 import { ended } from './tools.ts';
 
@@ -18,14 +19,18 @@ const later =
   'A person has to allow it and was asked. If it is allowed, it is done later, in a turn of its own. Say so, and go on without it.';
 const taken = 'A person has to allow it, and is being asked about something else here. Say so; it can be tried again later.';
 
-/** Asks about the call, unless something else is asked about, and ends it. */
+/** One question a person, so that nobody holds up others, and so many in all (I11). */
+const hasRoom = ({ questions }: SessionContext, { principal }: NonNullable<ApprovalRequest['deferred']>): boolean =>
+  questions.length < limits.openQuestions && questions.every(({ deferred }) => deferred?.principal !== principal);
+
+/** Asks about the call, if there is room for the question, and ends it. */
 export const deferring = (
   { context, turn }: BusyView,
   call: CallState,
   { request: { deferred, ...request }, notices = [] }: CallQuestion,
 ): SessionEvent[] => {
   const outcome = call.tries > 0 ? 'unknown' : 'denied';
-  if (deferred === undefined || openQuestion(context) !== null) return ended(turn, call, outcome, taken);
+  if (deferred === undefined || !hasRoom(context, deferred)) return ended(turn, call, outcome, taken);
   const { deliverTo } = turn;
   const asked: SessionEvent = {
     ...{ type: 'approval_requested', v: 1, turn: refOf(turn), ...request },
@@ -48,11 +53,4 @@ export const closing = ({ settings }: SessionContext, request: ApprovalRequest, 
   const why = closed.verdict === 'expired' ? closed.reason : `${closed.by} said no${closed.reason ? `: ${closed.reason}` : ''}`;
   const deliverTo = deferred?.deliverTo && { deliverTo: deferred.deliverTo };
   return [resolved, noticeEvent(settings, { code: 'approval_refused', text: `Not allowed: ${action}\n(${why})`, ...deliverTo })];
-};
-
-/** A turn that waits takes the place of a question that no turn waits for. */
-export const displacing = (context: SessionContext): SessionEvent[] => {
-  const open = openQuestion(context);
-  const reason = 'another question took its place';
-  return open === null ? [] : closing(context, open, { verdict: 'expired', by: 'natter', reason });
 };

@@ -1,12 +1,12 @@
 import type { ApprovalRequest, Sender } from '../../values/types.ts';
-import type { CallState, SessionContext } from '../context.ts';
+import type { CallState } from '../context.ts';
 import type { EventOf, SessionEvent } from '../events.ts';
 import type { QueuedTurn } from '../queued-turn.ts';
 import { callIdOf, starting } from './tools.ts';
 
 /**
  * A stranger's turn does not wait for an approval, so that it holds up nobody (ADR 22): the call ends, the question stays open, and
- * once it is granted, a turn of its own begins with the call. A session has one such question at a time.
+ * once it is granted, a turn of its own begins with the call. A person has one such question in a session at a time.
  */
 
 /** The turn that makes the call, and the call in it. */
@@ -14,9 +14,6 @@ const mark = 'approval-';
 export const deferredTurnId = (approvalId: string): string => `${mark}${approvalId}`;
 export const isDeferredTurn = (turnId: string): boolean => turnId.startsWith(mark);
 export const deferredCallId = (approvalId: string): string => callIdOf(deferredTurnId(approvalId), 1, 0);
-
-/** The question that is open while no turn waits for it. */
-export const openQuestion = ({ approval }: SessionContext): ApprovalRequest | null => (approval?.deferred ? approval : null);
 
 /** The first step of a turn that begins with a call that a person has approved. No model took it. */
 export const begunApprovedCall = ({ id, call }: QueuedTurn): SessionEvent[] => {

@@ -51,7 +51,7 @@ export const originEvents = ({ context: { origin: known } }: SessionView, given:
 /** A change of settings, unless it changes nothing. */
 export const settingsEvents = ({ context }: SessionView, changes: SettingsChange | undefined): SessionEvent[] => {
   const isNews = Object.entries(changes ?? {}).some(
-    ([name, value]) => (value ?? undefined) !== context.settings[name as keyof SettingsChange],
+    ([name, value]) => JSON.stringify(value ?? undefined) !== JSON.stringify(context.settings[name as keyof SettingsChange]),
   );
   return isNews && changes ? [{ type: 'settings_changed', v: 1, changes }] : [];
 };

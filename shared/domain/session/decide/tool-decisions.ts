@@ -3,14 +3,13 @@ import { type CallState, pendingCall } from '../context.ts';
 import type { SessionEvent } from '../events.ts';
 import { handingOver } from './client-results.ts';
 import { type BusyView, refOf, sending } from './decision.ts';
-import { type CallQuestion, deferring, displacing } from './deferral.ts';
+import { type CallQuestion, deferring } from './deferral.ts';
 import { ended, starting } from './tools.ts';
 
 /** What follows at once from the tool policy's decisions (A5/62). */
 
 /** The turn waits for the answer. The request goes where the turn's answer goes. */
 export const waitingFor = ({ context, turn }: BusyView, request: ApprovalRequest): SessionEvent[] => [
-  ...displacing(context),
   { type: 'approval_requested', v: 1, turn: refOf(turn), ...request, ...sending(context, turn) },
 ];
 

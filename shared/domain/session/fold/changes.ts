@@ -1,5 +1,5 @@
 import { detachedString } from '../../../kit/detached-string.ts';
-import { answered, messageAdded, requestOf, resultsAwaited, resultsReceived, runEnded, runsStopped } from '../answered.ts';
+import { answered, asked, messageAdded, resultsAwaited, resultsReceived, runEnded, runsStopped } from '../answered.ts';
 import {
   type ContextChange,
   callEnded,
@@ -67,7 +67,7 @@ const changes: Changes = {
   turn_resumed: turnResumed,
   turn_completed: ({ completedTurns }) => ({ turn: null, completedTurns: completedTurns + 1 }),
   turn_failed: () => ({ turn: null }),
-  turn_aborted: ({ approval, epoch }) => ({ turn: null, approval: approval?.deferred ? approval : null, epoch: epoch + 1 }),
+  turn_aborted: ({ epoch }) => ({ turn: null, approval: null, epoch: epoch + 1 }),
   queue_cleared: queueCleared,
   runs_stopped: runsStopped,
   model_step: stepRecorded,
@@ -77,7 +77,7 @@ const changes: Changes = {
   context_compacted: compactionRecorded,
   client_results_awaited: resultsAwaited,
   client_results_received: resultsReceived,
-  approval_requested: (_, event) => ({ approval: requestOf(event) }),
+  approval_requested: asked,
   approval_resolved: answered,
   checkpoint_requested: checkpointRequested,
   introspected,

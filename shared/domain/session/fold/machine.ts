@@ -116,7 +116,14 @@ export const sessionMachine = setup({
         turn_joined: { actions: 'record' },
         turn_aborted: { target: 'idle', actions: 'record' },
         queue_cleared: { actions: 'record' },
-        approval_resolved: { target: 'running', actions: 'record' },
+        approval_resolved: [
+          {
+            guard: ({ context, event }) => context.approval?.approvalId === event.approvalId,
+            target: 'running',
+            actions: 'record',
+          },
+          { actions: 'record' },
+        ],
       },
     },
     awaiting_results: {

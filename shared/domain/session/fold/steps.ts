@@ -36,17 +36,23 @@ const slim = (snapshot: MachineSnapshot): MachineSnapshot => {
   return { ...snapshot, children, tags: base.tags, historyValue: base.historyValue };
 };
 
-/** A machine as live actors have it. A step that stays in its status has no effect, so it is that of the fold. */
-export const livingOf = (machine: typeof sessionMachine): typeof sessionMachine =>
+/** Whether what enters `running` now starts a turn there. */
+export interface Turns {
+  readonly start: boolean;
+}
+
+/**
+ * A machine as live actors have it. A step that stays in its status has no effect, so it is that of the fold; and so are all steps of a commit
+ * that begins and ends its turn: no turn is made for it, which would be stopped again without having run.
+ */
+export const livingOf = (machine: typeof sessionMachine, turns: Turns = { start: true }): typeof sessionMachine =>
   Object.assign(Object.create(machine) as typeof sessionMachine, {
     transition: (...[before, event, scope]: Parameters<typeof machine.transition>): MachineSnapshot => {
       const [transition] = machine.getTransitionData(before, event);
       const stays = transition !== undefined && transition.target === undefined;
       if (stays) return { ...before, context: changedBy(before.context, event) };
+      if (!turns.start && before.children.turn === undefined) return stepOf(before, event);
       const after = machine.transition(before, event, scope);
       return after === before ? before : slim(after);
     },
   });
-
-/** The machine of the sessions in memory. */
-export const liveMachine = livingOf(sessionMachine);

@@ -77,7 +77,7 @@ const nextReset = ({ nextDaily, expiry }: ReportFacts, { machine: { context }, p
 
 const statusLines = (facts: ReportFacts, state: SessionState, at: number): string[] => {
   const { value, context } = state.machine;
-  const { settings, usage, approval, spawned, review } = context;
+  const { settings, usage, approval, questions, spawned, review } = context;
   const description = settings.description ?? review.description;
   return [
     `Agent: reachable. Model: ${modelOf(facts, context)}`,
@@ -88,9 +88,9 @@ const statusLines = (facts: ReportFacts, state: SessionState, at: number): strin
     ...(usage.costUsd > 0 ? [`Cost: ${usage.costUsd.toFixed(4)} US dollars, as reported by the provider`] : []),
     ...(context.compactions > 0 ? [`Compactions: ${context.compactions}`] : []),
     `Waiting: ${context.queue.length}${queueModeIn(facts, settings)}`,
-    ...(approval
-      ? [`Approval pending: ${approval.approvalId}, until ${instant(approval.expiresAt)}: ${short(approval.action)}`]
-      : []),
+    ...[...(approval ? [approval] : []), ...questions].map(
+      ({ approvalId, expiresAt, action }) => `Approval pending: ${approvalId}, until ${instant(expiresAt)}: ${short(action)}`,
+    ),
     ...(spawned.length > 0 ? [`Spawned runs: ${spawned.map(({ key }) => key).join(', ')}`] : []),
     `Thinking: ${settings.thinkingLevel ?? 'default'}. Verbose: ${settings.verboseLevel ?? 'default'}. Sending: ${settings.sendPolicy ?? 'inherit'}`,
     ...(context.sessionId === '' ? [] : [`Next reset: ${nextReset(facts, state, at)}`]),

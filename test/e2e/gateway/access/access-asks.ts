@@ -16,6 +16,7 @@ import {
 } from './access-callers.ts';
 import {
   approvals,
+  attachments,
   crowded,
   deadLetters,
   deliveries,
@@ -87,6 +88,7 @@ const sessionKey =
 const lettersIn = (found: readonly { key?: string; sessionKey?: string }[]) =>
   found.map(({ key = '', sessionKey = key }) => letterOf(sessionKey));
 const ofSessions = { shows: ({ sessions }: any) => lettersIn(sessions) };
+const ofMessages = { shows: ({ messages }: any) => lettersIn(messages) };
 const ofEvents = { shows: ({ events }: any) => lettersIn(events) };
 const ofApprovals = { world: approvals, shows: ({ approvals }: any) => lettersIn(approvals) };
 const ofMemories = { world: memories, shows: ({ memories }: any) => memories.map(({ text }: any) => text.at(-1)) };
@@ -177,6 +179,8 @@ export const asks: Readonly<Record<string, (title: string) => Asking>> = {
   'GET /v1/approvals': route({}, ofApprovals),
   'GET /v1/memory': route({}, ofMemories),
   'GET /v1/memory, searched': route({ query: '?query=of' }, ofMemories),
+  'GET /v1/search': route({ query: '?q=words&limit=1000' }, ofMessages),
+  'rpc messages.search': rpc(() => ({ query: 'words', limit: 1_000 }), ofMessages),
   'rpc sessions.list': rpc(none, ofSessions),
   'rpc approvals.list': rpc(none, ofApprovals),
   'rpc memory.list': rpc(none, ofMemories),
@@ -189,10 +193,12 @@ export const asks: Readonly<Record<string, (title: string) => Asking>> = {
   'GET /v1/sessions/:key': route(),
   'GET /v1/sessions/:key/messages': route(),
   'GET /v1/sessions/:key/messages, paged': route({ query: '?after=1&limit=1' }),
+  'GET /v1/sessions/:key/messages, backwards': route({ query: '?before=end&limit=1' }),
   'GET /v1/sessions/:key/commits': route(),
   'GET /v1/sessions/:key/commits/stored': route(),
   'GET /v1/sessions/:key/state': route(),
   'GET /v1/sessions/:key/state, long ago': route({ query: `?at=${longAgo}` }),
+  'GET /v1/sessions/:key/attachments/:digest': route({}, { world: attachments }),
   'GET /v1/sessions/:key/diff': route({ query: '?from=0' }),
   'GET /v1/sessions/:key/events': route(),
   'GET /v1/sessions/:key/events, streamed': exactly(byStream(eventsOf)),
@@ -230,6 +236,7 @@ export const asks: Readonly<Record<string, (title: string) => Asking>> = {
   'POST /v1/sessions/:key/messages, /pair X': said('/pair X'),
   'POST /v1/sessions/:key/open': route(),
   'POST /v1/sessions/:key/stop': route(),
+  'POST /v1/sessions/:key/deactivate': route(),
   'POST /v1/sessions/:key/reset': route({}, unknownYet),
   'POST /v1/sessions/:key/compact': route(),
   'POST /v1/sessions/:key/checkpoint': route(),

@@ -22,6 +22,8 @@ GET /v1/events, streamed                       200  abcdg        =      =       
 GET /v1/approvals                              200  abcd         =      =       ab         bc         -       ab           c            b       ab         abcd      ab       b
 GET /v1/memory                                 200  abcdgpqs     =      =       abp        bcq        -       -            -            -       -          -         -        -
 GET /v1/memory, searched                       200  abcdgpqs     =      =       abp        bcq        -       -            -            -       -          -         -        -
+GET /v1/search                                 200  abcd         =      =       ab         bc         -       ab           c            b       ab         -         -        -
+rpc messages.search                            200  abcd         =      =       ab         bc         -       ab           c            b       ab         -         -        -
 rpc sessions.list                              200  abcd         =      =       ab         bc         -       ab           c            b       ab         -         -        -
 rpc approvals.list                             200  abcd         =      =       ab         bc         -       ab           c            b       ab         abcd      ab       b
 rpc memory.list                                200  abcdgpqs     =      =       abp        bcq        -       -            -            -       -          -         -        -
@@ -34,11 +36,13 @@ mcp approvals_list                             200  abcd         =      =       
 GET /v1/sessions/:key                          200  abcd         =      =       ab         bc         -       ab           c            b       ab         -         -        -
 GET /v1/sessions/:key/messages                 200  abcd         =      =       ab         bc         -       ab           c            b       ab         -         -        -
 GET /v1/sessions/:key/messages, paged          200  abcd         =      =       ab         bc         -       ab           c            b       ab         -         -        -
+GET /v1/sessions/:key/messages, backwards      200  abcd         =      =       ab         bc         -       ab           c            b       ab         -         -        -
 GET /v1/sessions/:key/commits                  200  abcd         =      =       ab         bc         -       ab           c            b       ab         -         -        -
 GET /v1/sessions/:key/damage                   200  abcdg        =      403     403        403        403     403          403          403     403        403       403      403
 GET /v1/sessions/:key/commits/stored           200  abcd         =      =       ab         bc         -       ab           c            b       ab         -         -        -
 GET /v1/sessions/:key/state                    200  abcd         =      =       ab         bc         -       ab           c            b       ab         -         -        -
 GET /v1/sessions/:key/state, long ago          200  404abcd      =      =       404ab      404bc      -       404ab        404c         404b    404ab      -         -        -
+GET /v1/sessions/:key/attachments/:digest      200  abcd         =      =       ab         bc         -       ab           c            b       ab         -         -        -
 GET /v1/sessions/:key/diff                     200  abcd         =      =       ab         bc         -       ab           c            b       ab         -         -        -
 GET /v1/sessions/:key/events                   200  abcd         =      =       ab         bc         -       ab           c            b       ab         -         -        -
 GET /v1/sessions/:key/events, streamed         200  abcdgne      =      =       ab         bc         e       ab           c            b       ab         -         -        -
@@ -76,6 +80,7 @@ POST /v1/sessions/:key/messages, /send on      200  abcdgne      =      403     
 POST /v1/sessions/:key/messages, /pair X       200  abcdgne      =      403     403ab      403bc      403e    403ab        403c         403b    403ab      403       403      403
 POST /v1/sessions/:key/open                    200  abcdgne      =      403     ab         bc         e       ab           c            b       ab         403       403      403
 POST /v1/sessions/:key/stop                    200  abcdgne      =      403     ab         bc         e       ab           c            b       ab         403       403      403
+POST /v1/sessions/:key/deactivate              200  abcd         =      403     a/403b     403bc      -       a/403b       403c         403b    a/403b     403       403      403
 POST /v1/sessions/:key/reset                   200  abcd/404gne  =      403     a/403b     403bc      404e    a/403b       403c         403b    a/403b     403       403      403
 POST /v1/sessions/:key/compact                 202  abcd         =      403     a/403b     403bc      -       a/403b       403c         403b    a/403b     403       403      403
 POST /v1/sessions/:key/checkpoint              202  abcd         =      403     ab         bc         -       ab           c            b       ab         403       403      403

@@ -9,6 +9,7 @@ import { strangersShare } from '../../../../shared/domain/values/queue-share.ts'
 import type { DeadLetter } from '../../../../shared/ports/dead-letters.ts';
 import { encodeCommand } from '../../../../shared/wire/codec.ts';
 import { undeliveredCodec } from '../../../../shared/wire/undelivered.ts';
+import { digestOf } from '../../../support/files.ts';
 import { pathOf } from '../setup.ts';
 import { configOf, type GatewayRig } from './access-rig.ts';
 
@@ -83,6 +84,17 @@ export const runs = worldOf(async ({ as }, key, letter) => {
 export const responses = worldOf(async ({ as }, key, letter) => {
   const body = { model: 'natter', input: 'hi', conversation: key };
   return isThere(letter) ? (await as.owner('POST', '/v1/responses', { body })).body.id : responseIdOf(key as SessionKey, 'never');
+});
+
+/** The same, with a file that came with a message; `id` is its digest. */
+export const attachments = worldOf(async ({ as }, key, letter) => {
+  const content = Buffer.from(`a file of ${key}`);
+  const body = { text: 'look', attachments: [{ type: 'text/plain', data: content.toString('base64') }] };
+  if (isThere(letter)) expect((await as.owner('POST', pathOf(key, '/messages'), { body })).status).toBe(202);
+  const digest = digestOf(content);
+  if (isThere(letter))
+    await vi.waitFor(async () => expect((await as.owner('GET', pathOf(key, `/attachments/${digest}`))).status).toBe(200), soon);
+  return digest;
 });
 
 /** In each a call waits for a person: Ann at Telegram, Bob elsewhere. */

@@ -204,10 +204,10 @@ describe('the document says what is there', () => {
     }
   });
 
-  test('every stream but those of timers, probes and buckets, by the subjects it takes', () => {
+  test('every stream but those of timers, probes, buckets and objects, by the subjects it takes', () => {
     const { streams } = topologyOf(subjectsUnder('natter'), { replicas: 1, partitions: 4 });
     const kept = Object.values<any>(document.channels).flatMap((channel) => channel['x-jetstream-stream'] ?? []);
-    const named = streams.map(({ name }) => name).filter((one) => !/^KV_|_(TIMERS|PROBE)$/.test(one));
+    const named = streams.map(({ name }) => name).filter((one) => !/^KV_|^OBJ_|_(TIMERS|PROBE)$/.test(one));
     expect(kept.sort()).toEqual(named.sort());
   });
 });

@@ -66,7 +66,7 @@ const rows: readonly Row[] = [
   ['bad UTF-8', 'POST', post, { bytes: Buffer.from('7b2274657874223a22ff227d', 'hex') }, 400, 'invalid', 'body'],
   ['a broken surrogate pair', 'POST', post, { bytes: '{"text":"\\ud800"}' }, 400, 'invalid', 'text'],
   ['deep nesting', 'POST', post, { bytes: '['.repeat(100_000) }, 400, 'invalid', 'body'],
-  ['too large a body', 'POST', post, { body: { text: 'x'.repeat(256 * 1024) } }, 413, 'too_large', 'body'],
+  ['too large a body', 'POST', post, { body: { text: 'x'.repeat(256 * 1024) } }, 413, 'too_large', 'text'],
   [
     'plain text',
     'POST',

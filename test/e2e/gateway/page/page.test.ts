@@ -15,6 +15,7 @@ if (path === null)
 
 const main = 'agent:main:main';
 const work = 'agent:main:work';
+const forked = 'agent:main:forked';
 const hostile = 'agent:main:hostile';
 const place = (key: string, tab: string): string => `#/sessions/${encodeURIComponent(key)}/${tab}`;
 
@@ -45,6 +46,12 @@ describe.skipIf(path === null)('the page', () => {
     await sessions.reset(main, { reason: 'test' });
     await sessions.post(main, 'a fresh start', { wait: 30 });
     await sessions.post(main, '[[fail busy]] now', { wait: 30 });
+    await sessions.post(forked, 'which way?', { wait: 30 });
+    const { seq } = await sessions.get(forked);
+    await sessions.post(forked, 'to the left', { wait: 30 });
+    await sessions.fork(forked, { at: seq });
+    await sessions.post(forked, 'to the right', { wait: 30 });
+    await sessions.patch(forked, { pinned: true, labels: ['travel'] });
     const bad =
       '<img src=x onerror="fetch(1)"><script>throw 1</script> ![x](https://evil.example/?q) [click](javascript:alert(1)) **bold**';
     await sessions.post(hostile, { text: bad, sender: { id: 'x', name: '<b onclick=alert(1)>Eve</b>' } }, { wait: 30 });
@@ -91,6 +98,31 @@ describe.skipIf(path === null)('the page', () => {
     await page.reload();
     await answer.getByText('word39').waitFor();
     expect(await answer.count()).toBe(1);
+    expect(faults).toEqual([]);
+  });
+
+  test('a message said in other words continues from before it; a command is completed; what is earlier is read on demand', async () => {
+    const key = 'agent:main:web:edit';
+    const { sessions } = rig.client;
+    await sessions.post(key, 'keep this', { wait: 30 });
+    await sessions.post(key, 'a mistake', { wait: 30 });
+    const watched = await open();
+    const { page, faults } = watched;
+    await goTo(watched, place(key, 'chat'));
+    const mistake = page.locator('.said-user', { hasText: 'a mistake' });
+    await mistake.getByRole('button', { name: 'Edit' }).press('Enter');
+    await page.getByLabel('The message in other words').fill('what was meant');
+    await page.getByRole('button', { name: 'Send in its place' }).press('Enter');
+    await page.locator('.said-assistant', { hasText: 'what was meant' }).waitFor();
+    await page.getByText(/Continued from sequence/).waitFor();
+    const { context } = await sessions.state(key);
+    expect(context.generation).toBe(2);
+    await page.reload();
+    await page.locator('.said-assistant', { hasText: 'what was meant' }).waitFor();
+    await page.getByLabel('Message', { exact: true }).fill('/na');
+    await page.getByText('shows or changes the name of this session').waitFor();
+    await page.keyboard.press('Tab');
+    expect(await page.getByLabel('Message', { exact: true }).inputValue()).toBe('/name ');
     expect(faults).toEqual([]);
   });
 
@@ -152,7 +184,49 @@ describe.skipIf(path === null)('the page', () => {
     await page.getByRole('button', { name: 'One commit back' }).click();
     await page.getByRole('button', { name: 'Fork from here' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Fork' }).click();
-    await page.getByText(/as a fork of sequence/).waitFor();
+    await page.locator('.why', { hasText: /Forked from sequence/ }).waitFor();
+    expect(faults).toEqual([]);
+  });
+
+  test('two forks stand side by side from their common ancestor, with what differs marked', async () => {
+    const watched = await open();
+    const { page, faults } = watched;
+    await goTo(watched, place(forked, 'time'));
+    const [left, right] = ['Left behind', 'Fork'].map((name) => page.getByRole('region', { name, exact: true }));
+    await left?.getByText('to the left', { exact: false }).first().waitFor();
+    await right?.getByText('to the right', { exact: false }).first().waitFor();
+    expect(await left?.getByText('which way?').count()).toBe(0);
+    expect(await left?.locator('.branch-differs').count()).toBe(2);
+    await page.locator('.branch-state').getByText('context.generation').waitFor();
+    expect(faults).toEqual([]);
+  });
+
+  test('sessions are found by what was said, filtered by the server, put aside together, and taken back', async () => {
+    const { sessions } = rig.client;
+    for (const name of ['one', 'two']) await sessions.post(`agent:main:bulk:${name}`, `a pelican of ${name}`, { wait: 30 });
+    const watched = await open();
+    const { page, faults } = watched;
+    await page.getByLabel('Search sessions').fill('pelican');
+    await page.getByText('Said in 4 messages').waitFor();
+    await page.locator('.found a', { hasText: 'a pelican of one' }).first().waitFor();
+    await page.getByRole('button', { name: 'Choose several' }).click();
+    for (const name of ['one', 'two']) await page.getByLabel(`Choose bulk:${name}`).check();
+    await page.getByRole('button', { name: 'Archive', exact: true }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Archive' }).click();
+    await page.getByText('2 archived.').waitFor();
+    await page.getByRole('heading', { name: 'Nothing matches' }).waitFor();
+    await page.getByLabel('Status').selectOption('inactive');
+    await page.locator('a.row', { hasText: 'bulk:one' }).waitFor();
+    expect(page.url()).toContain('status=inactive');
+    await page.getByLabel('Choose bulk:one').check();
+    await page.getByRole('button', { name: 'Take back' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Take back' }).click();
+    await page.getByText('1 taken back.').waitFor();
+    expect((await sessions.get('agent:main:bulk:one')).status).toBe('idle');
+    await page.getByLabel('Search sessions').fill('');
+    await page.getByLabel('Status').selectOption('active');
+    const row = page.locator('a.row', { hasText: 'Pinned' });
+    await row.getByText(/Forked from sequence/).waitFor();
     expect(faults).toEqual([]);
   });
 
@@ -170,8 +244,8 @@ describe.skipIf(path === null)('the page', () => {
   });
 
   test.each([
-    ['light', 1280],
-    ['dark', 390],
+    ['light', 1920],
+    ['dark', 320],
   ] as const)('axe finds nothing wrong, and nothing is cut off: %s, %d px', async (scheme, width) => {
     const watched = await open(width, scheme);
     const { page, faults } = watched;
@@ -180,6 +254,8 @@ describe.skipIf(path === null)('the page', () => {
       [place(main, 'chat'), '.said'],
       [place(main, 'transcript'), '.line'],
       [place(main, 'time'), '.same-same'],
+      [place(forked, 'time'), '.branches'],
+      [`#/sessions?q=${encodeURIComponent('fresh start')}`, '.found li'],
       ['#/approvals', '.approvals .empty, .approvals .approval'],
       ['#/account', '.facts'],
     ];

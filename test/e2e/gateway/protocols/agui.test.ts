@@ -42,13 +42,15 @@ describe('a run', () => {
     expect(await textsIn(tools, key)).toEqual(['hello', 'You said: hello', 'again', 'You said: again']);
   });
 
-  test('a session key is a thread; parts that are no texts are left out', async () => {
+  test('a session key is a thread; of a picture at an address the message says that it was there', async () => {
     const tools = await startTools();
     const { agent, run } = agentAt(tools.url, 'owner', 'agent:main:cli:desk');
     const image = { type: 'image' as const, source: { type: 'url' as const, value: 'https://example.org/a.png' } };
     agent.addMessage({ id: 'u', role: 'user', content: [{ type: 'text', text: 'what is this?' }, image] });
     endOf(await run());
-    expect(await textsIn(tools, 'agent:main:cli:desk')).toEqual(['what is this?', 'You said: what is this?']);
+    const said =
+      'what is this?\n[Attached, not readable here: image; addresses are not fetched; send the file itself, as a data URL]';
+    expect(await textsIn(tools, 'agent:main:cli:desk')).toEqual([said, `You said: ${said}`]);
   });
 
   test('what the program tells besides is remembered before the message, once', async () => {

@@ -107,7 +107,8 @@ describe('what is not valid', () => {
     expect((await call('POST', path, { bytes: '{"model":' })).body).toEqual({ error: { ...shape, param: 'body' } });
     expect((await call('POST', path, { bytes: 'x', headers })).body.error).toMatchObject({ ...shape, param: 'content-type' });
     expect((await call('GET', '/v1/models?x=1')).body).toEqual({ error: { ...shape, param: 'x' } });
-    expect((await call('POST', path, { bytes: `"${'x'.repeat(300_000)}"` })).body.error).toMatchObject({ code: 'too_large' });
+    const bytes = JSON.stringify({ model: 'natter', messages: [{ role: 'user', content: 'x'.repeat(300_000) }] });
+    expect((await call('POST', path, { bytes })).body.error).toMatchObject({ code: 'too_large', param: 'messages' });
   });
 });
 

@@ -38,12 +38,18 @@ export const request = (change: Partial<ModelRequest> = {}): ModelRequest => ({
 
 /** Models as the configuration makes them: `<name>/tiny` for each of these providers. */
 export const modelsAt = (
-  providers: Readonly<Record<string, { dialect: Dialect; url: string; windows?: Readonly<Record<string, number>> }>>,
+  providers: Readonly<Record<string, { dialect: Dialect; url: string; windows?: object; inputs?: object }>>,
   { model = {}, ...config }: { agent?: object; model?: object; context?: object } = {},
   clock: Clock = systemClock,
 ) => {
-  const entries = Object.entries(providers).map(([name, { dialect, url, windows }]) => {
-    const provider = { kind: dialect.kind, baseUrl: url, apiKeyEnv: 'PLANTED_KEY', ...(windows && { windows }) };
+  const entries = Object.entries(providers).map(([name, { dialect, url, windows, inputs }]) => {
+    const provider = {
+      kind: dialect.kind,
+      baseUrl: url,
+      apiKeyEnv: 'PLANTED_KEY',
+      ...(windows && { windows }),
+      ...(inputs && { inputs }),
+    };
     return [name, provider];
   });
   const parsed = configSchema.parse({ ...config, model: { ...model, providers: Object.fromEntries(entries) } });

@@ -4,7 +4,7 @@ import type { SessionKey } from '../../../../shared/domain/keys/session-key.ts';
 
 test('C9: an erasure is on the disk before it is reported', async () => {
   const order: string[] = [];
-  const report = { commits: 1, timers: 0, commands: 0, custody: 0, deadLetters: 0, memories: 0 };
+  const report = { commits: 1, timers: 0, commands: 0, custody: 0, deadLetters: 0, memories: 0, attachments: 0 };
   const eraser = durableEraser(
     {
       erase: async (key, uptoSeq) => {

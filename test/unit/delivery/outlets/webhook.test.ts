@@ -1,7 +1,8 @@
-import { createServer } from 'node:http';
+import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import { webhookOutlet } from '../../../../services/delivery/outlets/webhook.ts';
+import { signatureOf } from '../../../../services/delivery/outlets/webhook-request.ts';
 import type { SessionKey } from '../../../../shared/domain/keys/session-key.ts';
 import type { OutboundPart } from '../../../../shared/ports/outlet.ts';
 import { afterwards } from '../../../support/afterwards.ts';
@@ -16,9 +17,10 @@ interface Answer {
   readonly status: number;
   readonly headers?: Record<string, string>;
 }
-/** What the outlet makes of this answer; `null`: the connection is cut once the message is there. */
-const resultOf = async (answer: Answer | null, more: object = {}) => {
+/** A receiver that answers so; `null`: it cuts the connection once the message is there. */
+const receiver = async (answer: Answer | null, heard: (request: IncomingMessage) => void = () => {}) => {
   const server = createServer((request, response) => {
+    heard(request);
     request.resume().once('end', () => {
       if (answer === null) request.socket.destroy();
       else response.writeHead(answer.status, answer.headers).end();
@@ -36,6 +38,11 @@ const resultOf = async (answer: Answer | null, more: object = {}) => {
     idempotent: true,
     clock: { now: () => now },
   };
+  return { url, options };
+};
+/** What the outlet makes of this answer. */
+const resultOf = async (answer: Answer | null, more: object = {}) => {
+  const { options } = await receiver(answer);
   return webhookOutlet({ ...options, ...more }).send(part, new AbortController().signal);
 };
 const refused = (failure: string, afterMs = 0) => ({ kind: 'refused', failure, afterMs });
@@ -116,5 +123,34 @@ describe('D12: what a webhook means by its status', () => {
   ])('an unknown send to one that says idempotent: %s', (idempotent, unknownSend) => {
     const options = { channel: 'chat', url: 'http://x', secret: 's', timeoutMs: 1, attempts: 1, clock: { now: () => now } };
     expect(webhookOutlet({ ...options, idempotent }).unknownSend).toEqual(unknownSend);
+  });
+
+  test.each<[string, Answer | null, object]>([
+    [
+      'has it',
+      { status: 204, headers: { 'natter-delivery-id': '7.0', 'natter-message-id': 'm-1' } },
+      { kind: 'sent', messageId: 'm-1' },
+    ],
+    ['has it not', { status: 404, headers: { 'natter-delivery-id': '7.0' } }, { kind: 'not_sent' }],
+    ['cannot say', { status: 503, headers: { 'natter-delivery-id': '7.0' } }, { kind: 'unresolved' }],
+    ['says it of another message', { status: 200, headers: { 'natter-delivery-id': '7.1' } }, { kind: 'unresolved' }],
+    ['shows a page to everybody', { status: 200 }, { kind: 'unresolved' }],
+    ['does not know the address', { status: 404 }, { kind: 'unresolved' }],
+    [
+      'asks to go elsewhere',
+      { status: 302, headers: { 'natter-delivery-id': '7.0', location: 'http://127.0.0.1:1/' } },
+      { kind: 'unresolved' },
+    ],
+    ['cuts the connection', null, { kind: 'unresolved' }],
+  ])('one that can be asked, and %s', async (_, answer, found) => {
+    const asked: IncomingMessage[] = [];
+    const { url, options } = await receiver(answer, (request) => asked.push(request));
+    const { unknownSend } = webhookOutlet({ ...options, idempotent: false, statusUrl: `${url}status?of=chat` });
+    expect(unknownSend).toMatchObject({ by: 'ask', settlesMs: 180_000 });
+    if (unknownSend.by !== 'ask') throw new Error(unknownSend.by);
+    expect(await unknownSend.find(part, now, new AbortController().signal)).toMatchObject(found);
+    expect(asked.map(({ method, url: path, headers }) => [method, path, headers['natter-signature']])).toEqual([
+      ['GET', '/status?of=chat&id=7.0', signatureOf('s', String(now / 1_000), '7.0', '')],
+    ]);
   });
 });

@@ -92,7 +92,10 @@ describe('what a model hears', () => {
     expect(viewAfter(from('post m1', participant), from('post-as m2 steer', owner)).sender).toEqual(participant);
     const other = { id: 'carl', role: 'participant' };
     const several = viewAfter(from('post m1', participant), from('post-as m2 steer', other));
-    expect(several).toMatchObject({ sender: { id: 'several', role: 'participant' }, senders: [participant, other] });
+    expect(several).toMatchObject({
+      sender: { id: 'several', role: 'participant' },
+      askers: [{ sender: participant }, { sender: other }],
+    });
   });
 
   test.each(['post', 'post-as', 'append'])('A6/76, D3: what the owner said to others is marked for the model (%s)', (verb) => {

@@ -142,3 +142,16 @@ describe('short and older keys become the stored form (C2)', () => {
     expect([canonicalKey(listed, { ...context, scope }), storedKey(listed)]).toEqual([{ key: stored }, stored]);
   });
 });
+
+test('what a key means depends on session.mainKey, however often and whatever else was asked', () => {
+  const ask = () => [
+    parseKey('agent:main:home', 'home').kind,
+    parseKey('agent:main:home').kind,
+    parseKey('agent:main:main').kind,
+  ];
+  for (let round = 0; round < 3; round++) {
+    expect(ask()).toEqual(['main', 'other', 'main']);
+    for (let number = 0; number < 5_000; number++) expect(parseKey(`agent:main:irc:dm:${number}`).id).toBe(String(number));
+    for (let number = 0; number < 50; number++) expect(parseKey(`agent:main:m${number}`, `m${number}`).kind).toBe('main');
+  }
+});

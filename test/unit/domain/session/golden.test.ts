@@ -1,11 +1,23 @@
 import { describe, expect, test } from 'vitest';
 import { eventTypes } from '../../../../shared/domain/session/events.ts';
-import { corpus, goldenText, hashOf, pathOf, readCommits, replay, versionOf } from '../../../support/domain/golden.ts';
+import {
+  corpus,
+  goldenFields,
+  goldenText,
+  hashOf,
+  pathOf,
+  readCommits,
+  replay,
+  versionOf,
+} from '../../../support/domain/golden.ts';
 
 describe('histories of every released event version', () => {
-  test.each(eventTypes)('%s has a file for its current version; a missing one is written here and fails in CI', async (type) => {
-    await expect(goldenText(type)).toMatchFileSnapshot(pathOf(type));
-  });
+  test.each([...eventTypes, ...goldenFields])(
+    '%s has a file for its current version; a missing one is written here and fails in CI',
+    async (type) => {
+      await expect(goldenText(type)).toMatchFileSnapshot(pathOf(type));
+    },
+  );
 
   test.each(corpus().map((golden) => [golden.name, golden] as const))(
     '%s folds to the state it had when it was recorded',

@@ -81,6 +81,7 @@ describe('approvals (A5/62, I7)', () => {
       .then('approval_resolved m1/2 p1 denied');
     expect(stateAfter(...asked, 'answer p1 denied').machine.context).toMatchObject({
       approval: null,
+      questions: [],
       turn: { id: 'm1', attempt: 2, step: 1 },
     });
   });
@@ -165,6 +166,7 @@ describe('stop, reset and rest (A4/53, A5/63, A11/125)', () => {
       queue: [],
       turn: null,
       approval: null,
+      questions: [],
       resolved: [],
       grants: [],
       prompt: [],

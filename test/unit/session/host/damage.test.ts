@@ -1,8 +1,11 @@
 import { describe, expect, test, vi } from 'vitest';
 import { loadState } from '../../../../services/session/host/load.ts';
+import type { IndexRow } from '../../../../shared/domain/projections/index-row.ts';
+import { summarize } from '../../../../shared/domain/projections/summary.ts';
 import type { RecordedCommit } from '../../../../shared/domain/session/envelope.ts';
 import { toPlain } from '../../../../shared/domain/session/fold/evolve.ts';
 import { HistoryFold } from '../../../../shared/domain/session/fold/history-fold.ts';
+import { surveyDamage } from '../../../../shared/runtime/damage-survey.ts';
 import { command } from '../../../support/domain/given.ts';
 import { homeKey, keyOf, post, type Rig, rig } from '../rig.ts';
 
@@ -220,6 +223,24 @@ describe('F13: a session with commits that the store has lost', () => {
     expect(await made.take('post f')).toEqual({ kind: 'recorded' });
     await expectThought(made);
     await expectReplay(made);
+  });
+
+  test('whose end is gone and was in no snapshot is known by its row in the index, and stays set aside wherever it is loaded', async () => {
+    const made = await told();
+    await made.ports.index.put([commitsOf(made).reduce<IndexRow | null>(summarize, null)!], seqOf(made, 5));
+    made.system.events.kept.forget(homeKey, seqOf(made, 4));
+    made.restart();
+    expect((await surveyDamage(made.ports, homeKey)).gaps).toMatchObject([{ reason: 'missing', fromRev: 4, toRev: 5 }]);
+    await made.take('check');
+    expect(made.host.quarantine.damaged).toEqual([homeKey]);
+    made.restart();
+    expect(await made.take('post e'), 'on another host').toMatchObject({ kind: 'dead' });
+    await made.take('repair x');
+    expect(commitsOf(made).at(-1)).toMatchObject({ rev: 6, events: [{ type: 'history_damaged', fromRev: 4, toRev: 5 }, {}, {}] });
+    expect(await made.take('post f')).toEqual({ kind: 'recorded' });
+    await expectThought(made);
+    await expectReplay(made);
+    expect((await surveyDamage(made.ports, homeKey)).gaps).toEqual([]);
   });
 
   test('that is whole has nothing to repair; a repeated decision takes effect once (I2)', async () => {

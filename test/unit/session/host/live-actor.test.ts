@@ -67,6 +67,7 @@ describe('a session in memory is one live actor (ADR 14)', () => {
     expect(live?.received).toEqual(recorded(made));
     expect(live?.states).toEqual(['inactive', 'idle', 'running', 'idle', 'running', 'idle']);
     expect(made.host.turnsRunning).toBe(0);
+    expect(of('turn')).toEqual([]);
   });
 
   test('shares one XState system with the other sessions of its host, and leaves it with its session', async () => {

@@ -48,9 +48,9 @@ const begin = (lines: readonly Line[], rules: readonly object[], tools: readonly
     for (const envelope of taken) await made.take(envelope);
     await made.clock.pass(10);
   };
-  const offered = (): string =>
+  const offered = (request = -1): string =>
     model.requests
-      .at(-1)
+      .at(request)
       ?.tools.map(({ name }) => name)
       .join(' ') ?? 'nobody was asked';
   return { made, model, effects: made_.effects, take, offered, rows: () => rowsOf(made.events()) };
@@ -92,24 +92,67 @@ describe('A5/62: the tools that a model is offered, by whom the turn answers (AD
     expect([offered(), model.requests.length, made.events().at(-1)?.type]).toEqual(['', 2, 'turn_completed']);
   });
 
-  test.each([
-    ['irc', ''],
-    ['telegram', 'read_file'],
-  ])(
-    'a rule for the channel where the owner was last answered is none for a stranger on another: %s',
-    async (provider, names) => {
-      const rules = [{ tool: 'read_file', action: 'allow', role: 'participant', channel: 'telegram' }];
-      const { take, offered } = begin(['hello', 'hello'], rules, everyTool);
-      const from = (id: string, sender: Sender, more: object, origin: object): CommandEnvelope => {
-        const { data, ...envelope } = says(id, sender);
-        const { message } = data as Extract<typeof data, { type: 'post_message' }>;
-        return { ...envelope, data: { type: 'post_message', sessionId: 's1', origin, message: { ...message, ...more } } };
+  describe('a rule for a channel is for strangers who wrote from there, whoever else wrote to the session before or since', () => {
+    const rules = [{ tool: 'read_file', action: 'allow', role: 'participant', channel: 'telegram' }];
+    const from = (id: string, sender: Sender, provider: string, more: object = {}, mode?: string): CommandEnvelope => {
+      const { data, ...envelope } = says(id, sender, mode === 'quiet' ? undefined : mode);
+      const { message, ...given } = data as Extract<typeof data, { type: 'post_message' }>;
+      return {
+        ...envelope,
+        at: 1_790_000_000_100,
+        data: {
+          ...given,
+          ...(mode === 'quiet' && { queue: { mode: 'steer', debounceMs: 1_000 } }),
+          origin: { provider },
+          message: { ...message, ...more },
+        },
       };
-      await take(from('m', olga, { deliverTo: { channel: 'telegram', to: '1' } }, { provider: 'telegram' }));
-      await take(from('n', bob, {}, { provider }));
-      expect(offered()).toBe(names);
-    },
-  );
+    };
+    const answered = (channel: string) => ({ deliverTo: { channel, to: '1' } });
+
+    test.each<[string, readonly CommandEnvelope[], string]>([
+      ['from there', [from('n', bob, 'telegram', { channel: 'telegram' })], 'read_file'],
+      ['answered there', [from('n', bob, 'telegram', answered('telegram'))], 'read_file'],
+      ['from elsewhere', [from('n', bob, 'irc', { channel: 'irc' })], ''],
+      ['from elsewhere, to be answered there', [from('n', bob, 'irc', { channel: 'irc', ...answered('telegram') })], ''],
+      ['from nowhere', [from('n', bob, 'telegram')], ''],
+      [
+        'whose turn another, from elsewhere, joins',
+        [from('n', bob, 'telegram', { channel: 'telegram' }, 'quiet'), from('o', eve, 'irc', { channel: 'irc' }, 'quiet')],
+        '',
+      ],
+      [
+        'who joins the turn of another, from elsewhere',
+        [from('n', eve, 'irc', { channel: 'irc' }, 'quiet'), from('o', bob, 'telegram', { channel: 'telegram' }, 'quiet')],
+        '',
+      ],
+    ])('%s', async (_, messages, names) => {
+      const { made, take, offered } = begin(['hello olga', 'hello', 'hello'], rules, [
+        ...everyTool,
+        { name: 'mail', usual: 'ask' },
+      ]);
+      await take(from('m', olga, 'telegram', answered('telegram')));
+      for (const message of messages) await made.take(message);
+      await made.clock.pass(2_000);
+      expect([made.events().filter(({ type }) => type === 'turn_started').length, offered()]).toEqual([2, names]);
+    });
+
+    test('a message that waited is judged by itself, not by those that came after it', async () => {
+      const { take, offered } = begin([['mail'], 'sent', 'hello bob', 'hello olga'], rules, [
+        ...everyTool,
+        { name: 'mail', usual: 'ask' },
+      ]);
+      await take(from('m', olga, 'telegram', answered('telegram')));
+      await take(from('n', bob, 'irc', { channel: 'irc' }));
+      await take(from('o', olga, 'telegram', { channel: 'telegram' }, 'collect'));
+      await take({
+        ...command('stop', 'no'),
+        key: homeKey,
+        data: { type: 'resolve_approval', approvalId: 'approval-1', verdict: 'denied', by: olga },
+      });
+      expect(offered(2)).toBe('');
+    });
+  });
 
   test('what is not offered is refused all the same', async () => {
     const { take, effects, model } = begin([['write_file'], 'sorry'], [], everyTool);
@@ -191,20 +234,25 @@ describe('A5/62: an approval that is asked for a stranger (ADR 22)', () => {
     expect(rows().at(-1)).toBe('turn_completed approval-approval-2/1');
   });
 
-  test('a second stranger is told that something else is asked about, and holds up neither the first nor the owner', async () => {
-    const lines: Line[] = [['mail {"to":"x"}'], 'I asked', ['mail {"to":"y"}'], 'not now', 'hi olga', 'sent'];
+  test('one stranger’s open question holds up neither another’s nor the owner', async () => {
+    const lines: Line[] = [
+      ...[['mail {"to":"x"}'], 'I asked', ['mail {"to":"y"}'], 'I asked too', ['mail {"to":"z"}'], 'not again'],
+      ...['hi olga', 'sent y', 'sent x'],
+    ];
     const { made, take, effects, model } = begin(lines, rules, [mail]);
     await take(says('m', bob));
     await take(says('n', eve));
+    await take(says('again', eve));
     expect(model.requests.at(-1)?.messages.at(-1)).toMatchObject({
       outcome: 'denied',
       text: 'A person has to allow it, and is being asked about something else here. Say so; it can be tried again later.',
     });
-    expect(made.events().filter(({ type }) => type === 'approval_requested')).toHaveLength(1);
+    expect(made.events().filter(({ type }) => type === 'approval_requested')).toHaveLength(2);
     await take(says('o', olga));
-    expect(made.events().filter(({ type }) => type === 'turn_completed')).toHaveLength(3);
-    await take(answer('yes'));
-    expect(effects).toEqual(['mail approval-approval-1.1.0']);
+    expect(made.events().filter(({ type }) => type === 'turn_completed')).toHaveLength(4);
+    await take(answer('yes', 'approval-2'));
+    await take(answer('and yes'));
+    expect(effects).toEqual(['mail approval-approval-2.1.0', 'mail approval-approval-1.1.0']);
     expect(made.events().at(-1)).toMatchObject({ type: 'turn_completed', turn: { id: 'approval-approval-1' } });
   });
 

@@ -98,3 +98,27 @@ test('one that only some services may look at is not looked at before it is used
   guard.distrust();
   expect([guard.isDue, guard.problem()]).toEqual([true, { text: 'the stream QUEUE is being checked', certain: false }]);
 });
+
+test('a look that began before the connection broke proves nothing', async () => {
+  const { stream, looks, process, store } = queueOf();
+  const guard = process();
+  await store(guard);
+  await guard.save();
+  guard.distrust();
+  let answer = (): void => {};
+  const before = { ...stream };
+  looks.mockImplementationOnce(
+    () =>
+      new Promise((resolve) => {
+        answer = () => resolve(before);
+      }),
+  );
+  const looking = guard.look();
+  await vi.waitFor(() => expect(looks).toHaveBeenCalledTimes(2));
+  guard.distrust();
+  stream.lastSeq = 0;
+  answer();
+  await looking;
+  await expect(store(guard)).rejects.toMatchObject({ message: /ends at 0, but had reached 1/ });
+  expect(stream.lastSeq, 'nothing was stored').toBe(0);
+});

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { type IndexRow, pendingIn } from '../../../../../shared/domain/projections/index-row.ts';
 import { summarize } from '../../../../../shared/domain/projections/summary.ts';
 import { limits } from '../../../../../shared/kit/limits.ts';
 import { given, stateAfter, tell } from '../../../../support/domain/given.ts';
@@ -13,6 +14,13 @@ const begun = (rows = 'user_message approval-p0 for a turn') => [
   'model_step approval-p0/1 1 continue',
   'tool_call_started approval-p0/1 approval-p0.1.0 #1',
 ];
+const asksToo = (id: string, name: string): string[] => [
+  `post ${id}`,
+  `call ${id}/1 1 read ask-later-${name}:p${id.slice(1)}`,
+  `reply ${id}/1 2`,
+];
+const bobAsksToo = [...over, ...asksToo('m2', 'bob')];
+const ownerAsksToo = [...over, 'post m2', 'call m2/1 1 read ask:p2'];
 const contextAfter = (...history: string[]) => stateAfter(...history).machine.context;
 
 describe('A5/62: a question that no turn waits for', () => {
@@ -33,10 +41,35 @@ describe('A5/62: a question that no turn waits for', () => {
       ],
     ],
     [
-      'is one in the session',
+      'is one of a person: their next one is not asked',
       [...over, 'post m2'],
       'call m2/1 1 read ask-later:p2',
       ['model_step m2/1 1 continue', 'tool_result m2/1 m2.1.0 denied'],
+    ],
+    [
+      'does not keep another person from asking (issue 14)',
+      [...over, 'post m2'],
+      'call m2/1 1 read ask-later-bob:p2',
+      ['model_step m2/1 1 continue', 'approval_requested m2/1 p2', 'notice told', 'tool_result m2/1 m2.1.0 denied'],
+    ],
+    [
+      'and then each is answered by itself: the later',
+      bobAsksToo,
+      'answer p2 denied',
+      ['approval_resolved approval-p2/1 p2 denied', 'notice approval_refused'],
+    ],
+    ['and the earlier', [...bobAsksToo, 'answer p2 denied'], 'answer p0 granted', begun()],
+    [
+      'once it has ended, the person may ask again',
+      [...bobAsksToo, 'answer p0 denied', 'post m3'],
+      'call m3/1 1 read ask-later:p3',
+      ['model_step m3/1 1 continue', 'approval_requested m3/1 p3', 'notice told', 'tool_result m3/1 m3.1.0 denied'],
+    ],
+    [
+      'is one of four at most (I11)',
+      [...over, ...['bob', 'eve', 'dan'].flatMap((name, index) => asksToo(`m${index + 2}`, name)), 'post m9'],
+      'call m9/1 1 read ask-later-zoe:p9',
+      ['model_step m9/1 1 continue', 'tool_result m9/1 m9.1.0 denied'],
     ],
     [
       'does not keep the other calls of the step',
@@ -56,13 +89,28 @@ describe('A5/62: a question that no turn waits for', () => {
     ['lets its turn end', asked, 'reply m1/1 2', ['model_step m1/1 2 stop', 'assistant_message m1/1', 'turn_completed m1/1']],
     ['lets others be answered', over, 'post m2', ['user_message m2 for a turn', 'turn_started m2/1']],
     [
-      'gives way to one that a turn waits for',
+      'stays open beside one that a turn waits for',
       [...over, 'post m2'],
       'call m2/1 1 read ask:p2',
-      [
-        ...['model_step m2/1 1 continue', 'approval_resolved approval-p0/1 p0 expired', 'notice approval_refused'],
-        'approval_requested m2/1 p2',
-      ],
+      ['model_step m2/1 1 continue', 'approval_requested m2/1 p2'],
+    ],
+    [
+      'is granted then, and the turn waits on',
+      ownerAsksToo,
+      'answer p0 granted',
+      [...begun().slice(0, 2), 'turn_queued approval-p0 #1'],
+    ],
+    [
+      'or denied, and the turn waits on',
+      [...ownerAsksToo, 'answer p0 denied'],
+      'answer p2 granted',
+      ['approval_resolved m2/2 p2 granted', 'tool_call_started m2/2 m2.1.0 #1'],
+    ],
+    [
+      'or ends, and the turn waits on',
+      [...ownerAsksToo, 'expire p0 @1001'],
+      'answer p2 denied @1000',
+      ['approval_resolved m2/2 p2 denied', 'tool_result m2/2 m2.1.0 denied'],
     ],
     ['granted, begins a turn with the call', over, 'answer p0 granted', begun()],
     [
@@ -134,17 +182,41 @@ describe('A5/62: a question that no turn waits for', () => {
       .thenRefused('session_busy');
   });
 
-  test.each<[string, string[], string, string | undefined]>([
+  test.each<[string, string[], string, string]>([
     ['while its turn runs', asked, 'running', 'p0'],
     ['after it', over, 'idle', 'p0'],
     ['after a stop', [...asked, 'stop'], 'idle', 'p0'],
-    ['not once it is denied', [...over, 'answer p0 denied'], 'idle', undefined],
-    ['nor granted', [...over, 'answer p0 granted'], 'running', undefined],
-    ['nor after a reset', [...over, 'reset s2'], 'idle', undefined],
-  ])('the index shows it %s', (_, history, status, approvalId) => {
+    ['not once it is denied', [...over, 'answer p0 denied'], 'idle', ''],
+    ['nor granted', [...over, 'answer p0 granted'], 'running', ''],
+    ['nor after a reset', [...over, 'reset s2'], 'idle', ''],
+    ['beside others', bobAsksToo, 'idle', 'p0 p2'],
+    ['beside what a turn waits for', ownerAsksToo, 'awaiting_approval', 'p2 p0'],
+    ['which it still does once it is denied', [...ownerAsksToo, 'answer p0 denied'], 'awaiting_approval', 'p2'],
+    ['after what a turn waited for', [...ownerAsksToo, 'answer p2 denied'], 'running', 'p0'],
+  ])('the index shows it %s', (_, history, status, pending) => {
     const { commits, state } = tell(...history);
-    const row = commits.reduce((before: ReturnType<typeof summarize> | null, commit) => summarize(before, commit), null);
-    expect([row?.status, row?.approval?.approvalId]).toEqual([status, approvalId]);
-    expect([state.machine.value, state.machine.context.approval?.approvalId]).toEqual([status, approvalId]);
+    const row = commits.reduce<IndexRow | null>(summarize, null);
+    const { approval, questions } = state.machine.context;
+    const idsOf = (open: readonly { readonly approvalId: string }[]): string =>
+      open.map(({ approvalId }) => approvalId).join(' ');
+    expect([row?.status, row && idsOf(pendingIn(row))]).toEqual([status, pending]);
+    // What callers may not write behind is what a turn waits for, and nothing else.
+    expect(row?.approval?.approvalId).toBe(status === 'awaiting_approval' ? 'p2' : undefined);
+    expect([state.machine.value, idsOf([...(approval ? [approval] : []), ...questions])]).toEqual([status, pending]);
+  });
+
+  test('a row of an older version, with the question in the place of what a turn waits for, goes on', () => {
+    const { commits } = tell(...ownerAsksToo, 'answer p2 denied', 'reply m2/2 2');
+    const rows = (upTo: number): IndexRow => {
+      const row = commits.slice(0, upTo).reduce<IndexRow | null>(summarize, null) as IndexRow;
+      const [approval = null] = row.questions ?? [];
+      return { ...row, approval, questions: undefined };
+    };
+    const before = commits.findIndex(({ events }) =>
+      events.some(({ type, ...event }) => 'approvalId' in event && event.approvalId === 'p2'),
+    );
+    const row = commits.slice(before).reduce<IndexRow | null>(summarize, rows(before));
+    expect(pendingIn(rows(before)).map(({ approvalId }) => approvalId)).toEqual(['p0']);
+    expect(row).toEqual(commits.reduce<IndexRow | null>(summarize, null));
   });
 });

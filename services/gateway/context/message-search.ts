@@ -1,0 +1,130 @@
+import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
+import type { RecordedCommit } from '../../../shared/domain/session/envelope.ts';
+import type { SessionEvent } from '../../../shared/domain/session/events.ts';
+import type { Clock } from '../../../shared/kit/clock.ts';
+import { errorMessage, NatterError } from '../../../shared/kit/errors.ts';
+import { limits } from '../../../shared/kit/limits.ts';
+import type { FoundBy, Searchable, TextIndex } from '../../../shared/ports/text-index.ts';
+import type { EventFeed } from './event-feed.ts';
+
+/** A message that can be found (B19). `id` is that of its event, with `-` for `.`. */
+export interface FoundMessage extends Searchable {
+  readonly scope: SessionKey;
+  readonly at: number;
+  readonly role: 'user' | 'assistant';
+}
+
+/** How long a search waits until the messages are indexed, and how long a failed reading is left alone. */
+const patienceMs = 10_000;
+const lookMs = 20;
+const retryMs = 1_000;
+
+const entryId = (seq: number | string, index: number | string): string => `${seq}-${index}`;
+
+/** What is said in an event. */
+const saidIn = (event: SessionEvent): Pick<FoundMessage, 'role' | 'text'> | null => {
+  switch (event.type) {
+    case 'user_message':
+      return { role: 'user', text: event.message.text };
+    case 'assistant_message':
+      return { role: 'assistant', text: event.text };
+    default:
+      return null;
+  }
+};
+
+/**
+ * What was said lately in all sessions, by its words, in this gateway's memory (B19). It is made from the log on first use, then follows it.
+ * It has the messages of the newest `limits.searchedCommits` commits, and of those the newest that fit.
+ */
+export class MessageSearch {
+  readonly #feed: EventFeed;
+  readonly #clock: Clock;
+  readonly #open: () => Promise<TextIndex<FoundMessage>>;
+  readonly #closing = new AbortController();
+  #index: TextIndex<FoundMessage> | null = null;
+  #running: Promise<void> | null = null;
+  #problem = 'not loaded yet';
+  #position = 0;
+  /** Messages after this sequence are found. */
+  #since = 0;
+
+  /** `open` makes an empty index. */
+  constructor(feed: EventFeed, clock: Clock, open: () => Promise<TextIndex<FoundMessage>>) {
+    this.#feed = feed;
+    this.#clock = clock;
+    this.#open = open;
+  }
+
+  /**
+   * The best matches that have all the words. `since`: older messages are not looked at; 0: all are. `complete`: everything up to now has
+   * been. Throws `NatterError('unavailable')` while nothing can be searched.
+   */
+  async search(wanted: Omit<FoundBy, 'every'>): Promise<{ found: FoundMessage[]; since: number; complete: boolean }> {
+    const target = this.#feed.position;
+    this.#running ??= this.#run();
+    const until = this.#clock.monotonic() + patienceMs;
+    const { signal } = this.#closing;
+    while (this.#position < target && this.#clock.monotonic() < until && !signal.aborted) await this.#clock.sleep(lookMs, signal);
+    if (this.#index === null) throw new NatterError('unavailable', `message search: ${this.#problem}`, { retryAfterMs: 1_000 });
+    const found = this.#index.search({ ...wanted, every: true });
+    return { found, since: this.#since, complete: this.#position >= target };
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort();
+    await this.#running;
+    this.#index?.close();
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#closing;
+    while (!signal.aborted) {
+      try {
+        if (this.#index === null) {
+          this.#index = await this.#open();
+          this.#since = Math.max(0, this.#feed.position - limits.searchedCommits);
+          this.#position = this.#since;
+        }
+        for await (const commit of this.#feed.follow({ after: this.#position, signal })) {
+          this.#take(commit);
+          this.#position = commit.seq;
+        }
+        // The feed has closed.
+        return;
+      } catch (error) {
+        this.#problem = errorMessage(error);
+        await this.#clock.sleep(retryMs, signal);
+      }
+    }
+  }
+
+  #take({ key, seq, at, events }: RecordedCommit): void {
+    for (const [index, event] of events.entries()) {
+      const said = saidIn(event);
+      if (said !== null) this.#add({ id: entryId(seq, index), scope: key, source: { seq }, at, ...said });
+      else if (event.type === 'session_deleted') this.#index?.clear(key);
+      else if (event.type === 'message_edited') this.#revise(event.of, event.text);
+      else if (event.type === 'message_withdrawn') this.#index?.delete(idOf(event.of));
+    }
+  }
+
+  #revise(of: string, text: string): void {
+    const before = this.#index?.get(idOf(of));
+    if (before) this.#add({ ...before, text });
+  }
+
+  #add(message: FoundMessage): void {
+    const index = this.#index;
+    if (index === null || message.text.trim() === '') return;
+    index.set(message);
+    while (index.characters > limits.searchedCharacters) {
+      const oldest = index.oldest();
+      if (oldest === undefined || oldest.id === message.id) return;
+      index.delete(oldest.id);
+      this.#since = Math.max(this.#since, oldest.source.seq);
+    }
+  }
+}
+
+const idOf = (eventId: string): string => eventId.replace('.', '-');

@@ -1,0 +1,60 @@
+import { effect, signal } from '@preact/signals';
+import type { FoundMessages } from '../../../shared/client/main.ts';
+import { linkTo } from '../base/route.ts';
+import { client, problemOf, who } from '../base/signed-in.ts';
+import { Problem } from '../parts/empty.tsx';
+import { Time } from '../parts/time.tsx';
+import { search } from './session-list.ts';
+
+/** What was said with the words that are searched for, below the sessions that have them in their names. */
+
+const found = signal<FoundMessages | null>(null);
+const foundProblem = signal<string | null>(null);
+const mostMessages = 30;
+
+export const followSearch = (): void => {
+  effect(() => {
+    const words = search.value;
+    found.value = null;
+    foundProblem.value = null;
+    if (words === '' || !who.value) return undefined;
+    const controller = new AbortController();
+    client.sessions.search(words, { limit: mostMessages, signal: controller.signal }).then(
+      (answer) => {
+        if (!controller.signal.aborted) found.value = answer;
+      },
+      (error: unknown) => {
+        if (!controller.signal.aborted) foundProblem.value = problemOf(error);
+      },
+    );
+    return () => controller.abort();
+  });
+};
+
+export const FoundInMessages = () => {
+  if (search.value === '') return null;
+  if (foundProblem.value !== null) return <Problem text={foundProblem.value} />;
+  if (found.value === null) return <p class="hint found-head">Searching messages…</p>;
+  const { messages, since, complete } = found.value;
+  return (
+    <section class="found" aria-label="Messages with these words">
+      <h2 class="found-head">
+        {messages.length === 0 ? 'No message has all these words' : `Said in ${messages.length} messages`}
+        {since > 0 && <small> (searched back to sequence {since})</small>}
+        {!complete && <small> (the newest are still being read)</small>}
+      </h2>
+      <ul>
+        {messages.map(({ key, shownKey, id, seq, at, excerpt }) => (
+          <li key={id}>
+            <a href={linkTo(['sessions', key, 'time'], { at: `${seq}`, q: search.value })}>
+              <span class="found-where">
+                {shownKey} <Time at={at} />
+              </span>
+              <span class="found-text">{excerpt}</span>
+            </a>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+};

@@ -1,0 +1,23 @@
+import { attachedIn } from '../../domain/session/attached.ts';
+import type { RecordedCommit } from '../../domain/session/envelope.ts';
+import type { Ports } from '../../ports/index.ts';
+
+/**
+ * Removes what came with the messages before an erasure, and what was stored for messages that the session never got. What was said again since
+ * then, or is stored for a message on its way, stays. Resolves with how many contents it removed.
+ */
+export const eraseAttachments = async (
+  { events, attachments }: Pick<Ports, 'events' | 'attachments'>,
+  { key, seq, at }: RecordedCommit,
+  before: ReadonlySet<string>,
+): Promise<number> => {
+  const since = new Set<string>();
+  for await (const commit of events.read(key, { after: seq })) for (const digest of attachedIn(commit)) since.add(digest);
+  let erased = 0;
+  for (const stored of await attachments.of(key)) {
+    const { digest } = stored;
+    if (since.has(digest) || !(before.has(digest) || stored.at <= at)) continue;
+    if (await attachments.remove(stored)) erased += 1;
+  }
+  return erased;
+};

@@ -1,0 +1,69 @@
+import { expect, test } from 'vitest';
+import { AttachmentSweep } from '../../../services/checkpoint/retention/attachment-sweep.ts';
+import { openInMemory } from '../../../shared/adapters/in-memory/open.ts';
+import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
+import { systemClock } from '../../../shared/kit/clock.ts';
+import { createLog } from '../../../shared/kit/log.ts';
+import type { Ports } from '../../../shared/ports/index.ts';
+import { commitTo, userMessage } from '../../support/domain/commits.ts';
+
+const key = 'agent:main:cli:a' as SessionKey;
+const dayMs = 86_400_000;
+
+/** A session that has said one of its attachments, and a clock that can be put forward. */
+const start = async (change: (ports: Ports) => Partial<Ports> = () => ({})) => {
+  let ahead = 0;
+  const clock = { ...systemClock, now: () => systemClock.now() + ahead, sleep: async () => {} };
+  const ports = openInMemory({ clock }).portsFor('checkpoint');
+  const [said, forgotten] = [
+    await ports.attachments.put(key, Buffer.from('said')),
+    await ports.attachments.put(key, Buffer.from('lost')),
+  ];
+  const message = userMessage('look');
+  if (message.type !== 'user_message') throw new Error('no message');
+  const attachments = [{ type: 'text/plain', bytes: 4, digest: said }];
+  const events = [{ ...message, message: { ...message.message, attachments } }];
+  expect((await ports.events.append(commitTo(key, { rev: 1, events }), 0)).kind).toBe('stored');
+  const sweep = new AttachmentSweep({ ...ports, ...change(ports) }, createLog({ level: 'silent', name: 'test' }));
+  const left = async () => (await ports.attachments.of(key)).map(({ digest }) => digest);
+  const run = async (days: number) => {
+    ahead = days * dayMs;
+    await sweep.run(new AbortController().signal);
+    return left();
+  };
+  return { ports, sweep, run, said, forgotten };
+};
+
+test('what no message refers to is removed a day later; what one refers to stays', async () => {
+  const { run, sweep, said, forgotten } = await start();
+  expect(await run(0.9)).toEqual([said, forgotten]);
+  expect(await run(1.1)).toEqual([said]);
+  expect(sweep.removed).toBe(1);
+  expect(await run(30)).toEqual([said]);
+});
+
+test('while commands wait nothing is removed: one of them may be its message', async () => {
+  const { run, said, forgotten } = await start((ports) => ({ commands: { ...ports.commands, lag: async () => 1 } }));
+  expect(await run(2)).toEqual([said, forgotten]);
+});
+
+test('what somebody wants to store again is as new, and what was looked at is not read again', async () => {
+  let reads = 0;
+  const { run, ports, said, forgotten } = await start((own) => ({
+    events: new Proxy(own.events, {
+      get: (target, name) => {
+        if (name === 'read') reads += 1;
+        const value = Reflect.get(target, name);
+        return typeof value === 'function' ? value.bind(target) : value;
+      },
+    }),
+  }));
+  await run(0.5);
+  await ports.attachments.put(key, Buffer.from('lost'));
+  expect(await run(1.1)).toEqual([said, forgotten]);
+  expect(reads).toBe(1);
+  expect(await run(1.6)).toEqual([said]);
+  expect(reads).toBe(2);
+  await run(3);
+  expect(reads).toBe(2);
+});
