@@ -32,7 +32,7 @@ import { Runs } from './context/runs.ts';
 import { SessionList } from './context/session-list.ts';
 import { Tickets } from './context/tickets.ts';
 import { ConcurrencyQuota } from './http/concurrency-quota.ts';
-import { sseFrame } from './http/sse.ts';
+import { plainFrame, sseFrame } from './http/sse.ts';
 import { buildServer } from './server/server.ts';
 
 export type { Insight } from './context/gateway-context.ts';
@@ -136,6 +136,7 @@ const createContext = (options: GatewayOptions, { followers, closing, services }
       return current();
     },
     sseFrames: new EventFrames(sseFrame),
+    plainFrames: new EventFrames(plainFrame),
     access: new Access(sessions, current),
     newSessions: new NewSessions(sessions, ports.clock, () => current().gateway.newSessionsPerHour),
     tickets: new Tickets(ports.tokens, ports.clock, callers),

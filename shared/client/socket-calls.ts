@@ -8,8 +8,8 @@ export const frameBytes = 256 * 1024;
 /** Methods that may be repeated. So may any call with an `idempotencyKey`. */
 export const reading = [
   ...['hosts.list', 'skills.list', 'config.get', 'doctor.run', 'log.tail'],
-  ...['sessions.list', 'approvals.list', 'memory.list', 'memory.get', 'messages.search'],
-  ...['deadLetters.list', 'deadLetters.get', 'pairing.list'],
+  ...['sessions.list', 'approvals.list', 'memory.list', 'memory.get', 'deadLetters.list', 'deadLetters.get', 'pairing.list'],
+  'messages.search',
   ...['deliveries.list', 'deliveries.get'],
   ...['chat.history', 'agent.wait', 'status'],
 ];

@@ -42,9 +42,6 @@ export const limits = {
   toolOutputBytes: 512 * 1024,
   /** Tools of one session: as many as every provider accepts. */
   offeredTools: 128,
-  /** Characters of the description of a tool that a program brings, and of a JSON schema. */
-  clientToolDescriptionCharacters: 8_192,
-  clientSchemaCharacters: 64 * 1024,
   /** Names in one list of files. */
   listedFiles: 1_000,
   /** Bytes kept of a program's output; milliseconds it gets to exit, and milliseconds its pipes get to drain after that. */
@@ -80,8 +77,6 @@ export const limits = {
   /** Permanent grants that one generation remembers, and resolved approvals it can still identify. */
   grants: 64,
   resolvedApprovals: 16,
-  /** Questions of a session that no turn waits for, each of another person (ADR 22). */
-  openQuestions: 4,
   /** Spawned runs of one session at a time, and how deep they may spawn others. */
   spawnedRuns: 8,
   spawnDepth: 3,
@@ -97,12 +92,10 @@ export const limits = {
   promptParts: 200,
   /** Models, besides the configured one, that a host keeps open for sessions that chose them. */
   models: 100,
-  /** Model steps of one memory flush. */
+  /** Model steps of one memory flush, and of one turn. */
   flushSteps: 8,
-  /** Model steps of one turn. */
   turnSteps: 64,
   /** Characters of a session's description, of its working memory, and of one memory. */
-  sessionLabels: 16,
   descriptionCharacters: 280,
   workingMemoryCharacters: 2_000,
   memoryCharacters: 4_000,
@@ -116,12 +109,8 @@ export const limits = {
   memoryQueryCharacters: 1_000,
   memoryQueryWords: 16,
   memoryCandidates: 2_000,
-  /** Commits, from the newest on, whose messages a gateway can search, and characters of those messages. */
-  searchedCommits: 100_000,
-  searchedCharacters: 32_000_000,
   /** Characters of the transcript in one introspection request; a longer transcript is introspected in slices. */
   introspectionCharacters: 256 * 1024,
-  /** Characters of one message in it, and of a tool's arguments or result. */
   introspectionSaidCharacters: 16 * 1024,
   introspectionToolCharacters: 2_000,
   /** Memories shown to the introspection model, and changes in its answer. */

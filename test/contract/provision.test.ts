@@ -5,13 +5,14 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi 
 import { createInMemoryDeadLetters } from '../../shared/adapters/in-memory/dead-letters.ts';
 import { openConnection } from '../../shared/adapters/nats/client/connection.ts';
 import { ReplyInbox } from '../../shared/adapters/nats/client/reply-inbox.ts';
+import { streamDrift } from '../../shared/adapters/nats/drift.ts';
 import { openKvStore } from '../../shared/adapters/nats/kv-store.ts';
 import { missingStreams, provision } from '../../shared/adapters/nats/provision.ts';
 import { Anchors, anchorsKept } from '../../shared/adapters/nats/publish/anchors.ts';
 import { commandQueue } from '../../shared/adapters/nats/queue/work-queue.ts';
 import { systemClock } from '../../shared/kit/clock.ts';
 import { subjectsUnder } from '../../shared/wire/subjects.ts';
-import { pinGroup, type Topology, topologyOf } from '../../shared/wire/topology.ts';
+import { pinGroup, type StreamSpec, type Topology, topologyOf } from '../../shared/wire/topology.ts';
 import { startCluster, startServer, type TestCluster, type TestServer } from '../support/nats.ts';
 import { commandTo } from './work-queue/work-queue.contract.ts';
 
@@ -102,6 +103,22 @@ describe.each([
       max_msgs_per_subject: -1,
       max_bytes: 1_000_000,
     });
+  });
+
+  test('describes every stream, and one that an older version made is not different for that', async () => {
+    await provision(connection, topology);
+    const described = async () => {
+      const found: Record<string, string | undefined> = {};
+      for await (const { config } of manager.streams.list()) found[config.name] = config.description;
+      return found;
+    };
+    const all = await described();
+    expect(Object.entries(all).filter(([, text]) => !text?.startsWith('Natter: '))).toEqual([]);
+    await manager.streams.update('NATTER_EVENTS', { description: '' });
+    const older = { ...(await manager.streams.info('NATTER_EVENTS')).config };
+    expect(streamDrift(topology.streams.find(({ name }) => name === older.name) as StreamSpec, older)).toEqual([]);
+    expect(await provision(connection, topology)).toEqual({ created: [], updated: ['NATTER_EVENTS'], drift: [] });
+    expect(await described()).toEqual(all);
   });
 
   test('updates what is safe to update, only when asked', async () => {

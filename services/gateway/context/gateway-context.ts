@@ -41,6 +41,8 @@ export interface GatewayContext {
   readonly feed: EventFeed;
   /** Recent events as SSE frames, made once for all streams. */
   readonly sseFrames: EventFrames;
+  /** The same without names. */
+  readonly plainFrames: EventFrames;
   readonly sessions: SessionList;
   readonly newSessions: NewSessions;
   readonly memory: MemoryList;

@@ -3,7 +3,6 @@ import type { RecordedCommit } from '../../../shared/domain/session/envelope.ts'
 import type { SessionEvent } from '../../../shared/domain/session/events.ts';
 import type { Clock } from '../../../shared/kit/clock.ts';
 import { errorMessage, NatterError } from '../../../shared/kit/errors.ts';
-import { limits } from '../../../shared/kit/limits.ts';
 import type { FoundBy, Searchable, TextIndex } from '../../../shared/ports/text-index.ts';
 import type { EventFeed } from './event-feed.ts';
 
@@ -14,6 +13,8 @@ export interface FoundMessage extends Searchable {
   readonly role: 'user' | 'assistant';
 }
 
+/** Commits, from the newest on, whose messages can be searched, and characters of those messages. */
+const [searchedCommits, searchedCharacters] = [100_000, 32_000_000];
 /** How long a search waits until the messages are indexed, and how long a failed reading is left alone. */
 const patienceMs = 10_000;
 const lookMs = 20;
@@ -35,7 +36,7 @@ const saidIn = (event: SessionEvent): Pick<FoundMessage, 'role' | 'text'> | null
 
 /**
  * What was said lately in all sessions, by its words, in this gateway's memory (B19). It is made from the log on first use, then follows it.
- * It has the messages of the newest `limits.searchedCommits` commits, and of those the newest that fit.
+ * It has the messages of the newest `searchedCommits` commits, and of those the newest that fit.
  */
 export class MessageSearch {
   readonly #feed: EventFeed;
@@ -83,7 +84,7 @@ export class MessageSearch {
       try {
         if (this.#index === null) {
           this.#index = await this.#open();
-          this.#since = Math.max(0, this.#feed.position - limits.searchedCommits);
+          this.#since = Math.max(0, this.#feed.position - searchedCommits);
           this.#position = this.#since;
         }
         for await (const commit of this.#feed.follow({ after: this.#position, signal })) {
@@ -118,7 +119,7 @@ export class MessageSearch {
     const index = this.#index;
     if (index === null || message.text.trim() === '') return;
     index.set(message);
-    while (index.characters > limits.searchedCharacters) {
+    while (index.characters > searchedCharacters) {
       const oldest = index.oldest();
       if (oldest === undefined || oldest.id === message.id) return;
       index.delete(oldest.id);

@@ -29,6 +29,10 @@ const allQuery = z.object({
   limit: limitParameter(100),
   type: typesParameter,
   key: prefixParameter,
+  event: z
+    .enum(['message'], 'use "message", or leave it out')
+    .optional()
+    .meta({ description: 'of a stream: all frames are plain messages, for `onmessage` of an `EventSource`' }),
 });
 const sessionQuery = allQuery.omit({ key: true }).extend({ deltas: flagParameter });
 

@@ -10,6 +10,10 @@ const pingMs = 15_000;
 export const sseFrame = (event: string, data: unknown, id?: string): string =>
   `${id === undefined ? '' : `id: ${id}\n`}event: ${event}\ndata: ${JSON.stringify(data)}\n\n`;
 
+/** The same without a name, which a browser's `EventSource` gives to `onmessage`; the data has it as `type`. */
+export const plainFrame = (type: string, data: object, id?: string): string =>
+  `${id === undefined ? '' : `id: ${id}\n`}data: ${JSON.stringify({ type, ...data })}\n\n`;
+
 export class SseStream {
   readonly #raw: ServerResponse;
   readonly #clock: Clock;

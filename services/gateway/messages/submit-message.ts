@@ -34,6 +34,7 @@ export interface MessageSubmission {
   /** What its program asks of the model besides, and where it stands in that program's conversation. */
   readonly client?: Message['client'];
   readonly thread?: string | undefined;
+  readonly clientId?: string | undefined;
   /** Files that came with it; `field` is where. */
   readonly files?: readonly IncomingFile[] | undefined;
   readonly field?: string | undefined;
@@ -168,12 +169,15 @@ const refuseFull = (row: IndexRow | null, posted: PostedMessage): void => {
 export const commandFor = async (context: GatewayContext, caller: Caller, said: SubmittedText): Promise<SessionCommand> =>
   (await envelopeFor(context, caller, said)).data;
 
-type SubmittedText = Pick<MessageSubmission, 'key' | 'text' | 'idempotencyKey' | 'call' | 'literal' | 'client' | 'thread'>;
+type SubmittedText = Pick<
+  MessageSubmission,
+  'key' | 'text' | 'idempotencyKey' | 'call' | 'literal' | 'client' | 'thread' | 'clientId'
+>;
 
 const envelopeFor = async (
   context: GatewayContext,
   caller: Caller,
-  { key, text, idempotencyKey, call, literal, client, thread }: SubmittedText,
+  { key, text, idempotencyKey, call, literal, client, thread, clientId }: SubmittedText,
 ): Promise<CommandEnvelope> => {
   const { access, config, ports } = context;
   const at = ports.clock.now();
@@ -183,6 +187,7 @@ const envelopeFor = async (
     ...{ messageId: id, text, sender: speakerOf(principal, undefined, access.identities) },
     ...(client && { client }),
     ...(thread !== undefined && { thread }),
+    ...(clientId !== undefined && { clientId }),
   };
   const pair = (code: string) => pairByText(context, caller, { code });
   const mayChange = () => access.mayControl(principal, key, message.sender);

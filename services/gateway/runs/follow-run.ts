@@ -33,8 +33,9 @@ export interface UserText {
   readonly text: string;
   readonly idempotencyKey: string;
   readonly field: string;
-  /** What its program brings along. */
+  /** What its program brings along, and calls it. */
   readonly client?: ClientRequest | undefined;
+  readonly clientId?: string | undefined;
   readonly files?: readonly IncomingFile[] | undefined;
 }
 /** `background`: context to append before it. */
@@ -51,7 +52,7 @@ export const runIdFor = (caller: Caller, { key, idempotencyKey }: Pick<Message, 
 export const streamMessage = async (
   context: GatewayContext,
   caller: Caller,
-  { key, text, idempotencyKey, field, client, files, background = '', signal }: Message,
+  { key, text, idempotencyKey, field, client, clientId, files, background = '', signal }: Message,
   take: RunEventSink,
 ): Promise<void> => {
   const { access, feed, ports } = context;
@@ -75,6 +76,7 @@ export const streamMessage = async (
     key,
     text,
     client,
+    clientId,
     files,
     field: 'messages',
     idempotencyKey,
@@ -105,6 +107,18 @@ const saidOtherwise = (field: string): NatterError =>
       field,
     },
   );
+
+/** Streams a run that is known already, from its start. */
+export const streamKnownRun = async (
+  context: GatewayContext,
+  caller: Caller,
+  { key, runId, signal }: Streamed & { readonly runId: string },
+  take: RunEventSink,
+): Promise<void> => {
+  const seen = await context.access.enter(caller.principal, key);
+  const after = (await beginningOf(context.ports, key, runId, seen))?.after ?? seen;
+  await follow(context, caller, { key, runId, after, signal }, take);
+};
 
 /** Refuses a message behind a turn that awaits approval: its stream would not end, and a page that shows one run at a time could not answer. */
 const refuseUnanswered = async ({ sessions }: GatewayContext, key: SessionKey): Promise<void> => {

@@ -27,9 +27,9 @@ export const patchBody = z.strictObject({
   queueMode: nullable(levelOf(queueModes)),
   activation: nullable(levelOf(activations)),
   description: nullable(settings.shape.description.unwrap()),
-  metadata: nullable(metadata),
   pinned: nullable(settings.shape.pinned.unwrap()),
   labels: nullable(settings.shape.labels.unwrap()),
+  metadata: nullable(metadata),
 });
 
 export interface SettingsPatch {

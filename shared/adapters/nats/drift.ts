@@ -19,12 +19,12 @@ export const driftText = ({ resource, field, wanted, found }: Drift): string =>
 export const streamDrift = (spec: StreamSpec, found: Partial<StreamConfig>): readonly Drift[] =>
   differences(spec.name, streamConfig(spec), found);
 
-/** The wanted settings that were found to be different. */
+/** The wanted settings that were found to be different. A description changes nothing, so another one is none of them. */
 export const differences = (resource: string, wanted: object, found: object): Drift[] => {
   const foundFields = new Map(Object.entries(found));
   return Object.entries(wanted)
     .map(([field, value]) => ({ resource, field, wanted: canonical(value), found: canonical(foundFields.get(field)) }))
-    .filter((drift) => drift.wanted !== drift.found)
+    .filter((drift) => drift.field !== 'description' && drift.wanted !== drift.found)
     .map((drift) => (isIrrevocable(drift) ? { ...drift, wanted: `${drift.wanted} ${madeAnew}` } : drift));
 };
 

@@ -144,7 +144,7 @@ const consumersByName = async (manager: JetStreamManager, stream: string): Promi
 };
 
 /** Updates what may be updated, if requested, and notes every remaining difference. */
-const settle = async <C extends object>(
+const settle = async <C extends { description?: string }>(
   work: Work,
   resource: string,
   wanted: C,
@@ -153,8 +153,8 @@ const settle = async <C extends object>(
   mayChange: (drift: Drift) => boolean = isUpdatable,
 ): Promise<void> => {
   const drift = differences(resource, wanted, found);
-  if (drift.length === 0) return;
-  if (!work.update || !drift.every(mayChange)) {
+  if (drift.length === 0 && wanted.description === found.description) return;
+  if (drift.length > 0 && (!work.update || !drift.every(mayChange))) {
     work.drift.push(...drift);
     return;
   }

@@ -1,5 +1,6 @@
 import type { ConsumerConfig, StreamConfig } from '@nats-io/jetstream';
 import { nanos } from '@nats-io/transport-node';
+import { descriptionOf } from '../../wire/descriptions.ts';
 import { type ConsumerSpec, pinGroup, type StreamSpec } from '../../wire/topology.ts';
 
 /** Translates streams and consumers of the topology to the broker's configuration. */
@@ -18,6 +19,7 @@ export type NewStream = Partial<StreamConfig> & { name: string };
 
 export const streamConfig = (spec: StreamSpec): NewStream => ({
   name: spec.name,
+  description: descriptionOf(spec.name) ?? '',
   subjects: [...spec.subjects],
   retention: spec.retention,
   storage: 'file',

@@ -51,4 +51,6 @@ export const programFields = {
   client: clientRequest.optional(),
   /** Stands for all that this program has said in the conversation up to here: its next call finds the session by it. */
   thread: z.string().min(1).max(64).optional(),
+  /** What its program calls the message. */
+  clientId: z.string().min(1).max(256).optional(),
 };

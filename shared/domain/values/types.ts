@@ -68,10 +68,7 @@ export const origin = z.object({
   to: z.string().min(1).max(512).optional(),
   accountId: z.string().max(128).optional(),
   threadId: z.string().max(128).optional(),
-  displayName: label,
-  subject: label,
-  room: label,
-  space: label,
+  ...{ displayName: label, subject: label, room: label, space: label },
 });
 export type Origin = z.infer<typeof origin>;
 
@@ -91,11 +88,9 @@ export const settings = z.object({
   activation: z.enum(activations).optional(),
   /** A person's; it takes precedence over the introspection's (A2/17, A7/82). */
   description: z.string().min(1).max(limits.descriptionCharacters).optional(),
-  metadata: metadata.optional(),
-  /** Above the others in lists (B24). */
   pinned: z.literal(true).optional(),
-  /** Words that people sort sessions by (B24). */
-  labels: z.array(z.string().min(1).max(64)).min(1).max(limits.sessionLabels).optional(),
+  labels: z.array(z.string().min(1).max(64)).min(1).max(16).optional(),
+  metadata: metadata.optional(),
 });
 export type Settings = z.infer<typeof settings>;
 /** `null` unsets a setting. */
@@ -108,9 +103,9 @@ export const settingsChange = z.object({
   queueMode: settings.shape.queueMode.unwrap().nullish(),
   activation: settings.shape.activation.unwrap().nullish(),
   description: settings.shape.description.nullable(),
-  metadata: metadata.nullish(),
   pinned: settings.shape.pinned.unwrap().nullish(),
   labels: settings.shape.labels.unwrap().nullish(),
+  metadata: metadata.nullish(),
 });
 export type SettingsChange = z.infer<typeof settingsChange>;
 

@@ -25,6 +25,8 @@ export const arrivalLimits = {
   /** Calls whose clients count their attempts, and how long a retry is told from a new call. */
   askedCalls: 16,
   askedCallMs: 3_600_000,
+  /** Questions of a session that no turn waits for, each of another person (ADR 22). */
+  openQuestions: 4,
   /** Commits with messages whose position a session remembers: the reach of the model's context. */
   windowCommits: 64,
 } as const;

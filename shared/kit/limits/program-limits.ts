@@ -1,5 +1,8 @@
 /** Bounds of what programs bring and ask for by the interfaces of model providers (I11); a part of `limits`. */
 export const programLimits = {
+  /** Characters of the description of a tool that a program brings, and of a JSON schema. */
+  clientToolDescriptionCharacters: 8_192,
+  clientSchemaCharacters: 64 * 1024,
   /** Pairs of metadata that programs keep with a session. */
   metadataPairs: 16,
   /** How long a session may last that was not to be stored, where its client never took the answer. */

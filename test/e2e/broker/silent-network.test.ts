@@ -6,8 +6,8 @@ import { systemClock } from '../../../shared/kit/clock.ts';
 import type { Ports } from '../../../shared/ports/index.ts';
 import { commitTo, freshKey } from '../../support/domain/commits.ts';
 import { startServer } from '../../support/nats.ts';
-import { startSilentNetwork } from '../../support/silent-network.ts';
 import { provisionFor } from '../../support/system.ts';
+import { startSilentNetwork } from './network.ts';
 
 const config = configSchema.parse({ nats: { partitions: 2, requestTimeoutMs: 300 } });
 const atEnd: (() => unknown)[] = [];

@@ -87,6 +87,8 @@ const unsaid: Readonly<Record<string, string>> = {
   'readEvents before': 'of a page; `events` follows',
   'readSessionEvents before': 'of a page; `events` follows',
   'readSessionEvents limit': 'of a page; `events` follows',
+  'readEvents event': 'for browsers without the client',
+  'readSessionEvents event': 'for browsers without the client',
 };
 const byPath = 'by its path, with `client.get`, `client.post` or `client.delete`';
 const ownClients = 'its protocol has clients of its own';
@@ -117,7 +119,13 @@ const unmade: Readonly<Record<string, string>> = {
   ...{ createConversation: ownClients, readConversation: ownClients, updateConversation: ownClients },
   ...{ deleteConversation: ownClients, listConversationItems: ownClients, createConversationItems: ownClients },
   ...{ readConversationItem: ownClients, deleteConversationItem: ownClients },
-  ...{ readResponse: ownClients, streamUiChat: ownClients, resumeUiChat: ownClients, streamAguiRun: ownClients },
+  ...{
+    readResponse: ownClients,
+    streamUiChat: ownClients,
+    resumeUiChat: ownClients,
+    readUiChat: ownClients,
+    streamAguiRun: ownClients,
+  },
 };
 
 interface Sent {

@@ -6,7 +6,8 @@ import type { RunFrames } from '../../runs/stream-run.ts';
 
 /** A run as the UI message stream of the AI SDK 6: chunks of one assistant message. */
 
-const chunk = (data: UIMessageChunk): string => `data: ${JSON.stringify(data)}\n\n`;
+const frame = (data: UIMessageChunk): string => `data: ${JSON.stringify(data)}\n\n`;
+const chunk = (data: UIMessageChunk): UIMessageChunk[] => [data];
 
 /** The arguments as JSON, or as text if the model's JSON is not valid. */
 const inputOf = (text: string): unknown => {
@@ -30,7 +31,7 @@ const metadataOf = (sessionKey: SessionKey, { run, sessionId, tokens: { input, o
   usage: { inputTokens: input, outputTokens: output, totalTokens: total },
 });
 
-const endChunks = (sessionKey: SessionKey, end: RunEnd): string => {
+const endChunks = (sessionKey: SessionKey, end: RunEnd): UIMessageChunk[] => {
   const { run } = end;
   const messageMetadata = metadataOf(sessionKey, end);
   const finishReason = end.isTruncated ? 'length' : 'stop';
@@ -40,51 +41,59 @@ const endChunks = (sessionKey: SessionKey, end: RunEnd): string => {
   const { code, message } = run.error;
   // Being stopped is not a failure.
   if (code === 'aborted') {
-    return chunk({ type: 'abort', reason: message }) + chunk({ type: 'finish', finishReason: 'other', messageMetadata });
+    return [
+      { type: 'abort', reason: message },
+      { type: 'finish', finishReason: 'other', messageMetadata },
+    ];
   }
   const metadata = chunk({ type: 'message-metadata', messageMetadata: { ...messageMetadata, error: run.error } });
-  return metadata + chunk({ type: 'error', errorText: message });
+  return [...metadata, { type: 'error', errorText: message }];
 };
 
-/** `messageId`: the message that the chunks create or continue. */
-export const uiChunks = (sessionKey: SessionKey, messageId: string): RunFrames => {
-  const frameOf = (event: RunEvent): string => {
-    switch (event.type) {
-      case 'step_begun':
-        return chunk({ type: 'start-step' });
-      case 'step_ended':
-        return chunk({ type: 'finish-step' });
-      case 'text_begun':
-        return chunk({ type: 'text-start', id: event.messageId });
-      case 'text':
-        return chunk({ type: 'text-delta', id: event.messageId, delta: event.text });
-      case 'text_ended':
-        return chunk({ type: 'text-end', id: event.messageId });
-      case 'call': {
-        const { callId: toolCallId, tool: toolName, arguments: text, client } = event;
-        return chunk({ type: 'tool-input-available', toolCallId, toolName, input: inputOf(text), ...(!client && byAgent) });
-      }
-      case 'result':
-        return chunk(resultChunk(event));
-      case 'approval': {
-        const { approvalId, callId: toolCallId, action, asks, expiresAt } = event;
-        const approvalDescriptor = { action, asks, expiresAt };
-        return chunk({ type: 'tool-approval-request', approvalId, toolCallId, approvalDescriptor });
-      }
-      // The finish says it.
-      case 'handed_over':
-        return '';
-      case 'end':
-        return endChunks(sessionKey, event);
-      default:
-        return assertNever(event);
+/** One event of a run. */
+export const chunksOf = (sessionKey: SessionKey, event: RunEvent): UIMessageChunk[] => {
+  switch (event.type) {
+    case 'step_begun':
+      return chunk({ type: 'start-step' });
+    case 'step_ended':
+      return chunk({ type: 'finish-step' });
+    case 'text_begun':
+      return chunk({ type: 'text-start', id: event.messageId });
+    case 'text':
+      return chunk({ type: 'text-delta', id: event.messageId, delta: event.text });
+    case 'text_ended':
+      return chunk({ type: 'text-end', id: event.messageId });
+    case 'call': {
+      const { callId: toolCallId, tool: toolName, arguments: text, client } = event;
+      return chunk({ type: 'tool-input-available', toolCallId, toolName, input: inputOf(text), ...(!client && byAgent) });
     }
-  };
-  return {
-    headers: { 'x-vercel-ai-ui-message-stream': 'v1' },
-    begin: () => chunk({ type: 'start', messageId, messageMetadata: { sessionKey } }),
-    tell: (events) => events.map(frameOf).join(''),
-    fail: (errorText) => chunk({ type: 'error', errorText }),
-    done: 'data: [DONE]\n\n',
-  };
+    case 'result':
+      return chunk(resultChunk(event));
+    case 'approval': {
+      const { approvalId, callId: toolCallId, action, asks, expiresAt } = event;
+      const approvalDescriptor = { action, asks, expiresAt };
+      return chunk({ type: 'tool-approval-request', approvalId, toolCallId, approvalDescriptor });
+    }
+    // The finish says it.
+    case 'handed_over':
+      return [];
+    case 'end':
+      return endChunks(sessionKey, event);
+    default:
+      return assertNever(event);
+  }
 };
+
+/** The first chunk of a message. */
+export const startOf = (sessionKey: SessionKey, messageId: string): UIMessageChunk => ({
+  ...{ type: 'start', messageId, messageMetadata: { sessionKey } },
+});
+
+/** `messageId`: the message that the chunks create or continue. */
+export const uiChunks = (sessionKey: SessionKey, messageId: string): RunFrames => ({
+  headers: { 'x-vercel-ai-ui-message-stream': 'v1' },
+  begin: () => frame(startOf(sessionKey, messageId)),
+  tell: (events) => events.flatMap((event) => chunksOf(sessionKey, event).map(frame)).join(''),
+  fail: (errorText) => frame({ type: 'error', errorText }),
+  done: 'data: [DONE]\n\n',
+});

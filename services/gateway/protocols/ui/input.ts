@@ -6,7 +6,8 @@ import { bodyOf } from '../../http/input.ts';
 import { lastMessage } from '../../http/last-message.ts';
 import { programTools } from '../../http/program-tools.ts';
 import type { GivenResults } from '../../messages/give-results.ts';
-import type { Decision, UserText } from '../../runs/follow-run.ts';
+import type { Decision } from '../../runs/follow-run.ts';
+import type { Rewind } from '../../runs/rewind.ts';
 
 /**
  * What `DefaultChatTransport` of the AI SDK 6 sends. Only the last message counts: a person's message, or the assistant's message with their
@@ -16,11 +17,14 @@ export type UiRequest = {
   /** Names the session. */
   readonly id: string;
 } & (
-  | { readonly message: UserText }
+  | SaidByPage
   /** `messageId`: the assistant's message that continues. */
   | { readonly answer: Decision; readonly messageId: string }
   | ({ readonly messageId: string } & Pick<GivenResults, 'results' | 'client'>)
 );
+
+/** A person's message; `again`: it is there already. */
+export type SaidByPage = Pick<Rewind, 'message'> & { readonly again?: Pick<Rewind, 'wants' | 'not'> | undefined };
 
 const id = (missing: string) => z.string(missing).min(1, missing).max(1_024);
 const parts = z.array(z.looseObject({ type: z.string('name the type of the part') }), 'use a list of parts');
@@ -89,18 +93,31 @@ export const uiChatBody = z.object({
   messages: lastMessage(message),
   /** Tools that the page runs itself. */
   tools: programTools.optional(),
-  trigger: z.enum(['submit-message', 'regenerate-message'], 'use "submit-message"').default('submit-message'),
+  trigger: z
+    .enum(['submit-message', 'regenerate-message'], 'use "submit-message" or "regenerate-message"')
+    .default('submit-message'),
+  /** Of the message that is edited, or of the answer that is not wanted. */
+  messageId: z.string().max(1_024).nullish(),
 });
 
 export const readUiRequest = (request: FastifyRequest): UiRequest => {
-  const { id: name, messages, trigger, tools: client } = bodyOf(uiChatBody, request);
-  if (trigger === 'regenerate-message') {
-    const problem = 'trigger: what was said cannot be taken back and answered anew; send a new message';
-    throw new NatterError('unsupported', problem, { field: 'trigger' });
-  }
+  const { id: name, messages, trigger, messageId, tools: client } = bodyOf(uiChatBody, request);
   const { message: last, field } = messages;
-  if (last.role === 'user')
-    return { id: name, message: { ...last.parts, client, idempotencyKey: `ui ${last.id}`, field: `${field}.id` } };
+  if (last.role === 'user') {
+    const isEdited = messageId === last.id ? ({ wants: 'another text' } as const) : undefined;
+    const again =
+      trigger === 'regenerate-message' ? ({ wants: 'another answer', not: messageId ?? undefined } as const) : isEdited;
+    const { id: clientId } = last;
+    return {
+      id: name,
+      again,
+      message: { ...last.parts, client, clientId, idempotencyKey: `ui ${clientId}`, field: `${field}.id` },
+    };
+  }
+  if (trigger === 'regenerate-message') {
+    const problem = `${field}: the last message must be the user's, which is answered anew`;
+    throw new NatterError('invalid', problem, { field });
+  }
   if (Array.isArray(last.parts)) return { id: name, messageId: last.id, results: last.parts, client };
   const { id: approvalId, approved, reason } = last.parts;
   return { id: name, messageId: last.id, answer: { approvalId, verdict: approved ? 'allow-once' : 'deny', reason } };

@@ -1,15 +1,35 @@
+import { z } from 'zod';
+import type { SessionKey } from '../../../../shared/domain/keys/session-key.ts';
 import { chatKey } from '../../access/chat-key.ts';
-import { noQuery, queryOf } from '../../http/input.ts';
-import type { Operation } from '../../operation/operation.ts';
+import type { Caller } from '../../commands/envelope.ts';
+import type { GatewayContext } from '../../context/gateway-context.ts';
+import { limitParameter, noQuery, queryOf } from '../../http/input.ts';
+import { type Operation, operation } from '../../operation/operation.ts';
+import { route } from '../../operation/route.ts';
 import * as samples from '../../operation/samples.ts';
-import { runIdFor, runningTurn, streamDecision, streamMessage, streamResults } from '../../runs/follow-run.ts';
+import { runIdFor, runningTurn, streamDecision, streamKnownRun, streamMessage, streamResults } from '../../runs/follow-run.ts';
+import { rewindTo } from '../../runs/rewind.ts';
 import { streamRun } from '../../runs/stream-run.ts';
 import { uiChunks } from './chunks.ts';
-import { readUiRequest, uiChatBody } from './input.ts';
+import { readUiRequest, type SaidByPage, uiChatBody } from './input.ts';
+import { uiMessages } from './messages.ts';
 
 /** The UI message stream of the AI SDK 6; see `docs/integrate/ui-streams.md`. */
 
 const stream = ['text/event-stream'] as const;
+const pageQuery = z.object({ limit: limitParameter(100) });
+const uiMessagesResult = z.object({
+  messages: z.array(
+    z.looseObject({ id: z.string(), role: z.enum(['user', 'assistant']), parts: z.array(z.looseObject({ type: z.string() })) }),
+  ),
+});
+
+/** The message where it is to be said, or the run of one that was said already. */
+const placed = async (context: GatewayContext, caller: Caller, key: SessionKey, { message, again }: SaidByPage) => {
+  if (again === undefined) return { message };
+  const there = await rewindTo({ context, caller, signal: new AbortController().signal }, { key, message, ...again });
+  return 'runId' in there ? { ...there, messageId: there.runId } : there;
+};
 
 export const uiOperations: readonly Operation[] = [
   {
@@ -33,17 +53,30 @@ export const uiOperations: readonly Operation[] = [
         queryOf(noQuery, request);
         const given = readUiRequest(request);
         const key = chatKey(context, request, given.id, 'id');
-        const messageId = 'message' in given ? runIdFor(request, { key, ...given.message }) : given.messageId;
+        const said = 'message' in given ? await placed(context, request, key, given) : given;
+        const messageId = 'message' in said ? runIdFor(request, { key, ...said.message }) : said.messageId;
         const place = { key, frames: uiChunks(key, messageId) };
         return streamRun(context, request, reply, place, (signal, take) => {
-          if ('answer' in given) return streamDecision(context, request, { key, signal, ...given.answer }, take);
-          if ('message' in given) return streamMessage(context, request, { key, signal, ...given.message }, take);
-          const { results, client } = given;
+          if ('message' in said) return streamMessage(context, request, { key, signal, ...said.message }, take);
+          if ('runId' in said) return streamKnownRun(context, request, { key, signal, ...said }, take);
+          if ('answer' in said) return streamDecision(context, request, { key, signal, ...said.answer }, take);
+          const { results, client } = said;
           return streamResults(context, request, { key, signal, results, client }, take);
         });
       },
     },
   },
+  operation(uiMessages, {
+    ...{ id: 'readUiChat', tag: 'user interfaces', changes: 'nothing' },
+    summary: 'Returns what was said in a chat as messages of the AI SDK, oldest first',
+    http: route({
+      ...{ method: 'get', path: '/v1/ui/chat/:id/messages', query: pageQuery },
+      answers: { 200: uiMessagesResult },
+      examples: { answer: { messages: [{ id: 'm-1', role: 'user', parts: [{ type: 'text', text: 'Is the build green?' }] }] } },
+      problems: ['forbidden', 'not_found', 'quarantined', 'damaged'],
+      input: ({ path: { id = '' }, query: { limit } }, context, request) => ({ key: chatKey(context, request, id, 'id'), limit }),
+    }),
+  }),
   {
     ...{ id: 'resumeUiChat', tag: 'user interfaces', changes: 'nothing' },
     summary: 'Streams the running turn of a chat from its beginning; 204 without one',

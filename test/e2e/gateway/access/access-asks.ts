@@ -207,6 +207,7 @@ export const asks: Readonly<Record<string, (title: string) => Asking>> = {
   'GET /v1/sessions/:key/runs/:runId, of none': route({ id: ofNone }),
   'POST /v1/tickets, then a stream': exactly(byTicket(eventsOf)),
   'GET /v1/ui/chat/:id/stream': route({ id: encoded }),
+  'GET /v1/ui/chat/:id/messages': route({ id: encoded }),
   'GET /v1/responses/:id': route({}, { world: responses, codes: { hidden: 'response_not_found' } }),
   'GET /v1/responses/:id/input_items': route({}, { world: responses, codes: { hidden: 'response_not_found' } }),
   'GET /v1/conversations/:id': route({ id: encoded }, ofConversation),

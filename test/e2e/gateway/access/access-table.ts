@@ -51,6 +51,7 @@ GET /v1/sessions/:key/runs/:runId, waiting     200  abcdg/404ne  =      =       
 GET /v1/sessions/:key/runs/:runId, of none     200  404abcdgne   =      =       404ab      404bc      404e    404ab        404c         404b    404ab      -         -        -
 POST /v1/tickets, then a stream                200  abcdgne      =      =       ab         bc         e       ab           c            b       ab         -         -        -
 GET /v1/ui/chat/:id/stream                     204  abcdgne      =      =       ab         bc         e       ab           c            b       ab         -         -        -
+GET /v1/ui/chat/:id/messages                   200  abcd         =      =       ab         bc         -       ab           c            b       ab         -         -        -
 GET /v1/responses/:id                          200  abcd         =      =       ab         bc         -       ab           c            b       ab         -         -        -
 GET /v1/responses/:id/input_items              200  abcd         =      =       ab         bc         -       ab           c            b       ab         -         -        -
 GET /v1/conversations/:id                      200  abcd         =      =       ab         bc         -       ab           c            b       ab         -         -        -

@@ -1,21 +1,33 @@
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { createOpenAI } from '@ai-sdk/openai';
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import { HumanMessage } from '@langchain/core/messages';
 import { tool as langchainTool } from '@langchain/core/tools';
 import { ChatOpenAI } from '@langchain/openai';
+import { connect as natsThree } from '@nats-io/transport-node';
 import { Agent, tool as agentTool, OpenAIProvider, Runner, setTracingDisabled } from '@openai/agents';
-import { generateText, jsonSchema, Output, stepCountIs, streamText, tool } from 'ai';
+import { embed, generateText, jsonSchema, Output, stepCountIs, streamText, tool } from 'ai';
+import { EventSource } from 'eventsource';
+import { unpack } from 'msgpackr';
+import { connect as natsTwo } from 'nats';
 import { zodResponseFormat } from 'openai/helpers/zod';
 import { describe, expect, test } from 'vitest';
+import { WebSocket } from 'ws';
 import { z } from 'zod';
 import { createModels } from '../../../../shared/adapters/model/create.ts';
 import { configSchema } from '../../../../shared/domain/config/schema.ts';
 import { systemClock } from '../../../../shared/kit/clock.ts';
+import type { Embeddings } from '../../../../shared/ports/models/embeddings.ts';
 import { onceForFile } from '../../../support/afterwards.ts';
+import { commitTo, keyOf, userMessage } from '../../../support/domain/commits.ts';
+import { startServer } from '../../../support/nats.ts';
 import { startProvider, stream, openai as wire } from '../../../support/provider-server.ts';
+import { portsOn, provisionFor } from '../../../support/system.ts';
 import { startWhole } from '../../system/whole.ts';
 import { secretOf } from '../access/access-rig.ts';
 import { agentAt, endOf } from '../protocols/agui-rig.ts';
+import { overHttp, overHttpBefore, use } from '../protocols/mcp-rig.ts';
 import { clientFor, readChunks, user } from '../protocols/openai-rig.ts';
 import { chatAt } from '../protocols/ui-rig.ts';
 import { afterwards } from '../setup.ts';
@@ -25,10 +37,37 @@ import { afterwards } from '../setup.ts';
 setTracingDisabled(true);
 
 const system = onceForFile(async () => {
-  const { gateways } = await startWhole();
+  const embeddings: Embeddings = { embed: async ({ texts }) => ({ vectors: texts.map(() => [0.5, 1]), inputTokens: 1 }) };
+  const { gateways } = await startWhole({ embeddings });
   const url = gateways[0]?.url ?? '';
   return { url, openai: clientFor(url) };
 });
+/** A broker with one commit in the log, as programs without Natter's own code read it. */
+const broker = onceForFile(async () => {
+  const server = await startServer();
+  afterwards(() => server.stop());
+  await provisionFor(server, { partitions: 1 });
+  const opened = portsOn(server, configSchema.parse({ nats: { partitions: 1 } }));
+  const ports = await opened.as('tester');
+  const key = keyOf('agent:main:compatible');
+  expect((await ports.events.append(commitTo(key, { rev: 1, events: [userMessage('hi', 'm-1')] }), 0)).kind).toBe('stored');
+  await opened.close();
+  return { server, key };
+});
+/** As docs/integrate/wire.md has it: the next message of the log, by a request. */
+const nextCommit = async (connection: {
+  request(subject: string, payload: string): Promise<{ data: Uint8Array; headers?: { get(name: string): string } | undefined }>;
+  close(): Promise<void>;
+}) => {
+  const query = JSON.stringify({ seq: 1, next_by_subj: 'natter.event.>' });
+  const { data, headers } = await connection.request('$JS.API.DIRECT.GET.NATTER_EVENTS', query);
+  await connection.close();
+  const { key, events } = unpack(Buffer.from(data)) as { key: string; events: { type: string }[] };
+  const at = Number(headers?.get('Nats-Sequence'));
+  expect([key, at > 0, events.map(({ type }) => type)]).toEqual([broker().key, true, ['user_message']]);
+};
+const inbox = { inboxPrefix: '_INBOX_reader' };
+
 /** The same with a model of a provider, which answers with JSON and notes what it was asked. */
 const provided = onceForFile(async () => {
   const provider = await startProvider(stream(wire.begin(), wire.text('{"city":', '"Paris"}'), wire.end('stop')));
@@ -91,7 +130,7 @@ const runTools = (isStreamed: boolean) => async () => {
   expect(await runner.finalContent()).toBe(answered('Paris'));
 };
 
-const jobs: readonly Job[] = [
+const jobs: Job[] = [
   [
     'openai',
     'models: list, retrieve',
@@ -178,6 +217,43 @@ const jobs: readonly Job[] = [
       expect(lastRequest().response_format.json_schema.schema).toEqual(parameters);
     },
   ],
+  [
+    'openai',
+    'responses: `cancel`, `inputItems.list`, `delete`, `store: false`',
+    async () => {
+      const { responses } = system().openai;
+      const { id } = await responses.create({ model: 'natter', input: 'hi' });
+      expect((await responses.cancel(id)).status).toBe('completed');
+      expect((await responses.inputItems.list(id)).data).toMatchObject([{ content: [{ text: 'hi' }] }]);
+      await responses.delete(id);
+      await expect(responses.retrieve(id)).rejects.toMatchObject({ status: 404 });
+      const unstored = await responses.create({ model: 'natter', input: 'hi', store: false });
+      await expect(responses.retrieve(unstored.id)).rejects.toMatchObject({ status: 404 });
+    },
+  ],
+  [
+    'openai',
+    'conversations: create, retrieve, update, delete; items: create, list, retrieve',
+    async () => {
+      const { conversations, responses } = system().openai;
+      const { id } = await conversations.create({ metadata: { topic: 'x' }, items: [{ role: 'user', content: 'hi' }] });
+      await responses.create({ model: 'natter', input: 'and you?', conversation: id });
+      expect((await conversations.update(id, { metadata: { topic: 'y' } })).metadata).toEqual({ topic: 'y' });
+      const { data } = await conversations.items.list(id, { order: 'asc' });
+      expect(data).toHaveLength(3);
+      expect(await conversations.items.retrieve(data[0]?.id ?? '', { conversation_id: id })).toEqual(data[0]);
+      expect((await conversations.retrieve(id)).id).toBe(id);
+      expect((await conversations.delete(id)).deleted).toBe(true);
+    },
+  ],
+  [
+    'openai',
+    'embeddings',
+    async () => {
+      const { data } = await system().openai.embeddings.create({ model: 'text-embedding-3-small', input: 'hi' });
+      expect(data[0]?.embedding).toEqual([0.5, 1]);
+    },
+  ],
   ['@openai/agents', 'an agent with tools, by responses', agentsSdk(true, false)],
   ['@openai/agents', 'an agent with tools, by responses, streamed', agentsSdk(true, true)],
   ['@openai/agents', 'an agent with tools, by chat completions', agentsSdk(false, false)],
@@ -231,6 +307,29 @@ const jobs: readonly Job[] = [
     },
   ],
   [
+    'ai with @ai-sdk/openai',
+    '`streamText`, by chat completions; `embed`',
+    async () => {
+      const provider = createOpenAI({ baseURL: `${system().url}/v1`, apiKey: secretOf('owner') });
+      expect(await streamText({ model: provider.chat('natter'), prompt: 'hi' }).text).toBe('You said: hi');
+      expect((await embed({ model: provider.embedding('text-embedding-3-small'), value: 'hi' })).embedding).toEqual([0.5, 1]);
+    },
+  ],
+  [
+    'ai, its chat',
+    'messages of a chat that is loaded again, `regenerate`, an edited message',
+    async () => {
+      const { chat } = chatAt(system().url, 'owner', 'compatible-again');
+      await chat.sendMessage({ text: 'hi' });
+      await chat.regenerate();
+      await chat.sendMessage({ text: 'ho', messageId: chat.messages[0]?.id ?? '' });
+      const path = `${system().url}/v1/ui/chat/compatible-again/messages`;
+      const loaded = await fetch(path, { headers: { authorization: `Bearer ${secretOf('owner')}` } });
+      const { messages } = (await loaded.json()) as { messages: { id: string }[] };
+      expect(messages.map(({ id }) => id)).toEqual(chat.messages.map(({ id }) => id));
+    },
+  ],
+  [
     'ai, its chat',
     'a message and its stream',
     async () => {
@@ -249,6 +348,68 @@ const jobs: readonly Job[] = [
     },
   ],
 ];
+
+const others: readonly Job[] = [
+  [
+    'eventsource',
+    'events by name, and as plain messages (`event=message`)',
+    async () => {
+      const authorization = `Bearer ${secretOf('owner')}`;
+      const withToken: typeof fetch = (url, init) => fetch(url, { ...init, headers: { ...init?.headers, authorization } });
+      const open = (more: string) => new EventSource(`${system().url}/v1/events?after=0${more}`, { fetch: withToken as never });
+      const [named, plain] = [open(''), open('&event=message')];
+      afterwards(async () => {
+        for (const source of [named, plain]) source.close();
+      });
+      const heard = [
+        new Promise<string>((resolve) => named.addEventListener('user_message', ({ lastEventId }) => resolve(lastEventId))),
+        new Promise<string>((resolve) => {
+          plain.onmessage = ({ data, lastEventId }) => JSON.parse(data).type === 'user_message' && resolve(lastEventId);
+        }),
+      ];
+      await system().openai.responses.create({ model: 'natter', input: 'hi' });
+      const [one, other] = await Promise.all(heard);
+      expect(one).toBe(other);
+    },
+  ],
+  [
+    'ws',
+    'a connection and its greeting',
+    async () => {
+      const socket = new WebSocket(`${system().url.replace('http', 'ws')}/v1/ws`, {
+        headers: { authorization: `Bearer ${secretOf('owner')}` },
+      });
+      afterwards(async () => socket.terminate());
+      const next = async () => JSON.parse(String((await once(socket, 'message'))[0]));
+      expect(await next()).toMatchObject({ type: 'hello' });
+    },
+  ],
+  [
+    '@modelcontextprotocol/client',
+    'tools: list, call',
+    async () => {
+      const client = await overHttp(system().url, secretOf('owner'));
+      expect((await client.listTools()).tools.map(({ name }) => name)).toContain('sessions_list');
+      expect(await use(client, 'sessions_list')).toHaveProperty('sessions');
+    },
+  ],
+  [
+    '@modelcontextprotocol/sdk',
+    'tools: list, call, with the protocol before',
+    async () => {
+      const client = await overHttpBefore(system().url, secretOf('owner'));
+      expect((await client.listTools()).tools.map(({ name }) => name)).toContain('sessions_list');
+      expect(await use(client, 'sessions_list')).toHaveProperty('sessions');
+    },
+  ],
+  ['nats', 'the event log, read by a program', async () => nextCommit(await natsTwo({ servers: broker().server.url, ...inbox }))],
+  [
+    '@nats-io/transport-node',
+    'the event log, read by a program',
+    async () => nextCommit(await natsThree({ servers: broker().server.url, ...inbox })),
+  ],
+];
+jobs.push(...others);
 
 const passed = new Set<Job>();
 describe('official clients', () => {
