@@ -8,7 +8,7 @@ import { type CommandAnswer, commandAnswer } from '../domain/session/envelope.ts
 import type { LogWitness } from '../domain/session/log-witness.ts';
 import { callAttempt } from '../domain/session/repeats/asked-calls.ts';
 import { type ResumeRequest, reportedWaitingPlaces, resumeRequest, waitingDelivery } from '../domain/values/delivery.ts';
-import { resetCause } from '../domain/values/expiry.ts';
+import { lastReset } from '../domain/values/expiry.ts';
 import { roles } from '../domain/values/role.ts';
 import { approvalRequest, deliveryTarget, origin, sessionSource, settings, timestamp, turnRef } from '../domain/values/types.ts';
 import { limits } from '../kit/limits.ts';
@@ -73,10 +73,7 @@ export const indexRow = z.object({
   model: z.string(),
   systemSent: z.boolean(),
   abortedLastRun: z.boolean(),
-  lastReset: resetCause
-    .pick({ trigger: true, rule: true })
-    .extend({ at: z.number(), seq: z.int().min(1), fromSeq: z.int().min(1).optional() })
-    .optional(),
+  lastReset: lastReset.optional(),
   description: z.string().default(''),
   descriptionSource: z.enum(['person', 'introspection']).nullable().default(null),
   workingMemory: z.string().default(''),

@@ -8,6 +8,7 @@ import type { PairingDecisions } from '../../../shared/runtime/pairing-decisions
 import type { RecentLog } from '../../../shared/runtime/recent-log.ts';
 import type { SkillLibrary } from '../../../shared/runtime/skills/library.ts';
 import type { ConcurrencyQuota } from '../http/concurrency-quota.ts';
+import type { MessageSearch } from '../search/message-search.ts';
 import type { Access } from './access.ts';
 import type { Audit } from './audit.ts';
 import type { Callers } from './callers.ts';
@@ -15,7 +16,6 @@ import type { EventFeed } from './event-feed.ts';
 import type { EventFrames } from './event-frames.ts';
 import type { LoginCodes } from './login-codes.ts';
 import type { MemoryList } from './memory-list.ts';
-import type { MessageSearch } from './message-search.ts';
 import type { GatewayMetrics } from './metrics.ts';
 import type { NewSessions } from './new-sessions.ts';
 import type { OfferedSkills } from './offered-skills.ts';

@@ -5,7 +5,7 @@ import { NatterError } from '../../../shared/kit/errors.ts';
 import type { Access } from '../context/access.ts';
 import type { GatewayContext } from '../context/gateway-context.ts';
 import { type Page, pageOf } from '../context/history.ts';
-import { pageBack } from '../context/history-back.ts';
+import { pageBack } from '../history/history-back.ts';
 import {
   beginning,
   type Cursor,

@@ -11,6 +11,7 @@ import { acting, method, type Operation, operation, readOnly, tool } from '../op
 import * as results from '../operation/results.ts';
 import { route, sessionRoute } from '../operation/route.ts';
 import * as samples from '../operation/samples.ts';
+import { messagesFound } from '../operation/search-results.ts';
 import { sessionsHistory } from './history.ts';
 import { postBody, postMessage } from './post-message.ts';
 import { readMessages } from './read-messages.ts';
@@ -115,7 +116,7 @@ export const messageOperations: readonly Operation[] = [
     summary: 'Searches what was said in the sessions that the caller may see',
     http: route({
       ...{ method: 'get', path: '/v1/search', query: searchQuery },
-      answers: { 200: results.messagesFound },
+      answers: { 200: messagesFound },
       examples: {
         answer: {
           messages: [

@@ -6,7 +6,7 @@ import type { SessionEvent } from '../../../shared/domain/session/events.ts';
 import { orQuarantined } from '../../../shared/kit/or-quarantined.ts';
 import type { GatewayContext } from '../context/gateway-context.ts';
 import { pageOf } from '../context/history.ts';
-import { pageBack } from '../context/history-back.ts';
+import { pageBack } from '../history/history-back.ts';
 import { beginning, type Cursor, isAfter, logPosition } from '../http/cursor.ts';
 import { oneDirection } from '../http/input.ts';
 import type { Call } from '../operation/operation.ts';

@@ -1,10 +1,11 @@
 import { seesAll } from '../../../shared/domain/access/access.ts';
+import { keyContextOf } from '../../../shared/domain/keys/legacy-key.ts';
 import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
+import { listedKey, shownKey } from '../../../shared/domain/keys/shown-key.ts';
 import { limits } from '../../../shared/kit/limits.ts';
 import type { MemoryScopes } from '../../../shared/ports/memory-store.ts';
-import type { FoundMessage } from '../context/message-search.ts';
 import type { Call } from '../operation/operation.ts';
-import { keysOf } from '../sessions/list-rows.ts';
+import type { FoundMessage } from '../search/message-search.ts';
 
 export interface MessageQuery {
   readonly query: string;
@@ -59,7 +60,8 @@ export const searchMessages = async (call: Call, { query, limit }: MessageQuery)
   const messages = found
     .filter((_, place) => seen[place])
     .map(({ id, scope, source: { seq }, at, role, text }) => ({
-      ...{ ...keysOf({ key: scope }, config), id: id.replace('-', '.'), seq, at, role },
+      ...{ key: listedKey(scope, keyContextOf(config)), shownKey: shownKey(scope, keyContextOf(config)) },
+      ...{ id: id.replace('-', '.'), seq, at, role },
       excerpt: excerptOf(text, query),
     }));
   return { messages, since, complete };

@@ -103,18 +103,6 @@ export const messagesResult = z.object({
   ...page,
 });
 
-export const messagesFound = z.object({
-  messages: z.array(
-    z.object({
-      ...{ key: id, shownKey: id, id: id.describe('of its event'), seq, at: z.number() },
-      role: z.enum(['user', 'assistant']),
-      excerpt: z.string(),
-    }),
-  ),
-  since: seq.describe('older messages were not searched; 0: all were'),
-  complete: z.boolean().describe('whether all was searched that had been said by then'),
-});
-
 const gap = z
   .object({
     reason: z.enum(['missing', 'changed', 'unreadable']),

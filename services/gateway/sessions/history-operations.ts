@@ -3,7 +3,7 @@ import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
 import type { RecordedCommit } from '../../../shared/domain/session/envelope.ts';
 import { toShown } from '../../../shared/domain/session/fold/evolve.ts';
 import { pageOf } from '../context/history.ts';
-import { pageBack } from '../context/history-back.ts';
+import { pageBack } from '../history/history-back.ts';
 import { afterCommit, type Cursor, formatCursor, logPosition } from '../http/cursor.ts';
 import { afterParameter, beforeParameter, limitParameter, momentParameter, oneDirection } from '../http/input.ts';
 import { sendTagged } from '../operation/etag.ts';

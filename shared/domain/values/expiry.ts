@@ -25,6 +25,10 @@ export const resetCause = z.object({
   lastUpdateAt: timestamp.optional(),
 });
 export type ResetCause = z.infer<typeof resetCause>;
+/** Why a generation began, and when, for lists; `fromSeq`: as a fork of that commit. */
+export const lastReset = resetCause
+  .pick({ trigger: true, rule: true })
+  .extend({ at: z.number(), seq: z.int().min(1), fromSeq: z.int().min(1).optional() });
 
 /**
  * Why a session last updated at `lastUpdateAt` is stale at `at`, or `null` if it is fresh (A4/45–47). Of two boundaries the

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import * as answers from '../../../services/gateway/operation/results.ts';
+import { messagesFound } from '../../../services/gateway/operation/search-results.ts';
 import type { NatterClient } from '../../../shared/client/main.ts';
 
 /** Which operation of docs/integrate/openapi.json each method of the client makes, and the schema of its answer. `item`: of what a list hands out. */
@@ -26,7 +27,7 @@ export const table = {
     answer: answers.messagesResult,
     item: answers.messagesResult.shape.messages.element,
   },
-  'sessions.search': { operations: ['searchMessages'], answer: answers.messagesFound },
+  'sessions.search': { operations: ['searchMessages'], answer: messagesFound },
   'sessions.deactivate': { operations: ['deactivateSession'], answer: answers.takenResult },
   'sessions.export': { operations: ['readCommits'], answer: answers.commits, item: answers.commits.shape.commits.element },
   'sessions.exportStored': {

@@ -3,7 +3,7 @@ import type { MemoryEntry, MemoryMark } from '../../../domain/memory/memory-entr
 import { newestFirst } from '../../../domain/memory/order.ts';
 import { limits } from '../../../kit/limits.ts';
 import type { MemoryScopes } from '../../../ports/memory-store.ts';
-import type { FoundBy, Searchable, TextIndex } from '../../../ports/text-index.ts';
+import type { FoundBy, Searchable, TextIndex } from '../../../ports/search/text-index.ts';
 import { indexed, termsOf } from './memory-words.ts';
 
 /** Changes written in one transaction. */

@@ -1,5 +1,5 @@
-import type { MemoryMark } from '../domain/memory/memory-entry.ts';
-import type { MemoryScopes } from './memory-store.ts';
+import type { MemoryMark } from '../../domain/memory/memory-entry.ts';
+import type { MemoryScopes } from '../memory-store.ts';
 
 /** What can be found by its words. `id` and `source.seq` say how old it is; `scope` is the group it belongs to. */
 export interface Searchable extends MemoryMark {

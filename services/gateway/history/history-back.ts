@@ -3,8 +3,8 @@ import { ChainWatch } from '../../../shared/domain/session/chain-watch.ts';
 import type { RecordedCommit } from '../../../shared/domain/session/envelope.ts';
 import { orQuarantined } from '../../../shared/kit/or-quarantined.ts';
 import type { EventLog } from '../../../shared/ports/event-log.ts';
+import { type Page, type PageGap, type Picked, scannedCommits } from '../context/history.ts';
 import { type Cursor, formatCursor } from '../http/cursor.ts';
-import { type Page, type PageGap, type Picked, scannedCommits } from './history.ts';
 
 /** Reads the log backwards for an answer. A log can only be read forwards: so each slice is found first, by the revisions in it. */
 

@@ -3,8 +3,7 @@ import type { RecordedCommit } from '../../../shared/domain/session/envelope.ts'
 import type { SessionEvent } from '../../../shared/domain/session/events.ts';
 import type { Clock } from '../../../shared/kit/clock.ts';
 import { errorMessage, NatterError } from '../../../shared/kit/errors.ts';
-import type { FoundBy, Searchable, TextIndex } from '../../../shared/ports/text-index.ts';
-import type { EventFeed } from './event-feed.ts';
+import type { FoundBy, Searchable, TextIndex } from '../../../shared/ports/search/text-index.ts';
 
 /** A message that can be found (B19). `id` is that of its event, with `-` for `.`. */
 export interface FoundMessage extends Searchable {
@@ -15,6 +14,12 @@ export interface FoundMessage extends Searchable {
 
 /** Commits, from the newest on, whose messages can be searched, and characters of those messages. */
 const [searchedCommits, searchedCharacters] = [100_000, 32_000_000];
+/** The log as this gateway follows it. */
+interface Feed {
+  readonly position: number;
+  follow(options: { after: number; signal: AbortSignal }): AsyncIterable<RecordedCommit>;
+}
+
 /** How long a search waits until the messages are indexed, and how long a failed reading is left alone. */
 const patienceMs = 10_000;
 const lookMs = 20;
@@ -39,7 +44,7 @@ const saidIn = (event: SessionEvent): Pick<FoundMessage, 'role' | 'text'> | null
  * It has the messages of the newest `searchedCommits` commits, and of those the newest that fit.
  */
 export class MessageSearch {
-  readonly #feed: EventFeed;
+  readonly #feed: Feed;
   readonly #clock: Clock;
   readonly #open: () => Promise<TextIndex<FoundMessage>>;
   readonly #closing = new AbortController();
@@ -51,7 +56,7 @@ export class MessageSearch {
   #since = 0;
 
   /** `open` makes an empty index. */
-  constructor(feed: EventFeed, clock: Clock, open: () => Promise<TextIndex<FoundMessage>>) {
+  constructor(feed: Feed, clock: Clock, open: () => Promise<TextIndex<FoundMessage>>) {
     this.#feed = feed;
     this.#clock = clock;
     this.#open = open;

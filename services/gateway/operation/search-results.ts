@@ -1,0 +1,16 @@
+import { z } from 'zod';
+
+/** What a search answers. */
+
+const seq = z.int().min(0);
+export const messagesFound = z.object({
+  messages: z.array(
+    z.object({
+      ...{ key: z.string(), shownKey: z.string(), id: z.string().describe('of its event'), seq, at: z.number() },
+      role: z.enum(['user', 'assistant']),
+      excerpt: z.string(),
+    }),
+  ),
+  since: seq.describe('older messages were not searched; 0: all were'),
+  complete: z.boolean().describe('whether all was searched that had been said by then'),
+});
