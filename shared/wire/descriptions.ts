@@ -1,5 +1,5 @@
 /** What is in each stream and bucket, for people who look at the broker with its own tools; by the end of the name. */
-export const descriptions: Readonly<Record<string, string>> = {
+const descriptions: Readonly<Record<string, string>> = {
   inbound: 'Natter: messages of platforms, until they are routed',
   commands: 'Natter: commands to sessions, until they are done',
   checkpoints: 'Natter: requests for introspection',

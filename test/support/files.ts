@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import type { IncomingFile } from '../../services/gateway/attachments/incoming-file.ts';
 
 /** The smallest PNG: one transparent pixel. */
 export const png = Buffer.from(
@@ -12,8 +11,3 @@ export const wav = Buffer.from(`RIFF\0\0\0\0WAVEfmt ${'\0'.repeat(20)}`);
 
 export const digestOf = (content: Uint8Array): string => createHash('sha256').update(content).digest('hex');
 export const dataUrl = (type: string, content: Buffer): string => `data:${type};base64,${content.toString('base64')}`;
-
-export const incoming = (type: string, content: Buffer, name?: string): IncomingFile => ({
-  ...{ type, content, digest: digestOf(content) },
-  ...(name !== undefined && { name }),
-});

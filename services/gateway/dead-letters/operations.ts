@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { numberedListParameters, numberedListQuery, numberedParameters, seq, sequenceIn } from '../operation/numbered.ts';
 import { method, type Operation, operation } from '../operation/operation.ts';
-import * as results from '../operation/results.ts';
 import { route } from '../operation/route.ts';
 import * as samples from '../operation/samples.ts';
 import { discardDeadLetter, listDeadLetters, readDeadLetter, resendDeadLetter } from './dead-letters.ts';
+import * as results from './results.ts';
 
 /** Dead letters, for operators. Not for MCP: a model must not decide what is done with what people wrote to others. */
 

@@ -16,7 +16,7 @@ interface Holder {
 }
 
 /** Who holds each partition. Two may report the same one while it is handed over: the later one has it. */
-export const holdersOf = (reports: readonly HealthReport[]): ReadonlyMap<number, Holder> => {
+const holdersOf = (reports: readonly HealthReport[]): ReadonlyMap<number, Holder> => {
   const holders = new Map<number, Holder>();
   for (const { process, services } of reports)
     for (const { since, partitions } of services.flatMap(({ held = [] }) => held))

@@ -37,7 +37,7 @@ interface OpenRun {
 }
 
 /** Collects entries commit by commit. A fork goes on from what there was at its place. */
-export class RunHistory {
+class RunHistory {
   #entries: readonly HistoryEntry[] = [];
   /** What there was from these sequences on. */
   readonly #timeline: { readonly fromSeq: number; entries: readonly HistoryEntry[] }[] = [];

@@ -76,7 +76,10 @@ export const parseKey = (key: string, mainKey = 'main'): ParsedKey => {
   const known = kept?.get(key);
   if (known !== undefined) return known;
   if (kept === undefined && parsedKeys.size >= keptMainKeys) parsedKeys.clear();
-  if (kept === undefined || kept.size >= keptKeys) parsedKeys.set(mainKey, (kept = new Map()));
+  if (kept === undefined || kept.size >= keptKeys) {
+    kept = new Map();
+    parsedKeys.set(mainKey, kept);
+  }
   const parsed = partsOf(key, mainKey);
   kept.set(detachedString(key), parsed);
   return parsed;

@@ -91,7 +91,7 @@ export const failureOfRun = ({ error: { code, message } }: Extract<Run, { status
  * Answers any error of these routes. The official clients retry by themselves; a header stops them where a retry would be a second message or
  * the same failure again. With an `Idempotency-Key`, a call with an open outcome may be retried.
  */
-export const openAiErrors =
+const openAiErrors =
   (log: Logger) =>
   (thrown: unknown, request: FastifyRequest, reply: FastifyReply): void => {
     const { status, error, retryAfterMs, isOurs } = toldOf(thrown, request.id);
