@@ -130,7 +130,7 @@ export const portsOf = (
     answers: { ...outside.answers, tell: (to, answer) => process.state !== 'dead' && spy.tell(to, answer) },
     attachments: outside.attachments,
     snapshots: watchedSnapshots(createSnapshots(cache(system.buckets.snapshots)), spy),
-    index: writesIndex ? createSessionIndex(cache(system.buckets.index), own) : readOnly(index, own),
+    index: writesIndex ? createSessionIndex(cache(system.buckets.index), own) : readOnly(cache(system.buckets.index), own),
     memory: createMemoryStore(cache(system.buckets.memory), own),
     cursors: createCursors(cache(system.buckets.index)),
     leases: createLeases(gatedBucket(process, system.buckets.hosts), own),
@@ -150,7 +150,8 @@ export const portsOf = (
 
 const readOnly = (bucket: KeyValue, clock: Clock): SessionIndex => {
   const refuse = () => Promise.reject(new Error('this process only reads the index'));
-  return { get: refuse, put: refuse, position: refuse, watch: () => openIndexView(bucket, clock) };
+  const { get } = createSessionIndex(bucket, clock);
+  return { get, put: refuse, position: refuse, watch: () => openIndexView(bucket, clock) };
 };
 
 /** The product's own guard of the log, which looks once a second and after each lost connection (I13). */
