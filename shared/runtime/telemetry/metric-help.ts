@@ -67,6 +67,7 @@ const help: Readonly<Record<string, string>> = {
   mirror_position: 'Sequence of the log up to which the mirror is written.',
   mirror_lag: 'Sequences of the log that the mirror has not written yet.',
   mirror_maps_behind: 'Session maps that are not written yet.',
+  attachments_swept_total: 'Attachments that no message referred to, removed a day later.',
   introspection_dispatching: '1 where this process dispatches checkpoint requests from the log.',
   introspection_dispatch_position: 'Sequence of the log up to which requests are dispatched.',
   introspection_dispatch_lag_seconds: 'Age of the last commit when the dispatcher read it.',

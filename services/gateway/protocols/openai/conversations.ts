@@ -25,9 +25,9 @@ import { inputItem, type Turn } from './turns.ts';
 /** OpenAI's conversations: sessions by their keys. What was said in one can be added to and read, and goes only with all of it. */
 
 const items = z.array(inputItem, 'use a list of items').max(20, 'use at most 20 items');
-export const createBody = z.object({ items: items.nullish(), metadata: metadata.nullish() });
-export const updateBody = z.object({ metadata: metadata.nullable() });
-export const itemsBody = z.object({ items: items.min(1, 'is empty; send at least one item') });
+export const createBody = z.strictObject({ items: items.nullish(), metadata: metadata.nullish() });
+export const updateBody = z.strictObject({ metadata: metadata.nullable() });
+export const itemsBody = z.strictObject({ items: items.min(1, 'is empty; send at least one item') });
 
 export interface Named {
   readonly id: string;

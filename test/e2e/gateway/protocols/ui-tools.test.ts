@@ -178,6 +178,6 @@ describe('A5/62: an approval', () => {
     expect(await told('eve', body(approvalId))).toEqual([404, 'not_found']);
     expect(await told('owner', body('nothing'))).toEqual([404, 'approval_unknown']);
     expect(await told('owner', body(approvalId, 'agent:main:main'))).toEqual([404, 'approval_unknown']);
-    expect((await tools.as.owner('GET', pathOf(key))).body.approval).toMatchObject({ approvalId });
+    expect((await tools.as.owner('GET', pathOf(key))).body.questions).toMatchObject([{ approvalId }]);
   });
 });
