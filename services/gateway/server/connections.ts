@@ -7,7 +7,7 @@ import { type ProblemCode, problemOf } from '../http/problem.ts';
 
 /** Connections as such: how many are open, how many requests each pipelines, and what to do with bytes that are not HTTP. */
 
-/** How long the sender of a malformed request has to read the answer and hang up. */
+/** How long the sender of a malformed request, or of a body that was refused before all of it came, has to read the answer and hang up. */
 const hangUpMs = 2_000;
 /** Minimum time between two warnings about dropped connections, ms. */
 const dropWarningMs = 10_000;
@@ -45,10 +45,15 @@ export class Pipelines {
    * Whether the connection of a request may go on. One network packet can hold a thousand small requests, which would all be served before
    * any other client; no honest client pipelines that many.
    */
-  admits({ raw: { socket } }: FastifyRequest, { raw: answer }: FastifyReply): boolean {
+  admits({ raw }: FastifyRequest, { raw: answer }: FastifyReply): boolean {
+    const { socket } = raw;
     const unanswered = this.#unanswered.get(socket) ?? new Set();
     this.#unanswered.set(socket, unanswered.add(answer));
-    answer.once('close', () => unanswered.delete(answer));
+    answer.once('close', () => {
+      unanswered.delete(answer);
+      // The rest of its body is read and thrown away.
+      if (!raw.complete) setTimeout(() => raw.complete || socket.destroy(), hangUpMs).unref();
+    });
     if (unanswered.size > limits.pipelinedRequests) socket.destroy();
     return !socket.destroyed;
   }

@@ -49,7 +49,10 @@ export const startGateways = async () => {
     const child = fork(program, [], { env, stdio: 'inherit' });
     children.add(child);
     const gone = once(child, 'exit');
-    const [url] = (await Promise.race([once(child, 'message'), gone.then(() => ['the gateway has ended'])])) as [string];
+    const ended = gone.then(([code, signal]) => {
+      throw new Error(`the gateway ended before it was ready (${signal ?? `exit code ${code}`}); its output says why`);
+    });
+    const [url] = (await Promise.race([once(child, 'message'), ended])) as [string];
     await ready(callerOf(url));
     return {
       url,

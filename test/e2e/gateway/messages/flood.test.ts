@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { limits } from '../../../../shared/kit/limits.ts';
 import { type GatewayProcess, type GatewayRigs, startGateways } from '../gateway-process.ts';
 import { afterwards, callerOf, pathOf, token } from '../setup.ts';
 import { dripping, type RawClient, rawClient, settled } from './raw-client.ts';
@@ -11,7 +12,9 @@ const sockets = Number(process.env.NATTER_FLOOD_SOCKETS ?? 2_000);
 const servedWithinMs = 8_000;
 const key = 'agent:main:main';
 const head = `host: localhost\r\nauthorization: Bearer ${token}\r\n`;
-const post = `POST ${pathOf(key, '/messages')} HTTP/1.1\r\n${head}content-type: application/json\r\n`;
+const postTo = (path: string): string => `POST ${pathOf(key, path)} HTTP/1.1\r\n${head}content-type: application/json\r\n`;
+/** This takes files, and so larger bodies than others. */
+const post = postTo('/messages');
 
 let gateways: GatewayRigs;
 let gateway: GatewayProcess;
@@ -95,9 +98,11 @@ test('bodies without end, thousands of requests at once, and garbage among them:
   await say(gateway);
   const before = gateway.memory();
   const part = `${(64 * 1_024).toString(16)}\r\n${'x'.repeat(64 * 1_024)}\r\n`;
-  const claimed = Array.from({ length: 50 }, () => rawClient(gateway.url, `${post}content-length: 9999999999\r\n\r\n`));
-  const endless = Array.from({ length: 50 }, () =>
-    rawClient(gateway.url, `${post}transfer-encoding: chunked\r\n\r\n${part.repeat(5)}`),
+  const claimed = Array.from({ length: 50 }, (_, at) =>
+    rawClient(gateway.url, `${at % 2 ? post : postTo('/reset')}content-length: 9999999999\r\n\r\n`),
+  );
+  const endless = Array.from({ length: 50 }, (_, at) =>
+    rawClient(gateway.url, `${at % 2 ? post : postTo('/reset')}transfer-encoding: chunked\r\n\r\n${part.repeat(5)}`),
   );
   const large = [...claimed, ...endless].map((client) => dripping(client, part, 50));
   const garbled = rawClient(gateway.url, `${`GET /livez HTTP/1.1\r\nhost: localhost\r\n\r\n`.repeat(3)}\x00\xff garbage\r\n\r\n`);
@@ -105,7 +110,9 @@ test('bodies without end, thousands of requests at once, and garbage among them:
   const piped = Array.from({ length: 20 }, () => rawClient(gateway.url, many(5_000)));
   const patient = rawClient(gateway.url, many(30));
   await open([...large, garbled, patient, ...piped]);
-  await Promise.all([...large, ...piped, garbled].map(({ closed }) => closed));
+  await Promise.all([...piped, garbled].map(({ closed }) => closed));
+  // Not only when the time for a request is over.
+  expect(most(await Promise.all(large.map(({ closed }) => closed)))).toBeLessThan(servedWithinMs);
   // Who goes on talking may be cut off before they have heard why.
   expect(new Set(large.map(({ heard }) => heard().split(' ')[1]).filter(Boolean))).toEqual(new Set(['413']));
   expect(
@@ -118,4 +125,24 @@ test('bodies without end, thousands of requests at once, and garbage among them:
   // Those who send without end would have sent several times as much; the rest is a heap that has not grown before.
   expect(gateway.memory() - before).toBeLessThan(200);
   await vi.waitFor(() => expect(patient.heard().match(/HTTP\/1.1 200/g)).toHaveLength(30));
+});
+
+test('large bodies that come slowly count before they are there: more than a caller may have on their way are refused, and others are served', async () => {
+  const megabytes = 21;
+  const fit = Math.floor(limits.uploadBytesEach / (megabytes * 1_024 ** 2));
+  const declared = Array.from({ length: fit + 8 }, () =>
+    dripping(rawClient(gateway.url, `${post}content-length: ${megabytes * 1_024 ** 2}\r\n\r\n{`), ' ', 500),
+  );
+  await open(declared);
+  const refused = (): RawClient[] => declared.filter(({ heard }) => heard() !== '');
+  await vi.waitFor(() => expect(refused()).toHaveLength(8), { timeout: servedWithinMs });
+  for (const { heard } of refused()) expect(heard()).toMatch(/^HTTP\/1\.1 429 .*"code":"overloaded"/s);
+  const sayMuch = () => callerOf(gateway.url)('POST', pathOf(key, '/messages'), { body: { none: 'x'.repeat(5 * 1_024 ** 2) } });
+  expect(await sayMuch()).toMatchObject({ status: 429 });
+  expect(await say(gateway)).toBeLessThan(servedWithinMs);
+  expect(most(await Promise.all(refused().map(({ closed }) => closed)))).toBeLessThan(servedWithinMs);
+  expect(refused()).toHaveLength(8);
+
+  for (const { socket } of declared) socket.destroy();
+  await vi.waitFor(async () => expect(await sayMuch()).toMatchObject({ status: 400 }));
 });
