@@ -61,7 +61,9 @@ test('I1, I2: no message that was acknowledged is lost, none is there twice, and
     follow(client, filter),
   );
   let done = false;
-  afterwards(async () => void (done = true));
+  afterwards(async () => {
+    done = true;
+  });
   const posting = Promise.all(
     sessions.flatMap((key, at) =>
       ['a', 'b', 'c'].map((who) => post(client, key, `${at}${who}`, () => done).then((texts) => ({ key, texts }))),
