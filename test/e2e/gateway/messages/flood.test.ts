@@ -137,12 +137,12 @@ test('large bodies that come slowly count before they are there: more than a cal
   const refused = (): RawClient[] => declared.filter(({ heard }) => heard() !== '');
   await vi.waitFor(() => expect(refused()).toHaveLength(8), { timeout: servedWithinMs });
   for (const { heard } of refused()) expect(heard()).toMatch(/^HTTP\/1\.1 429 .*"code":"overloaded"/s);
-  const sayMuch = () => callerOf(gateway.url)('POST', pathOf(key, '/messages'), { body: { none: 'x'.repeat(5 * 1_024 ** 2) } });
-  expect(await sayMuch()).toMatchObject({ status: 429 });
   expect(await say(gateway)).toBeLessThan(servedWithinMs);
   expect(most(await Promise.all(refused().map(({ closed }) => closed)))).toBeLessThan(servedWithinMs);
   expect(refused()).toHaveLength(8);
 
   for (const { socket } of declared) socket.destroy();
+  // There is room for one more again: it is read, and so found wrong.
+  const sayMuch = () => callerOf(gateway.url)('POST', pathOf(key, '/messages'), { body: { none: 'x'.repeat(5 * 1_024 ** 2) } });
   await vi.waitFor(async () => expect(await sayMuch()).toMatchObject({ status: 400 }));
 });
