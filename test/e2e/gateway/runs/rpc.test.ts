@@ -41,6 +41,7 @@ describe('POST /v1/rpc', () => {
       ...deadLetters,
       ...deliveries,
       ...pairing,
+      'messages.search',
       'approvals.list',
       'approvals.resolve',
       'status',
