@@ -37,8 +37,6 @@ export interface ChaosSystem {
   untilCaughtUp(): Promise<void>;
   /** Call after a server was started again: what `natter up` then does for its own. */
   provisionAgain(): Promise<void>;
-  /** Commands in their stream, without the anchors of a replicated one (ADR 25). */
-  commandsInQueue(): Promise<number>;
   close(): Promise<void>;
 }
 
@@ -100,10 +98,6 @@ export const startSystem = async ({ setup, hosts, maxAckPending }: SystemOptions
     untilCaughtUp: () => untilCaughtUp(manager, topology),
     provisionAgain: async () => {
       if (setup === 'up') await provision(connection, topology);
-    },
-    commandsInQueue: async () => {
-      const { state } = await manager.streams.info(streams.commands, { subjects_filter: `${config.prefix}.command.>` });
-      return Object.values(state.subjects ?? {}).reduce((sum, messages) => sum + messages, 0);
     },
     close,
   };

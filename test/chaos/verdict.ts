@@ -14,13 +14,13 @@ export interface Aftermath {
   readonly followed: readonly RecordedCommit[];
   readonly snapshots: History['snapshots'];
   readonly index: History['index'];
-  /** Commands that are still in their stream. */
+  /** Commands that are not done; those that are stay in their stream until a host removes them (ADR 9). */
   readonly leftOver: number;
   readonly deadLetters: number;
 }
 
 export const readAftermath = async (
-  { ports, commandsInQueue }: ChaosSystem,
+  { ports }: ChaosSystem,
   keys: readonly SessionKey[],
   seen: Pick<Aftermath, 'commands' | 'followed'>,
 ): Promise<Aftermath> => {
@@ -35,7 +35,7 @@ export const readAftermath = async (
       return state === null ? [] : [{ host: 'the bucket', key, state }];
     }),
     index: rows.filter((row) => row !== null),
-    leftOver: await commandsInQueue(),
+    leftOver: await ports.commands.lag(),
     deadLetters: (await ports.deadLetters.list(100)).length,
   };
 };

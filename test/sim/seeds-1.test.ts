@@ -3,7 +3,7 @@ import { expectClean } from './range.ts';
 
 // Half of the seeds: the two halves run side by side.
 test(
-  '100 lives of a system with three hosts and a broker in trouble break no invariant (I1 to I7, I10, I11)',
+  '70 lives of a system with three hosts and a broker in trouble break no invariant (I1 to I7, I10, I11)',
   { timeout: 600_000 },
-  () => expectClean(1, 100),
+  () => expectClean(1, 70),
 );

@@ -118,7 +118,11 @@ const ensureConsumers = async (work: Work, topology: Topology, { name: stream }:
     const existing = found.get(spec.name);
     if (existing !== undefined)
       return settle(work, resource, wanted, existing.config, (config) => consumers.update(stream, spec.name, config));
-    await persistently(`create the consumer ${resource}`, () => consumers.add(stream, wanted));
+    await persistently(`create the consumer ${resource}`, async () => {
+      // A server of a cluster may hear of a new stream a moment after it was made.
+      if ((await orMissing(consumers.add(stream, wanted))) === null)
+        throw new NatterError('unavailable', `the stream ${stream} is not known to every server yet`);
+    });
     work.created.push(resource);
   });
   const expected = new Set(specs.map(({ name }) => name));
