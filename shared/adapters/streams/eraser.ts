@@ -83,7 +83,7 @@ export const createEraser = ({ events, snapshots, attachments, memory, clock, su
       if (remembers) await memoryReaches(memory, clock, uptoSeq);
       await markGone(memory, added);
       const memories = await eraseMemories(memory, key, uptoSeq, store.memory);
-      const files = await eraseAttachments({ events, attachments }, erasure, attached);
+      const files = await eraseAttachments({ events, attachments, clock }, erasure, attached);
       return { commits: await store.commits(key, uptoSeq), timers, commands, custody, deadLetters, memories, attachments: files };
     },
   };
