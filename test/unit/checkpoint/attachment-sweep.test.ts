@@ -5,7 +5,7 @@ import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
 import { systemClock } from '../../../shared/kit/clock.ts';
 import { createLog } from '../../../shared/kit/log.ts';
 import type { Ports } from '../../../shared/ports/index.ts';
-import { commitTo, userMessage } from '../../support/domain/commits.ts';
+import { commitTo, messageWithFiles } from '../../support/domain/commits.ts';
 
 const key = 'agent:main:cli:a' as SessionKey;
 const dayMs = 86_400_000;
@@ -19,11 +19,8 @@ const start = async (change: (ports: Ports) => Partial<Ports> = () => ({})) => {
     await ports.attachments.put(key, Buffer.from('said')),
     await ports.attachments.put(key, Buffer.from('lost')),
   ];
-  const message = userMessage('look');
-  if (message.type !== 'user_message') throw new Error('no message');
-  const attachments = [{ type: 'text/plain', bytes: 4, digest: said }];
-  const events = [{ ...message, message: { ...message.message, attachments } }];
-  expect((await ports.events.append(commitTo(key, { rev: 1, events }), 0)).kind).toBe('stored');
+  const events = [messageWithFiles(said)];
+  expect((await ports.events.append(commitTo(key, { events }), 0)).kind).toBe('stored');
   const sweep = new AttachmentSweep({ ...ports, ...change(ports) }, createLog({ level: 'silent', name: 'test' }));
   const left = async () => (await ports.attachments.of(key)).map(({ digest }) => digest);
   const run = async (days: number) => {
