@@ -11,7 +11,7 @@ type ErasurePorts = Pick<Ports, 'events' | 'clock' | 'audit' | 'attachments'>;
 
 /**
  * Erases again what was erased after the backup. Only for a system that is not running: it writes to the log itself. Resolves with the number
- * of sessions; those that the log does not have count as erased. Throws `NatterError('unavailable')`; then call it again.
+ * of sessions; those that the log does not have are gone already. Throws `NatterError('unavailable')`; then call it again.
  */
 export const repeatErasures = async (
   ports: ErasurePorts,

@@ -95,15 +95,6 @@ describe('an object', () => {
     expect(digestOf((await attachments.get(key, digest)) ?? Buffer.alloc(0))).toBe(digest);
   });
 
-  test('that is there is on the disk: a broker that is killed then has it', async () => {
-    const { server, attachments } = broker();
-    const [key, content] = [freshKey(), randomBytes(300_000)];
-    const digest = await attachments.put(key, content);
-    await server.kill9();
-    await server.restart();
-    await vi.waitFor(async () => expect(digestOf((await attachments.get(key, digest)) ?? Buffer.alloc(0))).toBe(digest));
-  });
-
   test('of which a chunk is not what was stored is damaged, and never handed out', async () => {
     const { connection, manager, attachments } = broker();
     const [key, content] = [freshKey(), randomBytes(300_000)];

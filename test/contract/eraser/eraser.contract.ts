@@ -11,7 +11,14 @@ import type { Ports } from '../../../shared/ports/index.ts';
 import type { Delivery } from '../../../shared/ports/work-queue.ts';
 import { encode } from '../../../shared/wire/codec.ts';
 import { subjectsUnder } from '../../../shared/wire/subjects.ts';
-import { assistantMessage, commitTo, freshKey, messageWithFiles, turnStarted, userMessage } from '../../support/domain/commits.ts';
+import {
+  assistantMessage,
+  commitTo,
+  freshKey,
+  messageWithFiles,
+  turnStarted,
+  userMessage,
+} from '../../support/domain/commits.ts';
 import { changed, memoryOf } from '../../support/memories.ts';
 
 export interface EraserBroker {

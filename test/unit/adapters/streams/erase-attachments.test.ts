@@ -8,7 +8,16 @@ import { commitTo, keyOf, messageWithFiles, recorded } from '../../../support/do
 
 const key = keyOf('agent:main:main');
 const erased: SessionEvent = {
-  ...{ type: 'session_deleted', v: 1, mode: 'erased', sessionId: 's1', generation: 1, epoch: 1, turnIds: [], reason: 'asked for' },
+  ...{
+    type: 'session_deleted',
+    v: 1,
+    mode: 'erased',
+    sessionId: 's1',
+    generation: 1,
+    epoch: 1,
+    turnIds: [],
+    reason: 'asked for',
+  },
 };
 
 /** A session that was erased and has said one of its two files again; its replica lacks that for the first `staleReads` reads. */
