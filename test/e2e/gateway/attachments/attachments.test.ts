@@ -1,6 +1,8 @@
 import { pino } from 'pino';
 import { describe, expect, test } from 'vitest';
+import { WebSocket } from 'ws';
 import { AttachmentSweep } from '../../../../services/checkpoint/retention/attachment-sweep.ts';
+import { createClient } from '../../../../shared/client/main.ts';
 import type { SessionKey } from '../../../../shared/domain/keys/session-key.ts';
 import { systemClock } from '../../../../shared/kit/clock.ts';
 import { NatterError } from '../../../../shared/kit/errors.ts';
@@ -10,6 +12,7 @@ import { dataUrl, digestOf, png } from '../../../support/files.ts';
 import { startWhole, type Whole } from '../../system/whole.ts';
 import { secretOf } from '../access/access-rig.ts';
 import { agentAt, endOf } from '../protocols/agui-rig.ts';
+import { overHttp, use } from '../protocols/mcp-rig.ts';
 import { pathOf } from '../setup.ts';
 
 /** ADR 27: attachments in the interfaces of our own, the AI SDK and AG-UI, and on their way out. */
@@ -87,6 +90,31 @@ describe('a message with files', () => {
     const bytes = async (response: Response) => ({ ...((await response.json()) as object), requestId: '' });
     expect([foreign.status, await bytes(foreign)]).toEqual([404, await bytes(never)]);
     expect((await fetchFile(url, other, 'x')).status).toBe(400);
+  });
+});
+
+describe('a message by method', () => {
+  const large = Buffer.concat([png, Buffer.alloc(300_000)]);
+  type Send = (url: string, params: object) => Promise<unknown>;
+  const bySocket: Send = async (url, params) => {
+    const connection = await createClient({ url, token: secretOf('owner'), WebSocket }).connect();
+    return connection.call('chat.send', params).finally(() => connection.close());
+  };
+  const byRpc: Send = (_, params) => system().whole.as.owner('POST', '/v1/rpc', { body: { method: 'agent', params } });
+  const byMcp: Send = async (url, params) => use(await overHttp(url, secretOf('owner')), 'sessions_send', params);
+
+  test.each([
+    ['a WebSocket', 'socket', bySocket, png],
+    ['RPC', 'rpc', byRpc, large],
+    ['MCP', 'mcp', byMcp, large],
+  ])('through %s has files, which the client library hands out again', async (_, name, send, content) => {
+    const { whole, url } = system();
+    const sessionKey = `agent:main:cli:by-${name}`;
+    await send(url, { sessionKey, message: 'look', attachments: [{ data: content.toString('base64') }] });
+    await whole.until(async () => expect(await attachmentsIn(whole, sessionKey)).toHaveLength(1));
+    const { sessions } = createClient({ url, token: secretOf('owner') });
+    expect(Buffer.from(await sessions.attachment(sessionKey, digestOf(content))).equals(content)).toBe(true);
+    await expect(sessions.attachment(sessionKey, 'a'.repeat(64))).rejects.toMatchObject({ status: 404, code: 'not_found' });
   });
 });
 
