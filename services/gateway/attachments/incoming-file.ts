@@ -14,8 +14,8 @@ export interface IncomingFile {
 /** A file, or what is wrong with it. */
 export type ReadFile = IncomingFile | { readonly problem: string };
 
-/** What nobody fetches on behalf of others. */
-export const anAddress: ReadFile = { problem: 'addresses are not fetched; send the file itself, as a data URL' };
+/** The answer to an address instead of a file. */
+export const notFetched: ReadFile = { problem: 'addresses are not fetched; send the file itself, as a data URL' };
 
 const nameCharacters = 256;
 
@@ -24,7 +24,7 @@ export const readFileData = (
   data: string,
   { type, name }: { readonly type?: string | undefined; readonly name?: string | undefined } = {},
 ): ReadFile => {
-  if (/^https?:/i.test(data)) return anAddress;
+  if (/^https?:/i.test(data)) return notFetched;
   if (!data.startsWith('data:')) return fileOf(data, type, name);
   const [head = ''] = /^data:[^,]{0,512},/.exec(data) ?? [];
   if (!/;base64,$/i.test(head)) return { problem: 'use a data URL with ";base64,"' };

@@ -195,7 +195,7 @@ const storedIn = ({ data, seq, time }: StoredMessage): StoredAttachment | null =
   const record = decodeObjectRecord(data);
   const named = record && parsedObjectName(record.name);
   if (record === null || !named) return null;
-  // A removal that was cut off is as new as its beginning, so that whoever lists what is new comes across it.
+  // A removal that was cut off is as new as its beginning, so that the sweep finds it.
   const at = record.deleted ? time : Date.parse(record.mtime);
   return { key: named.key as SessionKey, digest: named.digest, place: seq, at };
 };

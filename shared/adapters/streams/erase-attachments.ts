@@ -6,7 +6,7 @@ import { readableCommits } from './readable-commits.ts';
 
 /**
  * Removes what came with the messages before an erasure, and what was stored for messages that the session never got. What was said again since
- * then, or is stored for a message on its way, stays. Resolves with how many contents it removed.
+ * then stays, and what was stored for the first time since then: its message may be on its way. Resolves with how many contents it removed.
  */
 export const eraseAttachments = async (
   ports: Pick<Ports, 'events' | 'attachments' | 'clock'>,

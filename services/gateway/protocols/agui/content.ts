@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { anAddress, type IncomingFile, type ReadFile, readFileData } from '../../attachments/incoming-file.ts';
+import { type IncomingFile, notFetched, type ReadFile, readFileData } from '../../attachments/incoming-file.ts';
 
 /** Parts with files, in AG-UI's two forms. */
 const binaryPart = z.object({
@@ -24,7 +24,7 @@ const fileIn = (part: object): ReadFile | null => {
 
 /** What has no data is at an address, or was uploaded before. */
 const read = (data: string | undefined, { mimeType: type, filename: name }: Partial<z.infer<typeof binaryPart>>): ReadFile =>
-  data === undefined ? anAddress : readFileData(data, { type, name });
+  data === undefined ? notFetched : readFileData(data, { type, name });
 
 /**
  * A text, or the texts and files of a list of parts. A run must not fail for an image (AG-UI 1.0, run input): the text says of a file that cannot

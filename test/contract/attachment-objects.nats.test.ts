@@ -2,19 +2,19 @@ import { randomBytes } from 'node:crypto';
 import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { connect as natsTwo } from 'nats';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { openAttachments } from '../../../shared/adapters/nats/attachments.ts';
-import { openConnection } from '../../../shared/adapters/nats/client/connection.ts';
-import { provision } from '../../../shared/adapters/nats/provision.ts';
-import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
-import { type Clock, systemClock } from '../../../shared/kit/clock.ts';
-import type { Attachments } from '../../../shared/ports/objects/attachments.ts';
-import { decodeObjectRecord, objectName } from '../../../shared/wire/object-record.ts';
-import { chunkSubject, objectSubject, subjectsUnder } from '../../../shared/wire/subjects.ts';
-import { objectStoreNames, topologyOf } from '../../../shared/wire/topology.ts';
-import { afterwards, onceForFile } from '../../support/afterwards.ts';
-import { freshKey } from '../../support/domain/commits.ts';
-import { digestOf } from '../../support/files.ts';
-import { startServer } from '../../support/nats.ts';
+import { openAttachments } from '../../shared/adapters/nats/attachments.ts';
+import { openConnection } from '../../shared/adapters/nats/client/connection.ts';
+import { provision } from '../../shared/adapters/nats/provision.ts';
+import type { SessionKey } from '../../shared/domain/keys/session-key.ts';
+import { type Clock, systemClock } from '../../shared/kit/clock.ts';
+import type { Attachments } from '../../shared/ports/objects/attachments.ts';
+import { decodeObjectRecord, objectName } from '../../shared/wire/object-record.ts';
+import { chunkSubject, objectSubject, subjectsUnder } from '../../shared/wire/subjects.ts';
+import { objectStoreNames, topologyOf } from '../../shared/wire/topology.ts';
+import { afterwards, onceForFile } from '../support/afterwards.ts';
+import { freshKey } from '../support/domain/commits.ts';
+import { digestOf } from '../support/files.ts';
+import { startServer } from '../support/nats.ts';
 
 /** ADR 27: what is in the stream of attachments itself. */
 
@@ -115,13 +115,24 @@ describe('C9: a removal', () => {
     const digest = await attachments.put(key, content);
     await removeUntil(fails, key, attachments);
     expect(await attachments.get(key, digest)).toBeNull();
-    // Who erases asks for those of the session; who sweeps, for all that is new.
+    // An erasure lists those of the session, the sweep all that are new.
     const { stored } = await attachments.after(0);
     for (const each of stored) if (each.digest === digest) expect(await attachments.remove(each)).toBe(true);
     expect(await messagesOf(key, digest)).toEqual(nothing);
   });
 
-  test('that is cut off late, of what was stored long ago, is new to whoever sweeps', async () => {
+  test('that is cut off keeps nobody from storing it again', async () => {
+    const { attachments } = broker();
+    const [key, content] = [freshKey(), randomBytes(300_000)];
+    const digest = await attachments.put(key, content);
+    await removeUntil(2, key, attachments);
+    await attachments.put(key, content);
+    expect(digestOf((await attachments.get(key, digest)) ?? Buffer.alloc(0))).toBe(digest);
+    for (const stored of await attachments.of(key)) expect(await attachments.remove(stored)).toBe(true);
+    expect(await messagesOf(key, digest)).toEqual(nothing);
+  });
+
+  test('that is cut off late, of what was stored long ago, is new to the sweep', async () => {
     const { open } = broker();
     const [key, content] = [freshKey(), randomBytes(10)];
     const longAgo = await open({ ...systemClock, now: () => systemClock.now() - 30 * 86_400_000 });
