@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { pageBack } from '../../../services/gateway/history/history-back.ts';
+import { pageBack } from '../../../services/gateway/history/page-back.ts';
 import type { Cursor } from '../../../services/gateway/http/cursor.ts';
 import { parseCursor } from '../../../services/gateway/http/cursor.ts';
 import { seededRandom } from '../../../shared/adapters/in-memory/faults.ts';
