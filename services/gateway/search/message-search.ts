@@ -7,7 +7,7 @@ import { errorMessage, NatterError } from '../../../shared/kit/errors.ts';
 import type { FoundBy, Searchable, TextIndex } from '../../../shared/ports/search/text-index.ts';
 import { LogFollower } from '../../../shared/runtime/log-follower.ts';
 
-/** A message that can be found (B19). `id` is that of its event, with `-` for `.`. */
+/** A message that can be found (B19). `id` is that of its event, with `-` for `.`, by which the index orders entries. */
 export interface FoundMessage extends Searchable {
   readonly scope: SessionKey;
   readonly at: number;
@@ -26,8 +26,6 @@ interface Feed {
 const patienceMs = 10_000;
 const lookMs = 20;
 const retries: Backoff = { firstMs: 1_000, mostMs: 1_000 };
-
-const entryId = (seq: number | string, index: number | string): string => `${seq}-${index}`;
 
 /** What is said in an event. */
 const saidIn = (event: SessionEvent): Pick<FoundMessage, 'role' | 'text'> | null => {
@@ -74,11 +72,11 @@ export class MessageSearch {
     this.#running ??= this.#run();
     const until = this.#clock.monotonic() + patienceMs;
     const { signal } = this.#closing;
-    while (this.#follower.position < target && this.#clock.monotonic() < until && !signal.aborted)
-      await this.#clock.sleep(lookMs, signal);
+    const isLate = (): boolean => this.#index === null || this.#follower.position < target;
+    while (isLate() && this.#clock.monotonic() < until && !signal.aborted) await this.#clock.sleep(lookMs, signal);
     if (this.#index === null) throw new NatterError('unavailable', `message search: ${this.#problem}`, { retryAfterMs: 1_000 });
     const found = this.#index.search({ ...wanted, every: true });
-    return { found, since: this.#since, complete: this.#follower.position >= target };
+    return { found, since: this.#since, complete: !isLate() };
   }
 
   async close(): Promise<void> {
@@ -106,7 +104,7 @@ export class MessageSearch {
   #take({ key, seq, at, events }: RecordedCommit): void {
     for (const [index, event] of events.entries()) {
       const said = saidIn(event);
-      if (said !== null) this.#add({ id: entryId(seq, index), scope: key, source: { seq }, at, ...said });
+      if (said !== null) this.#add({ id: idOf(`${seq}.${index}`), scope: key, source: { seq }, at, ...said });
       else if (event.type === 'session_deleted') this.#index?.clear(key);
       else if (event.type === 'message_edited') this.#revise(event.of, event.text);
       else if (event.type === 'message_withdrawn') this.#index?.delete(idOf(event.of));
