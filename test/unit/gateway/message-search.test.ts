@@ -26,7 +26,10 @@ const quickClock = () => {
 };
 
 /** A log that ends with these commits, at a position of the test's choice. */
-const startSearch = (open: () => Promise<SearchIndex<FoundMessage>> = async () => new SearchIndex<FoundMessage>(), before = 0) => {
+const startSearch = (
+  open: () => Promise<SearchIndex<FoundMessage>> = async () => new SearchIndex<FoundMessage>(),
+  before = 0,
+) => {
   const clock = quickClock();
   const commits: RecordedCommit[] = [];
   const feed = {
@@ -93,7 +96,7 @@ test('an index that cannot be opened is opened again, and until then the search 
 });
 
 test('I8: what is found is shown as the log allows it now, whatever the index of sessions still says', async () => {
-  const [gone, begunAnew] = ['agent:main:api:gone', 'agent:main:api:anew'] as readonly SessionKey[];
+  const [gone, begunAnew] = ['agent:main:api:gone', 'agent:main:api:anew'] as readonly string[] as readonly SessionKey[];
   const found = [gone, begunAnew, begunAnew].map((scope, at) => ({
     ...{ id: `${at + 1}-0`, scope, source: { seq: at + 1 }, at, role: 'user', text: `word ${at + 1}` },
   }));
@@ -104,12 +107,20 @@ test('I8: what is found is shown as the log allows it now, whatever the index of
       return { after: 2 };
     },
   };
+  const searched: unknown[] = [];
   const context = {
     ...{ access, config: configSchema.parse({}) },
     sessions: { list: () => ({ rows: [{ key: gone }, { key: begunAnew }] }) },
-    search: { search: async () => ({ found, since: 0, complete: true }) },
+    search: {
+      search: async ({ scopes }: { scopes: unknown }) => {
+        searched.push(scopes);
+        return { found, since: 0, complete: true };
+      },
+    },
   };
   const call = { context, caller: { principal: { role: 'participant', principal: 'ann' } } } as unknown as Call;
   const { messages } = await searchMessages(call, { query: 'word', limit: 10 });
   expect(messages.map(({ id }) => id)).toEqual(['3.0']);
+  // What others said takes no places among the best matches.
+  expect(searched).toEqual([[gone, begunAnew]]);
 });

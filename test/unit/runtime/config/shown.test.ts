@@ -19,7 +19,9 @@ const secrets = {
 };
 const config = configSchema.parse({
   gateway: { token: secrets.gatewayToken },
-  nats: { url: `nats://me:${secrets.brokerPassword}@broker.example:4222, nats://me:${secrets.brokerPassword}@other.example:4222` },
+  nats: {
+    url: `nats://me:${secrets.brokerPassword}@broker.example:4222, nats://me:${secrets.brokerPassword}@other.example:4222`,
+  },
   outlets: {
     webhooks: {
       one: { url: `https://me:${secrets.webhookPassword}@example.org/in`, secret: secrets.webhookKey },

@@ -147,6 +147,7 @@ describe('a response, later', () => {
     const asked = { role: 'user' as const, content: '[[tool get_weather {"city":"Rome"}]] warm?' };
     const body = { model: 'natter', store: false, tools };
     const { data, response } = await openai.responses.create({ ...body, input: [asked] }).withResponse();
+    expect(await failureOf(openai.responses.retrieve(data.id))).toMatchObject({ status: 404, code: 'response_not_found' });
     const [, call] = data.output;
     const call_id = call?.type === 'function_call' ? call.call_id : '';
     const input = [asked, ...data.output, { type: 'function_call_output' as const, call_id, output: '20 °C' }];
