@@ -47,30 +47,20 @@ const readStored = async ({ context, caller }: Call, { key, after = afterCommit(
   return { commits, next: formatCursor(afterCommit(messages.at(-1)?.seq ?? from)), more };
 };
 
-/** Folding a history takes time: there are only so many at once. */
-const replaying = async <T>({ context: { replays }, caller }: Call, work: () => Promise<T>): Promise<T> => {
-  const release = replays.acquire(caller.actor);
-  try {
-    return await work();
-  } finally {
-    release();
-  }
-};
-
 const readState = async (call: Call, { key, at }: { key: SessionKey; at?: Moment | undefined }) => {
-  const { access, ports } = call.context;
+  const { access, ports, replays } = call.context;
   const { after: since } = await access.read(call.caller.principal, key);
   const state = async () => {
     const { from, ...found } = await stateAt(ports, key, at, since);
     return { key, ...toShown(found), from };
   };
-  return at === undefined ? state() : replaying(call, state);
+  return at === undefined ? state() : replays.during(call.caller.actor, state);
 };
 
 const readDiff = async (call: Call, { key, ...span }: Omit<Span, 'since'> & { readonly key: SessionKey }) => {
-  const { access, ports } = call.context;
+  const { access, ports, replays } = call.context;
   const { after: since } = await access.read(call.caller.principal, key);
-  return replaying(call, () => changesBetween(ports, key, { ...span, since }));
+  return replays.during(call.caller.actor, () => changesBetween(ports, key, { ...span, since }));
 };
 
 export const historyOperations: readonly Operation[] = [

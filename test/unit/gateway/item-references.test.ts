@@ -99,12 +99,16 @@ test('text, calls and reasoning stand where they are named, of all answers with 
 });
 
 test('A8/89: what is unknown, not there yet, not stored or not to be seen is refused alike', async () => {
-  const unstored = runIdOf(`agent:main:api:openai-unstored-${'x'.repeat(22)}` as SessionKey, 'one');
+  const hiddenKey = `agent:main:api:openai-unstored-${'x'.repeat(22)}` as SessionKey;
+  const unstored = runIdOf(hiddenKey, 'one');
   const ids = ['msg_1.0', 'msg_', 'what', `msg_${runIdOf(key, 'four')}`, `msg_${third}`, `rs_${second}_2`, `msg_${unstored}`];
   for (const id of [...ids, `fc_${third}.1.0`]) {
     const refused = { status: 404, code: 'item_not_found', param: 'input', message: expect.stringContaining(JSON.stringify(id)) };
     await expect(rig().named(reference(id)), id).rejects.toMatchObject(refused);
   }
+  const passing = rig([hiddenKey]);
+  await expect(passing.named(reference(`msg_${unstored}`))).rejects.toMatchObject({ code: 'item_not_found' });
+  expect(passing.reads).toEqual([]);
   const theirs = rig([]);
   await expect(theirs.named(reference(`msg_${first}`))).rejects.toMatchObject({ status: 404, code: 'item_not_found' });
   expect(theirs.reads).toEqual([]);

@@ -71,7 +71,7 @@ const keyOfItem = (id: string): SessionKey | null => {
 };
 
 /** The items of all answers in a session after a sequence. */
-const outputOfSession = async ({ ports, replays }: Context, actor: string, key: SessionKey, after: number) => {
+const outputOfSession = ({ ports, replays }: Context, actor: string, key: SessionKey, after: number) => {
   const read = async (): Promise<{ readonly id: string }[]> => {
     const output: { readonly id: string }[] = [];
     const open = new Map<string, { readonly answer: Answer; readonly traced: TrackedRun }>();
@@ -88,10 +88,5 @@ const outputOfSession = async ({ ports, replays }: Context, actor: string, key: 
     }
     return output;
   };
-  const done = replays.acquire(actor);
-  try {
-    return await orQuarantined(read());
-  } finally {
-    done();
-  }
+  return replays.during(actor, () => orQuarantined(read()));
 };
