@@ -72,12 +72,15 @@ describe('embeddings', () => {
 describe('a response, later', () => {
   test('lists what it answers, a page at a time, and goes when it is deleted', async () => {
     const { openai } = system();
-    const { id } = await openai.responses.create({ model: 'natter', input: 'what is it?' });
+    const { id, output } = await openai.responses.create({ model: 'natter', input: 'what is it?' });
     const { data } = await openai.responses.inputItems.list(id, { limit: 1, order: 'asc' });
     expect(data).toMatchObject([{ type: 'message', role: 'user', content: [{ type: 'input_text', text: 'what is it?' }] }]);
     await openai.responses.delete(id);
     expect(await failureOf(openai.responses.retrieve(id))).toMatchObject({ status: 404, code: 'response_not_found' });
     expect(await failureOf(openai.responses.inputItems.list(id))).toMatchObject({ status: 404, code: 'response_not_found' });
+    const input = [{ type: 'item_reference' as const, id: output[0]?.id ?? '' }, user('go on')];
+    const named = await failureOf(openai.responses.create({ model: 'natter', input }));
+    expect(named).toMatchObject({ status: 404, code: 'item_not_found', param: 'input', type: 'invalid_request_error' });
   });
 
   test('a part of a longer conversation is not deleted alone', async () => {
