@@ -57,14 +57,14 @@ const log = (
 ).map((events, index) => ({ key, seq: index + 1, at: index, events, command: { id: 'none' } }) as unknown as RecordedCommit);
 
 const caller = { id: 'r', actor: 'program', principal: { role: 'participant', principal: 'ann' } } as unknown as Caller;
-const rig = (visible: readonly SessionKey[] = [key]) => {
+const rig = (visible: readonly SessionKey[] = [key], rev = log.length) => {
   const reads: SessionKey[] = [];
   const replays = new ConcurrencyQuota({ all: 1, each: 1 }, 'too many');
   const context = {
     access: {
       read: async (_: unknown, asked: SessionKey) => {
         if (!visible.includes(asked)) throw new NatterError('not_found', 'none');
-        return { after: 0 };
+        return { after: 0, row: { rev } };
       },
     },
     ports: {
@@ -114,11 +114,15 @@ test('A8/89: what is unknown, not there yet, not stored or not to be seen is ref
   expect(theirs.reads).toEqual([]);
 });
 
-test('I11: one request reads few sessions', async () => {
+test('I11: one request reads few sessions, and a caller few long ones at once', async () => {
   const many = Array.from({ length: 9 }, (_, at) => reference(`msg_${runIdOf(`agent:main:api:s${at}` as SessionKey, 'one')}`));
   const { named, reads } = rig();
   await expect(named(...many)).rejects.toMatchObject({ code: 'invalid', field: 'input' });
   expect(reads).toEqual([]);
+  const atOnce = async ({ named: ask }: ReturnType<typeof rig>) =>
+    (await Promise.allSettled([1, 2].map(() => ask(reference(`msg_${first}`))))).map(({ status }) => status);
+  expect(await atOnce(rig())).toEqual(['fulfilled', 'fulfilled']);
+  expect(await atOnce(rig([key], 1_000_000))).toEqual(['fulfilled', 'rejected']);
 });
 
 test('a type may be left out, as the official clients may', () => {

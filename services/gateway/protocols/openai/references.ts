@@ -2,6 +2,7 @@ import { keyOfRun } from '../../../../shared/domain/keys/run-id.ts';
 import type { SessionKey } from '../../../../shared/domain/keys/session-key.ts';
 import { afterCommitOf, isOver, type TrackedRun, unknownRun } from '../../../../shared/domain/projections/run.ts';
 import { hasCode, NatterError } from '../../../../shared/kit/errors.ts';
+import { limits } from '../../../../shared/kit/limits.ts';
 import { orQuarantined } from '../../../../shared/kit/or-quarantined.ts';
 import type { Caller } from '../../commands/envelope.ts';
 import type { GatewayContext } from '../../context/gateway-context.ts';
@@ -50,8 +51,11 @@ const itemsNamed = async (
       if (hasCode(error, 'not_found')) return null;
       throw error;
     });
-    const output = seen === null ? [] : await outputOfSession(context, actor, key, seen.after);
-    for (const item of output) if (ids.has(item.id)) named.set(item.id, responseItem.parse(item));
+    if (seen === null) continue;
+    const read = () => orQuarantined(outputOfSession(context, key, seen.after));
+    // A long one takes time: there are only so many at once.
+    const output = seen.row.rev <= limits.runSearchCommits ? read() : context.replays.during(actor, read);
+    for (const item of await output) if (ids.has(item.id)) named.set(item.id, responseItem.parse(item));
   }
   for (const id of ids)
     if (!named.has(id))
@@ -71,22 +75,19 @@ const keyOfItem = (id: string): SessionKey | null => {
 };
 
 /** The items of all answers in a session after a sequence. */
-const outputOfSession = ({ ports, replays }: Context, actor: string, key: SessionKey, after: number) => {
-  const read = async (): Promise<{ readonly id: string }[]> => {
-    const output: { readonly id: string }[] = [];
-    const open = new Map<string, { readonly answer: Answer; readonly traced: TrackedRun }>();
-    for await (const commit of ports.events.read(key, { after })) {
-      for (const runId of runsBegunBy(commit)) open.set(runId, { answer: new Answer(runId), traced: unknownRun(runId, after) });
-      for (const [runId, { answer, traced: before }] of open) {
-        const traced = afterCommitOf(before, commit, runId);
-        answer.take(commit, traced);
-        open.set(runId, { answer, traced });
-        if (!isOver(traced.run) && traced.run?.status !== 'awaiting_results') continue;
-        output.push(...outputOf({ runId }, answer));
-        open.delete(runId);
-      }
+const outputOfSession = async ({ ports }: Context, key: SessionKey, after: number): Promise<{ readonly id: string }[]> => {
+  const output: { readonly id: string }[] = [];
+  const open = new Map<string, { readonly answer: Answer; readonly traced: TrackedRun }>();
+  for await (const commit of ports.events.read(key, { after })) {
+    for (const runId of runsBegunBy(commit)) open.set(runId, { answer: new Answer(runId), traced: unknownRun(runId, after) });
+    for (const [runId, { answer, traced: before }] of open) {
+      const traced = afterCommitOf(before, commit, runId);
+      answer.take(commit, traced);
+      open.set(runId, { answer, traced });
+      if (!isOver(traced.run) && traced.run?.status !== 'awaiting_results') continue;
+      output.push(...outputOf({ runId }, answer));
+      open.delete(runId);
     }
-    return output;
-  };
-  return replays.during(actor, () => orQuarantined(read()));
+  }
+  return output;
 };
