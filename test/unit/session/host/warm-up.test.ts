@@ -10,7 +10,7 @@ test('a warm-up goes through whole turns, and leaves nothing behind', async () =
   expect([...types]).toEqual(expect.arrayContaining(['turn_completed', 'tool_result']));
   expect(host.counts).toMatchObject({ loads: 8, refused: 0, duplicates: 0, uncommitted: 0 });
   expect(host.snapshots.written).toBeGreaterThan(0);
-  expect([host.residents, host.turnsRunning]).toEqual([0, 0]);
+  expect([host.residents, host.turns.running]).toEqual([0, 0]);
   expect(await ports.events.info()).toMatchObject({ lastSeq: 0 });
   expect(await ports.snapshots.get('agent:warm-up:main' as never)).toBeNull();
 });
