@@ -154,8 +154,13 @@ const change = (row: IndexRow, event: SessionEvent, { at, seq, events }: Recorde
       };
     case 'history_damaged':
       return {
-        ...{ ...ended, ...asking(null, []), queuedTurns: 0, strangersQueued: undefined },
-        ...{ settings: {}, origin: {}, lastRoute: null },
+        ...ended,
+        ...asking(null, []),
+        queuedTurns: 0,
+        strangersQueued: undefined,
+        settings: {},
+        origin: {},
+        lastRoute: null,
       };
     case 'session_deactivated':
       return { status: 'inactive' };
