@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { pino } from 'pino';
 import { describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
@@ -94,7 +95,7 @@ describe('a message with files', () => {
 });
 
 describe('a message by method', () => {
-  const large = Buffer.concat([png, Buffer.alloc(300_000)]);
+  const large = Buffer.concat([png, randomBytes(300_000)]);
   type Send = (url: string, params: object) => Promise<unknown>;
   const bySocket: Send = async (url, params) => {
     const connection = await createClient({ url, token: secretOf('owner'), WebSocket }).connect();
