@@ -47,7 +47,7 @@ const scrubbed = async (ports: Ports, { terminal, interrupted }: World): Promise
     return warn(
       'chains',
       `one replica has ${counted(differing.length, 'session')} damaged, another has them whole`,
-      'rebuild that replica',
+      'rebuild that replica: see "A session is damaged" in docs/operate/operations.md',
     );
   return ok('chains', `all of ${counted(commits, 'commit')} of ${counted(sessions, 'session')} as written`);
 };

@@ -200,6 +200,12 @@ const rows: readonly [what: string, level: Finding['level'], found: () => Findin
   ['a stream that is gone', 'fail', () => broker.streams({ ...whole, missing: ['NATTER_DEAD'] }), /NATTER_DEAD.*provision/],
   ['a consumer that was gone', 'fail', () => broker.streams({ ...whole, restored: ['X/partition-1'] }), /partition-1/],
   ['a setting that differs', 'fail', () => broker.streams({ ...whole, drift: ['X: a is 1, not 2'] }), /a is 1, not 2/],
+  [
+    'a restore that was interrupted',
+    'fail',
+    () => broker.streams({ ...whole, drift: ['X: restore is not finished: run "natter restore" again, not finished'] }),
+    /→ run "natter restore" again/,
+  ],
   ['a log', 'ok', () => broker.logEnd({ lastSeq: 5, losses: [] }), /ends at sequence 5/],
   [
     'I13: a log that lost its end',
@@ -217,6 +223,12 @@ const rows: readonly [what: string, level: Finding['level'], found: () => Findin
     'fail',
     () => system.followers({ lastSeq: 99_000, cursors: [cursor('delivery', 1, 98_999)] }),
     /delivery at 1/,
+  ],
+  [
+    'I13: a reader that is further than the log',
+    'fail',
+    () => system.followers({ lastSeq: 6, cursors: [cursor('delivery', 10)] }),
+    /delivery at 10 of 6: the log has lost/,
   ],
   ['a broker that stores', 'ok', () => system.store({ problems: [], losses: [] }), /was written/],
   ['a full disk', 'fail', () => system.store({ problems: [full, wentBack], losses: ['lost'] }), /storage_full: .*→ free space/],
@@ -236,6 +248,12 @@ const rows: readonly [what: string, level: Finding['level'], found: () => Findin
     /no process runs session/,
   ],
   ['nobody there', 'fail', () => system.processes({ processes: [] }), /start natter up/],
+  [
+    'nobody who can say so',
+    'fail',
+    () => system.processes({ processes: [], problems: [full] }),
+    /the broker does not store.*see "store"/,
+  ],
   ['no session host', 'fail', () => system.processes({ processes: [running(services.slice(1))] }), /no process runs session/],
   [
     'a host with a problem',
