@@ -13,8 +13,6 @@ import { LogFollower } from '../../../shared/runtime/log-follower.ts';
 
 /** Minimum time between two reads of the feed, ms: a little latency for much less work under load. */
 const feedPauseMs = 2;
-/** The same failure is logged again only after so long. */
-const tellAgainMs = 60_000;
 const retries = { firstMs: 500, mostMs: 500 };
 /** Commits asked for at once while a reader catches up. */
 const catchUpCommits = 64;
@@ -59,8 +57,8 @@ export class EventFeed {
   #characters = 0;
   #floor: number | null = null;
   #position = 0;
-  /** The failure that was logged last. */
-  #told: { readonly message: string; readonly at: number } | null = null;
+  /** The failure that was logged since the last commit came. */
+  #told: string | null = null;
   #problem: HealthProblem | null = new HealthProblem('starting', 'event feed: the event log has not answered yet');
 
   /** `seen` is told of each commit as it comes. */
@@ -154,10 +152,8 @@ export class EventFeed {
         const found = HealthProblem.ofWork('event feed', error);
         const isStarting = this.#floor === null && found.code === 'work_stalled';
         this.#problem = isStarting ? new HealthProblem('starting', found.message) : found;
-        const at = this.#clock.monotonic();
-        if (found.message === this.#told?.message && at - this.#told.at < tellAgainMs) return;
-        this.#told = { message: found.message, at };
-        this.#log.warn({ err: error }, 'event feed interrupted; it will be taken up again');
+        if (found.message !== this.#told) this.#log.warn({ err: error }, 'event feed interrupted; it will be taken up again');
+        this.#told = found.message;
       },
     });
   }
@@ -172,6 +168,7 @@ export class EventFeed {
     this.#recent.push(commit);
     this.#characters += charactersOf(commit);
     this.#position = commit.seq;
+    this.#told = null;
     while (this.#recent.length > limits.feedCommits || this.#characters > limits.feedCharacters) {
       const oldest = this.#recent.shift();
       if (oldest === undefined) break;
