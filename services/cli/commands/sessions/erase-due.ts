@@ -11,6 +11,7 @@ import {
   retentionSettings,
 } from '../../../../shared/domain/reset/retention.ts';
 import { isErasure } from '../../../../shared/domain/session/chain.ts';
+import { counted } from '../../../../shared/kit/counted.ts';
 import { hasCode } from '../../../../shared/kit/errors.ts';
 import type { Eraser } from '../../../../shared/ports/eraser.ts';
 import type { Ports } from '../../../../shared/ports/index.ts';
@@ -20,7 +21,7 @@ import type { ListedErasure } from '../../backup/erasure-list.ts';
 import { isConfirmed } from '../../confirm.ts';
 import { installationIn } from '../../installation.ts';
 import { operatorOf } from '../../operator.ts';
-import { asJson, counted, type World } from '../../terminal.ts';
+import { asJson, type World } from '../../terminal.ts';
 import { linesOfDue, sizeText } from './shown-due.ts';
 
 export interface EraseDueOptions {

@@ -8,6 +8,7 @@ import { storedKey } from '../../../../shared/domain/keys/shown-key.ts';
 import type { IndexRow } from '../../../../shared/domain/projections/index-row.ts';
 import { exportStore } from '../../../../shared/domain/projections/transcript-layout.ts';
 import { linesOf, type TranscriptLine } from '../../../../shared/domain/projections/transcript-line.ts';
+import { counted } from '../../../../shared/kit/counted.ts';
 import { NatterError } from '../../../../shared/kit/errors.ts';
 import { TranscriptFiles } from '../../../../shared/runtime/transcripts/files.ts';
 import { mapPathOf, type StoreConfig, writeMap } from '../../../../shared/runtime/transcripts/session-map.ts';
@@ -15,7 +16,7 @@ import { type CommonOptions, clientOf, configOf, wholeNumber } from '../../acces
 import { commitsOf, noteLost } from '../../commits.ts';
 import { example } from '../../example.ts';
 import { exportLines } from '../../stored-export.ts';
-import { asJson, counted, type World } from '../../terminal.ts';
+import { asJson, type World } from '../../terminal.ts';
 
 interface ExportOptions extends CommonOptions {
   readonly out: string;
