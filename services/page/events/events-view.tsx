@@ -160,7 +160,7 @@ const EventsView = () => {
           ) : (
             <div class="inspector-detail">
               <Empty title="Choose an event">
-                <p>Its JSON, what it came from and what it led to appear here. Arrow keys move through the list.</p>
+                <p>It is shown here as JSON, with what caused it and what it led to. Arrow keys move through the list.</p>
               </Empty>
             </div>
           )}

@@ -1,14 +1,10 @@
 import { computed, effect, signal } from '@preact/signals';
-import type { SessionRow } from '../../../shared/client/main.ts';
+import type { SessionPage, SessionRow } from '../../../shared/client/main.ts';
 import { route } from '../base/route.ts';
 import { client, problemOf, who } from '../base/signed-in.ts';
 
 /** The list of sessions, as the filters in the address say. It is read again whenever anything is recorded. */
 
-interface ListPage {
-  readonly sessions: readonly SessionRow[];
-  readonly nextCursor: string | null;
-}
 const pageRows = 200;
 /** How long changes are collected before the list is read again, ms. */
 const settleMs = 250;
@@ -27,7 +23,7 @@ export const hasMore = computed(() => nextCursor.value !== null);
 
 let reading = new AbortController();
 
-const readPage = (cursor: string | undefined, signal: AbortSignal): Promise<ListPage> =>
+const readPage = (cursor: string | undefined, signal: AbortSignal): Promise<SessionPage> =>
   client.get('/v1/sessions', {
     query: {
       ...{ limit: pageRows, cursor, q: search.peek() || undefined, label: label.peek() || undefined },
@@ -42,7 +38,7 @@ const isSorted = (): boolean => search.peek() === '' && filter.peek() === 'activ
 const mostPinned = 50;
 const readPinned = async (signal: AbortSignal): Promise<readonly SessionRow[]> => {
   if (!isSorted()) return [];
-  const { sessions } = await client.get<ListPage>('/v1/sessions', { query: { limit: mostPinned, pinned: true }, signal });
+  const { sessions } = await client.get<SessionPage>('/v1/sessions', { query: { limit: mostPinned, pinned: true }, signal });
   return sessions;
 };
 
