@@ -70,7 +70,6 @@ export const startSystem = async ({ setup, hosts, maxAckPending }: SystemOptions
   const environment = { NATS_URL: broker.url, NATS_USERS_DIR: broker.usersDir, NATTER_DATA_DIR: dataDir };
   const processes = Array.from({ length: hosts }, () => serviceProcess('session', environment));
   const checkpoint = serviceProcess('checkpoint', environment);
-  const streams = { ...streamNames(config.prefix), hosts: `KV_${bucketNames(config.prefix).hosts}` };
   const nodes = cluster?.nodes ?? (server === null ? [] : [server]);
 
   const close = async (): Promise<void> => {
@@ -92,7 +91,7 @@ export const startSystem = async ({ setup, hosts, maxAckPending }: SystemOptions
     nodes,
     hosts: processes,
     checkpoint,
-    streams,
+    streams: { ...streamNames(config.prefix), hosts: `KV_${bucketNames(config.prefix).hosts}` },
     leaderOf: (stream, consumer) =>
       cluster === null ? Promise.resolve(server as TestServer) : cluster.leaderOf(stream, consumer),
     untilCaughtUp: () => untilCaughtUp(manager, topology),

@@ -43,7 +43,7 @@ export const reportOf = ({ options, findings, trace }: Run): string =>
     ...findings.slice(0, 20).map((finding) => `  ${finding}`),
     `options: ${JSON.stringify(options)}`,
     'the last events:',
-    ...trace.slice(-Number(process.env.TRACE ?? 80)).map((line) => `  ${line}`),
+    ...trace.slice(-80).map((line) => `  ${line}`),
     `run just this seed: npm run sim -- --from ${options.seed} --seeds 1 --steps ${options.steps}${storeFlags[options.store]}`,
     '',
   ].join('\n');
