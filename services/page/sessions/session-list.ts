@@ -20,6 +20,8 @@ export const rows = signal<readonly SessionRow[] | null>(null);
 export const listProblem = signal<string | null>(null);
 const nextCursor = signal<string | null>(null);
 export const hasMore = computed(() => nextCursor.value !== null);
+/** The keys of the rows, which may be a hundred thousand. */
+let known = new Set<string>();
 
 let reading = new AbortController();
 
@@ -57,6 +59,7 @@ export const readAgain = async (): Promise<void> => {
         ? []
         : (rows.peek() ?? []).filter((row) => row.updatedAt < oldest && !row.settings.pinned && !fresh.has(row.key));
     rows.value = [...pinned, ...page.sessions, ...further];
+    known = new Set(rows.value.map(({ key }) => key));
     if (further.length === 0) nextCursor.value = page.nextCursor;
     listProblem.value = null;
   } catch (error) {
@@ -69,13 +72,16 @@ export const readMore = async (): Promise<void> => {
   const cursor = nextCursor.peek();
   if (cursor === null || isReadingMore) return;
   isReadingMore = true;
+  const { signal } = reading;
   try {
-    const page = await readPage(cursor, reading.signal);
-    const known = new Set((rows.peek() ?? []).map(({ key }) => key));
-    rows.value = [...(rows.peek() ?? []), ...page.sessions.filter(({ key }) => !known.has(key))];
+    const page = await readPage(cursor, signal);
+    if (signal.aborted) return;
+    const more = page.sessions.filter(({ key }) => !known.has(key));
+    for (const { key } of more) known.add(key);
+    rows.value = [...(rows.peek() ?? []), ...more];
     nextCursor.value = page.nextCursor;
   } catch (error) {
-    if (!reading.signal.aborted) listProblem.value = problemOf(error);
+    if (!signal.aborted) listProblem.value = problemOf(error);
   } finally {
     isReadingMore = false;
   }
