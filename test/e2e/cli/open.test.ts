@@ -3,12 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { openCommand } from '../../../services/cli/commands/run/open.ts';
+import { configSchema } from '../../../shared/domain/config/schema.ts';
 import { type Replicas, startReplicas } from '../gateway/access/token-rig.ts';
-import { callerOf } from '../gateway/setup.ts';
+import { callerOf, openBroker, openGateway } from '../gateway/setup.ts';
 import { natterIn } from './natter.ts';
 
 /** `natter open`, in this process, against a gateway. */
-const open = async ({ urls }: Replicas, env: Readonly<Record<string, string>>, ...given: readonly string[]) => {
+const open = async ({ urls }: Pick<Replicas, 'urls'>, env: Readonly<Record<string, string>>, ...given: readonly string[]) => {
   const { out, notes, done } = natterIn(env, urls[0], [openCommand], 'open', ...given);
   await done;
   return { out, note: notes.join('\n') };
@@ -71,6 +72,7 @@ test('without a browser, and over SSH, it prints the address, and how to reach i
 });
 
 test('a page that is switched off says so', async () => {
-  const replicas = await startReplicas({ page: { enabled: false } });
-  await expect(open(replicas, {}, '--print')).rejects.toThrow('page.enabled');
+  const config = configSchema.parse({ gateway: { port: 0 }, page: { enabled: false } });
+  const { url } = await openGateway(openBroker().portsFor('gateway'), [], config);
+  await expect(open({ urls: [url, url] }, {}, '--print')).rejects.toThrow('page.enabled');
 });
