@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import type { SessionPage } from '../../../../shared/client/main.ts';
 import { goTo, hasBrowser, usePage, wrongIn } from './use-page.ts';
 
 /** The page in a real browser, on the whole product. */
@@ -43,7 +44,7 @@ describe.skipIf(!hasBrowser)('the page', () => {
     expect(faults).toEqual([]);
   });
 
-  test('a chat goes on in the same bubble when the gateway dies while it streams, with no word twice', async () => {
+  test('a chat goes on in the same bubble when one of two gateways is killed while it streams, with no word twice', async () => {
     const { page, faults } = await open();
     const key = 'agent:main:web:killed';
     await goTo(page, place(key, 'chat'));
@@ -52,7 +53,7 @@ describe.skipIf(!hasBrowser)('the page', () => {
     await page.keyboard.press('Enter');
     const answer = page.locator('.said-assistant');
     await answer.getByText('word3').waitFor();
-    await rig().replaceGateway();
+    await rig().killGateway();
     await answer.getByText('word39').waitFor();
     await page.locator('.said-assistant:not([aria-busy])').waitFor();
     expect(await answer.count()).toBe(1);
@@ -185,6 +186,26 @@ describe.skipIf(!hasBrowser)('the page', () => {
     await page.getByLabel('Status').selectOption('active');
     const row = page.locator('a.row', { hasText: 'Pinned' });
     await row.getByText(/Forked from sequence/).waitFor();
+    expect(faults).toEqual([]);
+  });
+
+  test('rows that are not wanted any more when they come are neither shown nor a problem', async () => {
+    const { page, faults } = await open();
+    const { sessions } = await rig().client.get<SessionPage>('/v1/sessions', { query: { limit: 1 } });
+    const rowOf = (name: string) => ({ ...sessions[0], key: `agent:main:${name}`, shownKey: `agent:main:${name}` });
+    await page.route(/\/v1\/sessions\?/, async (asked) => {
+      const { searchParams } = new URL(asked.request().url());
+      if (searchParams.get('cursor') !== null) return;
+      const json = { sessions: [rowOf(searchParams.get('q') ?? 'first')], nextCursor: searchParams.has('q') ? null : 'more' };
+      await asked.fulfill({ json });
+    });
+    const more = page.waitForRequest(/cursor=more/);
+    await page.getByLabel('Status').selectOption('idle');
+    await more;
+    await page.getByLabel('Search sessions').fill('second');
+    await page.locator('a.row', { hasText: 'second' }).waitFor();
+    expect(await page.getByRole('alert').count()).toBe(0);
+    await page.unroute(/\/v1\/sessions\?/);
     expect(faults).toEqual([]);
   });
 
