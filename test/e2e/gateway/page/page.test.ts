@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { SessionPage } from '../../../../shared/client/main.ts';
-import { goTo, hasBrowser, usePage, wrongIn } from './use-page.ts';
+import { goTo, hasBrowser, picture, usePage, wrongIn } from './use-page.ts';
 
 /** The page in a real browser, on the whole product. */
 
@@ -140,6 +140,8 @@ describe.skipIf(!hasBrowser)('the page', () => {
     await page.locator('.happened').getByText('session reset').waitFor();
     await page.getByRole('button', { name: 'Next error' }).click();
     await page.locator('.happened').getByText('turn failed').waitFor();
+    await same.waitFor();
+    await picture(page, 'time-machine');
     await page.getByRole('img', { name: /running|idle/ }).waitFor();
     await page.getByRole('button', { name: 'Previous reset' }).click();
     await page.getByRole('button', { name: 'One commit back' }).click();
@@ -189,23 +191,33 @@ describe.skipIf(!hasBrowser)('the page', () => {
     expect(faults).toEqual([]);
   });
 
-  test('rows that are not wanted any more when they come are neither shown nor a problem', async () => {
+  test('a page of rows that nobody wants any more is no problem', async () => {
     const { page, faults } = await open();
-    const { sessions } = await rig().client.get<SessionPage>('/v1/sessions', { query: { limit: 1 } });
-    const rowOf = (name: string) => ({ ...sessions[0], key: `agent:main:${name}`, shownKey: `agent:main:${name}` });
+    const [session] = (await rig().client.get<SessionPage>('/v1/sessions', { query: { limit: 1 } })).sessions;
+    const rowOf = (name: string) => ({ ...session, key: `agent:main:${name}`, settings: { displayName: name } });
+    let answer = (): void => {};
+    const isChecked = new Promise<void>((resolve) => {
+      answer = resolve;
+    });
     await page.route(/\/v1\/sessions\?/, async (asked) => {
       const { searchParams } = new URL(asked.request().url());
-      if (searchParams.get('cursor') !== null) return;
-      const json = { sessions: [rowOf(searchParams.get('q') ?? 'first')], nextCursor: searchParams.has('q') ? null : 'more' };
-      await asked.fulfill({ json });
+      if (searchParams.has('cursor')) return;
+      const q = searchParams.get('q');
+      if (q !== null) await isChecked;
+      await asked.fulfill({ json: { sessions: [rowOf(q ?? 'first')], nextCursor: q === null ? 'more' : null } });
     });
-    const more = page.waitForRequest(/cursor=more/);
+    const asked = page.waitForRequest(/cursor=more/);
     await page.getByLabel('Status').selectOption('idle');
-    await more;
+    await asked;
+    const dropped = page.waitForEvent('requestfailed');
     await page.getByLabel('Search sessions').fill('second');
-    await page.locator('a.row', { hasText: 'second' }).waitFor();
+    await dropped;
+    await page
+      .locator('html')
+      .evaluate((html) => new Promise((resolve) => html.ownerDocument.defaultView?.requestAnimationFrame(resolve)));
     expect(await page.getByRole('alert').count()).toBe(0);
-    await page.unroute(/\/v1\/sessions\?/);
+    answer();
+    await page.locator('a.row', { hasText: 'second' }).waitFor();
     expect(faults).toEqual([]);
   });
 

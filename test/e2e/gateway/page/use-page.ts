@@ -1,4 +1,4 @@
-import { mkdtempSync } from 'node:fs';
+import { mkdirSync, mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
@@ -51,4 +51,17 @@ export const wrongIn = async (page: Page, fragment: string, selector: string): P
   const found = await axeFindings(page);
   const cutOff = await page.locator('html').evaluate((html) => html.scrollWidth - html.clientWidth);
   return [...found, ...(cutOff > 0 ? [`${cutOff} px are cut off`] : [])].map((text) => `${fragment}: ${text}`);
+};
+
+/** A picture that is larger shows less. */
+const pictureBytes = 60_000;
+/** With `NATTER_PICTURES=1` writes a picture of the page, as it is, into docs/pictures. */
+export const picture = async (page: Page, name: string): Promise<void> => {
+  if (process.env.NATTER_PICTURES !== '1') return;
+  mkdirSync('docs/pictures', { recursive: true });
+  await page.setViewportSize({ width: 1_000, height: 800 });
+  const file = `docs/pictures/${name}.png`;
+  let bytes = Number.POSITIVE_INFINITY;
+  for (let height = 600; bytes > pictureBytes; height -= 40)
+    bytes = (await page.screenshot({ path: file, clip: { x: 0, y: 0, width: 1_000, height } })).byteLength;
 };

@@ -1,5 +1,3 @@
-import { mkdirSync } from 'node:fs';
-import type { Page } from 'playwright-core';
 import { describe, expect, test, vi } from 'vitest';
 import { exportLines } from '../../../../services/cli/stored-export.ts';
 import type { Hosts, MemoryPage } from '../../../../shared/client/main.ts';
@@ -8,9 +6,9 @@ import { encodeCommand } from '../../../../shared/wire/codec.ts';
 import { undeliveredCodec } from '../../../../shared/wire/undelivered.ts';
 import { axeFindings } from './browser.ts';
 import type { PageRig } from './page-rig.ts';
-import { goTo, hasBrowser, usePage, wrongIn } from './use-page.ts';
+import { goTo, hasBrowser, picture, usePage, wrongIn } from './use-page.ts';
 
-/** The views of the system, in a real browser on the whole product. `NATTER_PICTURES=1` writes docs/pictures anew. */
+/** The views of the system, in a real browser on the whole product. */
 
 const soon = { timeout: 15_000, interval: 50 };
 const main = 'agent:main:main' as SessionKey;
@@ -59,17 +57,6 @@ const views: readonly (readonly [fragment: string, selector: string])[] = [
   ['#/system/log', '.log-line'],
   ['#/system/audit', '.item'],
 ];
-
-/** A picture that is larger shows less. */
-const pictureBytes = 60_000;
-const picture = async (page: Page, name: string): Promise<void> => {
-  if (process.env.NATTER_PICTURES !== '1') return;
-  mkdirSync('docs/pictures', { recursive: true });
-  const file = `docs/pictures/${name}.png`;
-  let bytes = Number.POSITIVE_INFINITY;
-  for (let height = 600; bytes > pictureBytes; height -= 40)
-    bytes = (await page.screenshot({ path: file, clip: { x: 0, y: 0, width: 1_000, height } })).byteLength;
-};
 
 describe.skipIf(!hasBrowser)('the views of the system', () => {
   const { rig, openTab, open } = usePage({}, fill);
