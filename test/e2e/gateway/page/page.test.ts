@@ -140,8 +140,6 @@ describe.skipIf(!hasBrowser)('the page', () => {
     await page.locator('.happened').getByText('session reset').waitFor();
     await page.getByRole('button', { name: 'Next error' }).click();
     await page.locator('.happened').getByText('turn failed').waitFor();
-    await same.waitFor();
-    await picture(page, 'time-machine');
     await page.getByRole('img', { name: /running|idle/ }).waitFor();
     await page.getByRole('button', { name: 'Previous reset' }).click();
     await page.getByRole('button', { name: 'One commit back' }).click();
@@ -153,13 +151,15 @@ describe.skipIf(!hasBrowser)('the page', () => {
 
   test('two forks stand side by side from their common ancestor, with what differs marked', async () => {
     const { page, faults } = await open();
-    await goTo(page, place(forked, 'time'));
+    await goTo(page, `${place(forked, 'time')}?label=travel`);
     const [left, right] = ['Left behind', 'Fork'].map((name) => page.getByRole('region', { name, exact: true }));
     await left?.getByText('to the left', { exact: false }).first().waitFor();
     await right?.getByText('to the right', { exact: false }).first().waitFor();
     expect(await left?.getByText('which way?').count()).toBe(0);
     expect(await left?.locator('.branch-differs').count()).toBe(2);
     await page.locator('.branch-state').getByText('context.generation').waitFor();
+    await page.getByText('The same as the gateway’s').waitFor();
+    await picture(page, 'time-machine', 1_280, 120_000);
     expect(faults).toEqual([]);
   });
 

@@ -53,15 +53,13 @@ export const wrongIn = async (page: Page, fragment: string, selector: string): P
   return [...found, ...(cutOff > 0 ? [`${cutOff} px are cut off`] : [])].map((text) => `${fragment}: ${text}`);
 };
 
-/** A picture that is larger shows less. */
-const pictureBytes = 60_000;
-/** With `NATTER_PICTURES=1` writes a picture of the page, as it is, into docs/pictures. */
-export const picture = async (page: Page, name: string): Promise<void> => {
+/** With `NATTER_PICTURES=1` writes a picture of the page, as it is, into docs/pictures. One of more than `most` bytes shows less. */
+export const picture = async (page: Page, name: string, width = 1_000, most = 60_000): Promise<void> => {
   if (process.env.NATTER_PICTURES !== '1') return;
   mkdirSync('docs/pictures', { recursive: true });
-  await page.setViewportSize({ width: 1_000, height: 800 });
+  await page.setViewportSize({ width, height: 800 });
   const file = `docs/pictures/${name}.png`;
   let bytes = Number.POSITIVE_INFINITY;
-  for (let height = 600; bytes > pictureBytes; height -= 40)
-    bytes = (await page.screenshot({ path: file, clip: { x: 0, y: 0, width: 1_000, height } })).byteLength;
+  for (let height = 600; bytes > most; height -= 40)
+    bytes = (await page.screenshot({ path: file, clip: { x: 0, y: 0, width, height } })).byteLength;
 };
