@@ -1,5 +1,5 @@
 import pc from 'picocolors';
-import { counted } from '../../../shared/kit/counted.ts';
+import { counted } from '../../../shared/kit/text/counted.ts';
 import type { World } from '../terminal.ts';
 import type { LogEntry } from './manifest.ts';
 

@@ -1,9 +1,9 @@
 import pc from 'picocolors';
 import { type Cursor, NatterApiError, type NatterClient, type Session, type StreamItem } from '../../../shared/client/main.ts';
 import { pause } from '../../../shared/client/pause.ts';
-import { counted } from '../../../shared/kit/counted.ts';
 import { errorMessage } from '../../../shared/kit/errors.ts';
 import { printable } from '../../../shared/kit/scrub.ts';
+import { counted } from '../../../shared/kit/text/counted.ts';
 import { oneLine, type World } from '../terminal.ts';
 import { exportToFile } from './export-file.ts';
 import { openKeyboard } from './keyboard.ts';

@@ -1,7 +1,7 @@
 import { openNats } from '../../../shared/adapters/nats/open.ts';
 import type { Config } from '../../../shared/domain/config/schema.ts';
 import { systemClock } from '../../../shared/kit/clock.ts';
-import { counted } from '../../../shared/kit/counted.ts';
+import { counted } from '../../../shared/kit/text/counted.ts';
 import type { Ports } from '../../../shared/ports/index.ts';
 import { checkDamaged } from '../../../shared/runtime/check-damaged.ts';
 import { type Finding, fail, ok, warn } from '../../../shared/runtime/doctor/finding.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { NatterApiError, type NatterClient } from '../../../shared/client/main.ts';
 import type { InboundEnvelope } from '../../../shared/domain/routing/inbound-envelope.ts';
-import { counted } from '../../../shared/kit/counted.ts';
+import { counted } from '../../../shared/kit/text/counted.ts';
 import { commitsOf } from '../commits.ts';
 import { SessionOutcome } from './outcome.ts';
 

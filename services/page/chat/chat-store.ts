@@ -1,6 +1,6 @@
 import { batch, signal } from '@preact/signals';
 import { type EventPage, type LiveText, NatterApiError, type NatterEvent, sessionPath } from '../../../shared/client/main.ts';
-import { counted } from '../../../shared/kit/counted.ts';
+import { counted } from '../../../shared/kit/text/counted.ts';
 import { away } from '../base/away.ts';
 import { client, problemOf } from '../base/signed-in.ts';
 import { announce } from '../parts/announce.tsx';

@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals';
-import { counted } from '../../../shared/kit/counted.ts';
+import { counted } from '../../../shared/kit/text/counted.ts';
 import { changeQuery, linkTo, route } from '../base/route.ts';
 import { who } from '../base/signed-in.ts';
 import { Problem } from '../parts/empty.tsx';

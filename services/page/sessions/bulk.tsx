@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { counted } from '../../../shared/kit/counted.ts';
+import { counted } from '../../../shared/kit/text/counted.ts';
 import { Confirm } from '../parts/confirm.tsx';
 import { type Action, actions, choosing, chosen, doToAll, outcome } from './chosen.ts';
 

@@ -1,6 +1,6 @@
 import { effect, signal } from '@preact/signals';
 import type { FoundMessages } from '../../../shared/client/main.ts';
-import { counted } from '../../../shared/kit/counted.ts';
+import { counted } from '../../../shared/kit/text/counted.ts';
 import { linkTo } from '../base/route.ts';
 import { client, problemOf, who } from '../base/signed-in.ts';
 import { Problem } from '../parts/empty.tsx';

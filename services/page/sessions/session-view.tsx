@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { Session } from '../../../shared/client/main.ts';
-import { counted } from '../../../shared/kit/counted.ts';
+import { counted } from '../../../shared/kit/text/counted.ts';
 import { now } from '../base/now.ts';
 import { linkTo, route } from '../base/route.ts';
 import { client } from '../base/signed-in.ts';

@@ -1,5 +1,5 @@
 import type { DoctorReport } from '../../../shared/client/main.ts';
-import { counted } from '../../../shared/kit/counted.ts';
+import { counted } from '../../../shared/kit/text/counted.ts';
 import { Pane, useRead } from '../parts/read.tsx';
 
 const everyMs = 10_000;

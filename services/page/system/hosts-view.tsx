@@ -1,5 +1,5 @@
 import type { Hosts } from '../../../shared/client/main.ts';
-import { counted } from '../../../shared/kit/counted.ts';
+import { counted } from '../../../shared/kit/text/counted.ts';
 import { now } from '../base/now.ts';
 import { changeQuery, linkTo, route } from '../base/route.ts';
 import { Empty } from '../parts/empty.tsx';

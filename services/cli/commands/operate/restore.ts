@@ -1,8 +1,8 @@
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import pc from 'picocolors';
-import { counted } from '../../../../shared/kit/counted.ts';
 import { createLog } from '../../../../shared/kit/log.ts';
+import { counted } from '../../../../shared/kit/text/counted.ts';
 import { atBroker, type CommonOptions } from '../../access.ts';
 import type { LogEntry } from '../../backup/manifest.ts';
 import { showBreaks, verdictOn } from '../../backup/verdict.ts';

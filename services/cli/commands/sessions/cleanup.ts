@@ -5,7 +5,7 @@ import { storedKey } from '../../../../shared/domain/keys/shown-key.ts';
 import { exportStore } from '../../../../shared/domain/projections/transcript-layout.ts';
 import { linesOf } from '../../../../shared/domain/projections/transcript-line.ts';
 import type { LogBytes } from '../../../../shared/domain/reset/retention.ts';
-import { counted } from '../../../../shared/kit/counted.ts';
+import { counted } from '../../../../shared/kit/text/counted.ts';
 import { TranscriptFiles } from '../../../../shared/runtime/transcripts/files.ts';
 import { type CommonOptions, clientOf, wholeNumber } from '../../access.ts';
 import { commitsOf, noteLost } from '../../commits.ts';

@@ -11,8 +11,8 @@ import {
   retentionSettings,
 } from '../../../../shared/domain/reset/retention.ts';
 import { isErasure } from '../../../../shared/domain/session/chain.ts';
-import { counted } from '../../../../shared/kit/counted.ts';
 import { hasCode } from '../../../../shared/kit/errors.ts';
+import { counted } from '../../../../shared/kit/text/counted.ts';
 import type { Eraser } from '../../../../shared/ports/eraser.ts';
 import type { Ports } from '../../../../shared/ports/index.ts';
 import { archiveTranscripts } from '../../../../shared/runtime/transcripts/archive.ts';
