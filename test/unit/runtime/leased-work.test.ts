@@ -17,10 +17,17 @@ const leases: Pick<Leases, 'hold'> = {
 };
 const start = (work: Parameters<typeof startLeasedWork>[0]['work']) =>
   startLeasedWork({
-    ...{ name: 'sweeping', member: 'a', leases: leases as Leases, clock: systemClock, log: createLog({ level: 'silent', name: 'test' }) },
+    ...{
+      name: 'sweeping',
+      member: 'a',
+      leases: leases as Leases,
+      clock: systemClock,
+      log: createLog({ level: 'silent', name: 'test' }),
+    },
     work,
   });
-const untilStopping = (stopping: AbortSignal) => new Promise<void>((resolve) => stopping.addEventListener('abort', () => resolve()));
+const untilStopping = (stopping: AbortSignal) =>
+  new Promise<void>((resolve) => stopping.addEventListener('abort', () => resolve()));
 
 test('work that ends when it is told to leaves no timer behind, which would keep the process', async () => {
   const sweeping = start(({ stopping }) => untilStopping(stopping));
