@@ -25,9 +25,9 @@ const heading = (date: string): string =>
 
 /** What people look for next. Each line is valid as it is, without its slashes. */
 const toolHints = {
-  workspace: `    // A folder whose files the model may read and write (docs/use/tools.md):
+  workspace: `    // Lets the model read and write files in a folder (docs/use/tools.md):
     // workspace: "~/.natter/workspace",`,
-  tools: `  // Programs that the model may run in it, each time with your approval:
+  tools: `  // Lets the model run programs in that folder, each time with your approval:
   // tools: { exec: { enabled: true } },`,
 };
 const moreModels = 8;

@@ -136,8 +136,7 @@ const greet = (
   if (chatting) terminal.out(`  log     ${installation.paths.log}`);
   terminal.out('');
   terminal.out('Try in another terminal:');
-  for (const line of [`send ${key} "hello" --wait`, 'tail --from 1', `replay ${key} --diff`])
-    terminal.out(`  ${callerOf(env)} ${line}`);
+  for (const line of [`send ${key} "hello" --wait`, 'tail --from 1', `replay ${key}`]) terminal.out(`  ${callerOf(env)} ${line}`);
   terminal.out('');
   const keys = 'Ctrl-C stops an answer, /help lists the commands, /quit stops everything';
   terminal.out(chatting ? `Or chat here with ${key}: ${keys}.` : 'Ctrl-C to stop.');
