@@ -1,8 +1,9 @@
 import { questionOf } from '../../shared/domain/routing/approval-text.ts';
 import type { RecordedCommit } from '../../shared/domain/session/envelope.ts';
 import type { SessionEvent } from '../../shared/domain/session/events.ts';
+import type { Settings } from '../../shared/domain/values/settings.ts';
 import { withoutSilence } from '../../shared/domain/values/silence.ts';
-import { type DeliveryTarget, type Settings, sessionChannel } from '../../shared/domain/values/types.ts';
+import { type DeliveryTarget, sessionChannel } from '../../shared/domain/values/types.ts';
 import type { Outbound } from '../../shared/ports/custody-log.ts';
 
 /** The text an event sends, and to whom. Another session also learns how a run ended, and gets the notices for its person. */

@@ -180,6 +180,7 @@ const takeCommands = async ({ ports: { clock, commands }, member }: SessionServi
       since.set(partition, wholeSecond(clock.now()));
       forget(partition);
     },
+    isBusy: (partition) => host.turns.isCalling((key) => commands.partitionOf(key) === partition),
     lost: forget,
   });
   const held = (): HeldPartitions[] => {
@@ -226,7 +227,7 @@ const hostMetrics = (host: SessionHost): Record<string, number> => ({
   commands_refused_total: host.counts.refused,
   loads_total: host.counts.loads,
   turns_resumed_total: host.counts.resumes,
-  turns_running: host.turnsRunning,
+  turns_running: host.turns.running,
   snapshots_total: host.snapshots.written,
   ...host.turnCounters.metrics(),
 });

@@ -6,7 +6,8 @@ import type { ShownState } from '../domain/session/fold/evolve.ts';
 import type { Attachment } from '../domain/values/attachment.ts';
 import type { thinkingLevels, verboseLevels } from '../domain/values/levels.ts';
 import type { QueueRule } from '../domain/values/queue-rule.ts';
-import type { DeliveryTarget, Sender, Settings, SettingsChange as StoredChange } from '../domain/values/types.ts';
+import type { Settings, SettingsChange as StoredChange } from '../domain/values/settings.ts';
+import type { DeliveryTarget, Sender } from '../domain/values/types.ts';
 import type { Difference } from '../kit/comparison.ts';
 
 /** What the gateway accepts and returns, as in docs/integrate/openapi.json. Times are milliseconds since 1970. */

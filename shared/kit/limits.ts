@@ -92,8 +92,9 @@ export const limits = {
   promptParts: 200,
   /** Models, besides the configured one, that a host keeps open for sessions that chose them. */
   models: 100,
-  /** Model steps of one memory flush, and of one turn. */
+  /** Model steps of one memory flush. */
   flushSteps: 8,
+  /** Model steps of one turn. */
   turnSteps: 64,
   /** Characters of a session's description, of its working memory, and of one memory. */
   descriptionCharacters: 280,
@@ -111,6 +112,7 @@ export const limits = {
   memoryCandidates: 2_000,
   /** Characters of the transcript in one introspection request; a longer transcript is introspected in slices. */
   introspectionCharacters: 256 * 1024,
+  /** Characters of one message in it, and of a tool's arguments or result. */
   introspectionSaidCharacters: 16 * 1024,
   introspectionToolCharacters: 2_000,
   /** Memories shown to the introspection model, and changes in its answer. */

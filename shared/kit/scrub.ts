@@ -18,7 +18,11 @@ const shapes: readonly (readonly [RegExp, string])[] = [
   [/\b(?:AKIA|ASIA)[A-Z0-9]{16}\b|\bAIza[\w-]{30,}/g, hidden],
   [/\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*/g, hidden],
   [/\bS[UAONCX][A-Z2-7]{54,56}\b/g, hidden],
-  [/\b\d{8,10}:[\w-]{35}\b/g, hidden],
+  // Telegram's, which its addresses have behind `bot`.
+  [/(?<!\d)\d{8,10}:[\w-]{35}\b/g, hidden],
+  // Addresses that are keys themselves.
+  [/(\bhooks\.slack\.com\/)[^\s"\\]+/g, `$1${hidden}`],
+  [/(\bdiscord(?:app)?\.com\/api\/webhooks\/)[^\s"\\]+/g, `$1${hidden}`],
   [/\b[MNO][A-Za-z\d_-]{23,25}\.[\w-]{6}\.[\w-]{27,}/g, hidden],
 ];
 

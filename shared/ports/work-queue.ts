@@ -34,6 +34,11 @@ export interface ConsumeOptions<T> {
   handle(delivery: Delivery<T>): Promise<AckOutcome>;
   /** The partition is now ours. */
   acquired?(partition: number): void;
+  /**
+   * True while the member does something for keys of the partition that another member cannot continue. A hand-over waits until it
+   * is done, at most the drain time; messages are handled meanwhile.
+   */
+  isBusy?(partition: number): boolean;
   /** The partition is no longer ours, or may not be: drop all cached state of its keys at once. */
   lost?(partition: number): void;
 }

@@ -34,9 +34,9 @@ export interface DamageSurvey {
 const reads = 5;
 
 /**
- * Reads the whole log of a session and looks for gaps, also at its end, where the snapshot, the row in the index and the number of stored messages
- * are the witnesses.
- * A session is whole if one of several reads finds it whole. Throws `quarantined` at a message that is not a commit, and `unavailable`.
+ * Reads the whole log of a session and looks for gaps, also at its end, where the snapshot, the row in the index and the number of stored
+ * messages are the witnesses. A session is whole if one of several reads finds it whole. Throws `quarantined` at a message that is not a
+ * commit, and `unavailable`.
  */
 export const surveyDamage = async (ports: SurveyPorts, key: SessionKey): Promise<DamageSurvey> => {
   let survey = await surveyOnce(ports, key);

@@ -148,7 +148,7 @@ const startService = async (
   if (name !== 'gateway') return startWorker(name, { config: live, ports, log, env, tokens, version });
   const skills = await openSkills(world, config, log);
   const embeddings = new ProviderEmbeddings(() => live.current(), env, systemClock);
-  const insight = { configSource: sourceOf(world, options), recentLog: recent };
+  const insight = { configSource: { ...sourceOf(world, options), env }, recentLog: recent };
   const gateway = await startGateway({ config: live, ports, log, token, version: world.version, skills, embeddings, insight });
   installation.prepare();
   if (!isAlive(installation.gateway()?.pid)) installation.writeGateway({ url: gateway.url, token, pid: process.pid });

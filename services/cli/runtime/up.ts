@@ -69,7 +69,7 @@ export const up = async (world: World, options: UpOptions): Promise<void> => {
     hosts,
     childArguments,
     logFile,
-    insight: { configSource: sourceOf(world, options), recentLog },
+    insight: { configSource: { ...sourceOf(world, options), env: keys }, recentLog },
   });
   try {
     installation.writeGateway({ url: system.gateway.url, token, pid: process.pid });

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { limits } from '../../../shared/kit/limits.ts';
-import { limitParameter } from '../http/input.ts';
+import { limitNumber, limitParameter } from '../http/input.ts';
 import { acting, type Call, method, type Operation, operation, readOnly, tool } from '../operation/operation.ts';
 import * as results from '../operation/results.ts';
 import { route } from '../operation/route.ts';
@@ -12,11 +12,7 @@ import { type ApprovalAnswer, listApprovals, resolveApproval } from './approvals
 
 const listQuery = z.object({ limit: limitParameter(50), cursor: z.string('give it once').optional() });
 const listParameters = z.strictObject({
-  limit: z
-    .int()
-    .min(1)
-    .transform((count) => Math.min(count, limits.pageRows))
-    .default(50),
+  limit: limitNumber(50),
   cursor: z.string().min(1).max(2_048).optional(),
 });
 

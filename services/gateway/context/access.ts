@@ -32,6 +32,12 @@ export const adminsOnly = (principal: Principal, what: string): void => {
   throw new NatterError('forbidden', `${what} is the administrator's; use the installation's own token, or one of role "admin"`);
 };
 
+/** The same for those who see everything. */
+export const seesAllOnly = (principal: Principal, what: string): void => {
+  if (!seesAll(principal))
+    throw new NatterError('forbidden', `${what} is for those who see everything; use a token of role "owner" or "read-only"`);
+};
+
 /** A session that the caller may see. Commits up to the sequence `after` belong to a deleted predecessor and are not shown. */
 export interface Admission {
   readonly row: IndexRow;

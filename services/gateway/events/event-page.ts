@@ -1,60 +1,33 @@
 import type { Principal } from '../../../shared/domain/access/access.ts';
 import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
-import type { RecordedCommit } from '../../../shared/domain/session/envelope.ts';
 import { NatterError } from '../../../shared/kit/errors.ts';
-import type { Access } from '../context/access.ts';
 import type { GatewayContext } from '../context/gateway-context.ts';
-import { type Page, pageOf } from '../context/history.ts';
-import { pageBack } from '../history/history-back.ts';
-import {
-  beginning,
-  type Cursor,
-  type EventFilter,
-  type EventView,
-  eventsAfter,
-  logPosition,
-  wantsKey,
-  wantsType,
-} from '../http/cursor.ts';
+import type { Edge } from '../history/page-back.ts';
+import type { Page } from '../history/page-forward.ts';
+import { type PageRange, pageOf } from '../history/page-of.ts';
+import { type Cursor, type EventFilter, type EventView, eventsAfter, wantsKey, wantsType } from '../http/cursor.ts';
 
 /** Which events a caller wants to see: of one session or of all. */
-export interface WantedEvents {
+export interface WantedEvents extends PageRange {
   readonly key?: SessionKey;
   readonly filter: EventFilter;
-  readonly after: Cursor;
-  readonly limit: number;
 }
-/** The same, read backwards. */
-export type EventsBack = Omit<WantedEvents, 'after'> & { readonly before: Cursor | 'end' };
 
-/** The recorded events that the principal may see, oldest first, after the sequence `seen`. */
+/** The recorded events that the principal may see, after the sequence `since`. `last`: the last commit of the session. */
 export const eventPage = (
   { ports, access }: GatewayContext,
   principal: Principal,
-  seen: number,
-  { key, filter, after, limit }: WantedEvents,
+  { since, last }: { readonly since: number; readonly last?: Edge | undefined },
+  { key, filter, after, before, limit }: WantedEvents,
 ): Promise<Page<EventView>> => {
-  const pick = picking(access, principal, filter, after);
-  return pageOf(ports.events, { after, limit, from: Math.max(seen, logPosition(after)), ...(key && { key }) }, pick);
-};
-
-/** The same in front of a position, newest first. `last`: the end of the session, or of the log. */
-export const eventsBack = (
-  { ports, access }: GatewayContext,
-  principal: Principal,
-  { seen, last }: { readonly seen: number; readonly last: { readonly seq: number; readonly rev: number } },
-  { key, filter, before, limit }: EventsBack,
-): Promise<Page<EventView>> =>
-  pageBack(ports.events, { before, limit, from: seen, key, last }, picking(access, principal, filter, beginning));
-
-const picking = (access: Access, principal: Principal, filter: EventFilter, after: Cursor) => {
   const shows = access.showsNow(principal);
-  return async (commit: RecordedCommit) =>
+  return pageOf(ports.events, { after, before, limit, key, last, since }, async (commit, from) =>
     !wantsKey(filter, commit.key) || !(await shows(commit))
       ? []
-      : eventsAfter(after, commit)
+      : eventsAfter(from, commit)
           .filter(({ type }) => wantsType(filter, type))
-          .map((event) => ({ cursor: { seq: event.seq, index: event.index }, item: event }));
+          .map((event) => ({ cursor: { seq: event.seq, index: event.index }, item: event })),
+  );
 };
 
 /** The cursor, if the log has reached it: a cursor of another log could be waited for in vain. Throws `NatterError('invalid')`. */

@@ -3,13 +3,11 @@ import { sessionsHistoryParameters, sessionsSendParameters } from '../../../shar
 import { eventTypes } from '../../../shared/domain/session/events.ts';
 import { limits } from '../../../shared/kit/limits.ts';
 import { keyFrom } from '../../../shared/runtime/session-tools/named-session.ts';
-import { beginning } from '../http/cursor.ts';
 import {
   afterParameter,
   beforeParameter,
   flagParameter,
   limitParameter,
-  oneDirection,
   prefixParameter,
   typesParameter,
 } from '../http/input.ts';
@@ -17,7 +15,7 @@ import { type Call, type Operation, operation, readOnly, tool } from '../operati
 import * as results from '../operation/results.ts';
 import { route, sessionRoute } from '../operation/route.ts';
 import * as samples from '../operation/samples.ts';
-import { eventPage, eventsBack } from './event-page.ts';
+import { eventPage } from './event-page.ts';
 import { type EventRequest, streamEvents } from './stream-events.ts';
 import { waitForEvents } from './wait-for-events.ts';
 
@@ -50,14 +48,9 @@ const waitParameters = z.strictObject({
 const stream = 'text/event-stream';
 
 const readPage = async ({ context, caller: { principal } }: Call, request: EventRequest) => {
-  const { key, after = beginning, before } = request;
-  oneDirection(request.after, before);
-  const admission = key && (await context.access.read(principal, key));
-  const seen = admission?.after ?? 0;
-  const last = async () => admission?.row ?? { seq: (await context.ports.events.info()).lastSeq, rev: Number.POSITIVE_INFINITY };
-  const { items: events, ...page } = await (before === undefined
-    ? eventPage(context, principal, seen, { ...request, after })
-    : eventsBack(context, principal, { seen, last: await last() }, { ...request, before }));
+  const admission = request.key && (await context.access.read(principal, request.key));
+  const { row: last, after: since } = admission ?? { row: undefined, after: 0 };
+  const { items: events, ...page } = await eventPage(context, principal, { since, last }, request);
   return { events, ...page };
 };
 
@@ -71,7 +64,7 @@ export const eventOperations: readonly Operation[] = [
       answers: { 200: [results.events, stream] },
       examples: { answer: { events: [samples.event], ...samples.page } },
       input: ({ query: { type: types, key: keyPrefix, ...query } }) => ({
-        ...{ filter: { types, keyPrefix }, after: undefined, deltas: false, ...query },
+        ...{ filter: { types, keyPrefix }, deltas: false, ...query },
       }),
       stream: streamEvents,
     }),
@@ -85,7 +78,7 @@ export const eventOperations: readonly Operation[] = [
       answers: { 200: [results.events, stream] },
       examples: { answer: { events: [samples.event], ...samples.page } },
       problems: ['not_found', 'quarantined', 'damaged'],
-      input: ({ key, query: { type: types, ...query } }) => ({ key, filter: { types }, after: undefined, ...query }),
+      input: ({ key, query: { type: types, ...query } }) => ({ key, filter: { types }, ...query }),
       stream: streamEvents,
     }),
   }),

@@ -1,21 +1,14 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
 import { errorMessage, NatterError } from '../../../shared/kit/errors.ts';
 import type { GatewayContext } from '../context/gateway-context.ts';
-import { afterCommit, type Cursor, type EventFilter, formatCursor, parseCursor } from '../http/cursor.ts';
+import { afterCommit, type Cursor, formatCursor, parseCursor } from '../http/cursor.ts';
 import { plainFrame, SseStream, sseFrame } from '../http/sse.ts';
 import type { Call } from '../operation/operation.ts';
-import { reachedCursor } from './event-page.ts';
+import { reachedCursor, type WantedEvents } from './event-page.ts';
 import { followEvents, followText } from './event-reader.ts';
 
-/** The events that a caller requests: of one session, or of all visible ones. */
-export interface EventRequest {
-  readonly key?: SessionKey;
-  readonly filter: EventFilter;
-  readonly after: Cursor | undefined;
-  /** Of a page that is read backwards; not for a stream. */
-  readonly before?: Cursor | 'end' | undefined;
-  readonly limit: number;
+/** The events that a caller requests: of one session, or of all visible ones. A stream has no `before`. */
+export interface EventRequest extends WantedEvents {
   /** Live text too. */
   readonly deltas: boolean;
   /** A stream of plain messages. */

@@ -41,7 +41,7 @@ export const waitForEvents = async (call: Call, { key, types, waitMs, limit, ...
   const after = await reachedCursor(context, given.after ?? afterCommit(context.feed.position), 'after');
   const filter = { types: types && new Set<string>(types) };
   const wanted = { ...(key && { key }), filter, after, limit };
-  const { items, next, more } = await eventPage(context, caller.principal, seen, wanted);
+  const { items, next, more } = await eventPage(context, caller.principal, { since: seen }, wanted);
   if (items.length > 0 || more || waitMs === 0) return answerOf(items, next);
   return nextEvents(call, seen, { ...wanted, after: parseCursor(next) ?? after }, waitMs);
 };
@@ -50,7 +50,7 @@ export const waitForEvents = async (call: Call, { key, types, waitMs, limit, ...
 const nextEvents = async (
   { context, caller, signal }: Call,
   seen: number,
-  { key, filter, after }: WantedEvents,
+  { key, filter, after }: WantedEvents & { readonly after: Cursor },
   waitMs: number,
 ): Promise<WaitedEvents> => {
   const { feed, access, ports } = context;

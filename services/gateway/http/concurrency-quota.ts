@@ -32,6 +32,16 @@ export class ConcurrencyQuota {
     return () => this.#count(actor, -size);
   }
 
+  /** Counts a use by the actor while the work goes on. Rejects as the work does, and as `acquire` throws. */
+  async during<T>(actor: string, work: () => Promise<T>): Promise<T> {
+    const release = this.acquire(actor);
+    try {
+      return await work();
+    } finally {
+      release();
+    }
+  }
+
   #count(actor: string, change: number): void {
     const own = (this.#inUse.get(actor) ?? 0) + change;
     if (own === 0) this.#inUse.delete(actor);

@@ -9,9 +9,6 @@ export interface Cursor {
   readonly index: number;
 }
 
-/** The position in front of everything. */
-export const beginning: Cursor = { seq: 0, index: -1 };
-
 /** The position after a whole commit. */
 export const afterCommit = (seq: number): Cursor => ({ seq, index: Number.POSITIVE_INFINITY });
 

@@ -98,6 +98,14 @@ export const limitParameter = (fallback: number) =>
     .default(Math.min(fallback, limits.pageRows))
     .meta({ type: 'integer', minimum: 1, maximum: limits.pageRows, default: Math.min(fallback, limits.pageRows) });
 
+/** The same for methods, where a larger number counts as 1,000. */
+export const limitNumber = (fallback: number) =>
+  z
+    .int()
+    .min(1)
+    .transform((count) => Math.min(count, limits.pageRows))
+    .default(fallback);
+
 /** `after=SEQ` or `after=SEQ.INDEX`. */
 export const afterParameter = z
   .string('give it once')
@@ -124,10 +132,6 @@ export const beforeParameter = z
     description:
       'newest first: what is in front of this commit or event, or of the end; `next` is then the `before` of the next page',
   });
-/** Throws `NatterError('invalid')` if a page is asked for in both directions. */
-export const oneDirection = (after: Cursor | undefined, before: Cursor | 'end' | undefined): void => {
-  if (after !== undefined && before !== undefined) throw invalid('before', 'is not for a page with "after"; give one of them');
-};
 
 /** `wait=SECONDS`; 0 means no wait (A10/118). */
 export const waitParameter = z

@@ -1,9 +1,8 @@
 import { effects } from '../../../shared/domain/config/effects.ts';
-import type { Config } from '../../../shared/domain/config/schema.ts';
-import { childOf, type SchemaNode, schemaTree, withoutSecrets } from '../../../shared/domain/config/schema-text.ts';
-import { scrubber } from '../../../shared/kit/scrub.ts';
-import { type Config as LoadedConfig, secretsOf } from '../../../shared/runtime/config/load.ts';
+import { childOf, type SchemaNode, schemaTree } from '../../../shared/domain/config/schema-text.ts';
+import type { Config as LoadedConfig } from '../../../shared/runtime/config/load.ts';
 import { originsOf, sectionDigests } from '../../../shared/runtime/config/origins.ts';
+import { shownConfig } from '../../../shared/runtime/config/shown.ts';
 import { ownersOnly } from '../context/access.ts';
 import type { Call } from '../operation/operation.ts';
 
@@ -42,15 +41,13 @@ export const readConfig = async (call: Call, _: null) => {
   ownersOnly(call.caller.principal, 'the configuration');
   const { config, insight } = call.context;
   const origins = insight ? originsOf(insight.configSource) : null;
-  const keys = keysUnder(withoutSecrets(config satisfies Config), schemaTree());
-  // Addresses may contain credentials, which the schema does not mark.
-  const hide = scrubber(secretsOf(config as LoadedConfig, insight?.configSource.env ?? {}));
+  const keys = keysUnder(shownConfig(config as LoadedConfig, insight?.configSource.env ?? {}), schemaTree());
   return {
     file: origins?.file ?? null,
     keys: keys.map(({ path, general, value }) => {
       const effect = effects[general];
       return {
-        ...{ path, value: JSON.parse(hide(JSON.stringify(value))) as unknown, origin: origins?.byPath.get(path) ?? 'default' },
+        ...{ path, value, origin: origins?.byPath.get(path) ?? 'default' },
         ...(effect !== undefined && { effect }),
       };
     }),

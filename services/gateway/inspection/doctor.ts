@@ -1,21 +1,21 @@
+import { errorMessage } from '../../../shared/kit/errors.ts';
 import * as exposure from '../../../shared/runtime/doctor/exposure.ts';
-import { checked, type Finding } from '../../../shared/runtime/doctor/finding.ts';
+import { checked, type Finding, fail } from '../../../shared/runtime/doctor/finding.ts';
 import * as system from '../../../shared/runtime/doctor/system.ts';
 import { ownersOnly } from '../context/access.ts';
 import type { Call } from '../operation/operation.ts';
 
-const broker = (call: Call): Promise<Finding[]> =>
-  system.systemReport(call.context.ports).then(
-    (report) => [
+const broker = async ({ context: { config, ports } }: Call): Promise<Finding[]> => {
+  try {
+    const report = await system.systemReport(ports);
+    return [
       ...[system.store(report), system.queues(report), system.followers(report), system.processes(report)],
-      ...[system.checkpoints(call.context.config, report), system.deadLetters(report), system.openDeliveries(report)],
-    ],
-    async (error: unknown) => [
-      await checked('broker', 'see the log of the broker', () => {
-        throw error;
-      }),
-    ],
-  );
+      ...[system.checkpoints(config, report), system.deadLetters(report), system.openDeliveries(report)],
+    ];
+  } catch (error) {
+    return [fail('broker', errorMessage(error), 'see the log of the broker')];
+  }
+};
 
 /** The checks of `natter doctor` that this process can make, in its words and its order. Only what needs the machine or the broker's provisioner is left out. */
 export const findProblems = async (call: Call, _: null) => {

@@ -1,14 +1,7 @@
-import { seesAll } from '../../../shared/domain/access/access.ts';
 import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
-import { NatterError } from '../../../shared/kit/errors.ts';
 import type { HealthReport } from '../../../shared/ports/presence.ts';
+import { seesAllOnly } from '../context/access.ts';
 import type { Call } from '../operation/operation.ts';
-
-/** Throws `NatterError('forbidden')` unless the caller sees the whole system. `what` begins the sentence. */
-export const whoSeesAll = ({ caller }: Call, what: string): void => {
-  if (!seesAll(caller.principal))
-    throw new NatterError('forbidden', `${what} is for those who see everything; use a token of role "owner" or "read-only"`);
-};
 
 interface Holder {
   readonly process: string;
@@ -32,7 +25,7 @@ const processOf = ({ process, version, startedAt, at, services }: HealthReport) 
 
 /** Every process, and which of them holds which partition. Reports are up to three seconds old, and a killed process is gone after ten. */
 export const listHosts = async (call: Call, { key }: { readonly key?: SessionKey | undefined }) => {
-  whoSeesAll(call, 'where the work is done');
+  seesAllOnly(call.caller.principal, 'where the work is done');
   const { presence, commands } = call.context.ports;
   const { partitions: count } = call.context.config.nats;
   const [reports, lags] = await Promise.all([presence.list(), commands.lagByPartition().catch(() => null)]);

@@ -16,7 +16,7 @@ interface Line {
   readonly msg?: string;
 }
 
-/** A finished line; `null` if it is none of ours. */
+/** A finished line; `null` if it is not one of ours. */
 const lineOf = (text: string): Line | null => {
   try {
     const line = JSON.parse(text) as Line;
@@ -26,14 +26,16 @@ const lineOf = (text: string): Line | null => {
   }
 };
 
-/** The newest lines of this process's log after a number, oldest first. They were scrubbed when they were written (I12). */
+/** The newest lines of this process's log after a number, oldest first. Secrets were hidden when they were written (I12). */
 export const readLog = (call: Call, { after = 0, limit, level, text }: LogQuery) => {
   ownersOnly(call.caller.principal, 'the log');
   const recent = call.context.insight?.recentLog;
   const least = logLevels.indexOf(level);
-  const wants = (line: string): boolean =>
-    (text === undefined || line.toLowerCase().includes(text.toLowerCase())) &&
-    logLevels.indexOf(lineOf(line)?.level ?? 'trace') >= least;
+  const wants = (line: string): boolean => {
+    if (text !== undefined && !line.toLowerCase().includes(text.toLowerCase())) return false;
+    const read = lineOf(line);
+    return read !== null && logLevels.indexOf(read.level) >= least;
+  };
   const lines = (recent?.after(after, limit, wants) ?? []).flatMap(({ number, text: line }) => {
     const read = lineOf(line);
     if (read === null) return [];

@@ -1,7 +1,6 @@
 import { z } from 'zod';
-import { limits } from '../../../shared/kit/limits.ts';
 import { keyFrom } from '../../../shared/runtime/session-tools/named-session.ts';
-import { limitParameter, sequenceParameter } from '../http/input.ts';
+import { limitNumber, limitParameter, sequenceParameter } from '../http/input.ts';
 import { method, type Operation, operation } from '../operation/operation.ts';
 import { route } from '../operation/route.ts';
 import * as samples from '../operation/samples.ts';
@@ -25,11 +24,7 @@ const logQuery = z.object({
 });
 const logParameters = z.strictObject({
   after: z.int().min(0).optional(),
-  limit: z
-    .int()
-    .min(1)
-    .transform((count) => Math.min(count, limits.pageRows))
-    .default(200),
+  limit: limitNumber(200),
   level: z.enum(results.logLevels).default('trace'),
   text: z.string().min(1).max(256).optional(),
 });
@@ -68,7 +63,7 @@ export const inspectionOperations: readonly Operation[] = [
         answer: {
           skills: [
             {
-              ...{ name: 'pdf', description: 'Reads PDF files.', source: 'workspace', folder: '/work/skills/pdf' },
+              ...{ name: 'pdf', description: 'Reads PDF files.', source: 'workspace', folder: '/srv/natter/skills/pdf' },
               ...{ status: 'ineligible', reasons: ['The program pdftotext is not installed.'], notes: [] },
               repair: 'natter skills install pdf',
             },

@@ -1,6 +1,6 @@
 import type { Explanation } from '../../../shared/runtime/skills/explain.ts';
+import { seesAllOnly } from '../context/access.ts';
 import type { Call } from '../operation/operation.ts';
-import { whoSeesAll } from './hosts.ts';
 
 /** The command that brings what a skill lacks, where the skill says how. */
 const repairOf = ({ skill, status, reasons }: Explanation): string | null =>
@@ -13,7 +13,7 @@ const repairOf = ({ skill, status, reasons }: Explanation): string | null =>
 
 /** Every folder that may have a skill, as this process finds it now, and why the agent does not have it (A15). */
 export const listSkills = async (call: Call, _: null) => {
-  whoSeesAll(call, 'the list of skills');
+  seesAllOnly(call.caller.principal, 'the list of skills');
   const { library } = call.context;
   // One that is not watched is read again.
   await library?.take({ taken: false, refs: [] });

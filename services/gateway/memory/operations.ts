@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { limits } from '../../../shared/kit/limits.ts';
-import { limitParameter } from '../http/input.ts';
+import { limitNumber, limitParameter } from '../http/input.ts';
 import { method, type Operation, operation } from '../operation/operation.ts';
 import * as results from '../operation/results.ts';
 import { route } from '../operation/route.ts';
@@ -18,11 +18,7 @@ const listQuery = z.object({
 const listParameters = z.strictObject({
   scope: z.string().min(1).max(2_048).optional(),
   query: z.string().min(1).max(limits.memoryQueryCharacters).optional(),
-  limit: z
-    .int()
-    .min(1)
-    .transform((count) => Math.min(count, limits.pageRows))
-    .default(50),
+  limit: limitNumber(50),
   cursor: z.string().min(1).max(64).optional(),
 });
 const additionBody = z.strictObject({

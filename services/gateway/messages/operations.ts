@@ -6,16 +6,16 @@ import {
   sessionsSendResult,
 } from '../../../shared/domain/projections/schemas.ts';
 import { limits } from '../../../shared/kit/limits.ts';
-import { afterParameter, beforeParameter, limitParameter, waitParameter } from '../http/input.ts';
+import { afterParameter, beforeParameter, limitNumber, limitParameter, waitParameter } from '../http/input.ts';
 import { acting, method, type Operation, operation, readOnly, tool } from '../operation/operation.ts';
 import * as results from '../operation/results.ts';
 import { route, sessionRoute } from '../operation/route.ts';
 import * as samples from '../operation/samples.ts';
-import { messagesFound } from '../operation/search-results.ts';
 import { sessionsHistory } from './history.ts';
 import { postBody, postMessage } from './post-message.ts';
 import { readMessages } from './read-messages.ts';
 import { receiveEnvelope, strictEnvelope } from './receive-envelope.ts';
+import { messagesFound } from './results.ts';
 import { searchMessages } from './search-messages.ts';
 import { chatSend, sessionsSend } from './send.ts';
 
@@ -43,11 +43,7 @@ const query = z.string('give it once').trim().min(1, 'is empty; use some words')
 const searchQuery = z.object({ q: query, limit: limitParameter(50) });
 const searchParameters = z.strictObject({
   query,
-  limit: z
-    .int()
-    .min(1)
-    .transform((count) => Math.min(count, limits.pageRows))
-    .default(50),
+  limit: limitNumber(50),
 });
 
 const reading = ['not_found', 'quarantined', 'damaged'] as const;

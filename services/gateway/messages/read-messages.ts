@@ -5,32 +5,20 @@ import type { RecordedCommit } from '../../../shared/domain/session/envelope.ts'
 import type { SessionEvent } from '../../../shared/domain/session/events.ts';
 import { orQuarantined } from '../../../shared/kit/or-quarantined.ts';
 import type { GatewayContext } from '../context/gateway-context.ts';
-import { pageOf } from '../context/history.ts';
-import { pageBack } from '../history/history-back.ts';
-import { beginning, type Cursor, isAfter, logPosition } from '../http/cursor.ts';
-import { oneDirection } from '../http/input.ts';
+import { type PageRange, pageOf } from '../history/page-of.ts';
+import { type Cursor, isAfter } from '../http/cursor.ts';
 import type { Call } from '../operation/operation.ts';
 
-export interface MessageRange {
+export interface MessageRange extends PageRange {
   readonly key: SessionKey;
-  readonly after?: Cursor | undefined;
-  readonly before?: Cursor | 'end' | undefined;
-  readonly limit: number;
 }
 
 /** A page of what was said in a session that the caller may see, oldest first, or newest first in front of `before`. */
-export const readMessages = async ({ context, caller }: Call, { key, before, limit, ...given }: MessageRange) => {
-  oneDirection(given.after, before);
-  const { events } = context.ports;
-  const { after = beginning } = given;
-  const seen = await context.access.read(caller.principal, key);
-  const from = Math.max(seen.after, logPosition(after));
-  const pick = (commit: RecordedCommit) => messagesAfter(after, commit);
-  const page = await (before === undefined
-    ? pageOf(events, { after, limit, from, key }, pick)
-    : pageBack(events, { before, limit, from, key, last: seen.row }, pick));
-  const messages = await revised(context, key, page.items, seen.row.revisions ?? []);
-  return { messages, next: page.next, more: page.more };
+export const readMessages = async ({ context, caller }: Call, { key, ...range }: MessageRange) => {
+  const { row, after: since } = await context.access.read(caller.principal, key);
+  const { items, next, more } = await pageOf(context.ports.events, { ...range, key, last: row, since }, messagesAfter);
+  const messages = await revised(context, key, items, row.revisions ?? []);
+  return { messages, next, more };
 };
 
 /** The messages as they count now: with the text of their last edit, and without those that were withdrawn. */
@@ -83,7 +71,7 @@ const messageIn = (event: SessionEvent): object | null => {
 };
 
 /** The messages of a commit after a cursor. A message has the `id` of its event. */
-const messagesAfter = (after: Cursor, commit: RecordedCommit): { cursor: Cursor; item: Said }[] => {
+const messagesAfter = (commit: RecordedCommit, after: Cursor): { cursor: Cursor; item: Said }[] => {
   const { seq, at } = commit;
   const sessionIds = sessionIdsOf(commit);
   return commit.events.flatMap((event, index) => {

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { NatterError } from '../../../shared/kit/errors.ts';
-import { limits } from '../../../shared/kit/limits.ts';
-import { limitParameter, sequenceParameter } from '../http/input.ts';
+import { limitNumber, limitParameter, sequenceParameter } from '../http/input.ts';
 
 /** What calls say of items that are listed newest first and named by their sequence: dead letters, deliveries. */
 
@@ -9,11 +8,7 @@ export const numberedListQuery = z.object({ before: sequenceParameter.optional()
 export const seq = z.int().min(1);
 export const numberedListParameters = z.strictObject({
   before: seq.optional(),
-  limit: z
-    .int()
-    .min(1)
-    .transform((count) => Math.min(count, limits.pageRows))
-    .default(50),
+  limit: limitNumber(50),
 });
 export const numberedParameters = z.strictObject({ seq });
 

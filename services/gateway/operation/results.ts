@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { commandAnswer, recordedCommitShape } from '../../../shared/domain/session/envelope.ts';
 import { sessionEvent } from '../../../shared/domain/session/events.ts';
-import { approvalRequest, message, sender, settings } from '../../../shared/domain/values/types.ts';
+import { settings } from '../../../shared/domain/values/settings.ts';
+import { approvalRequest, message, sender } from '../../../shared/domain/values/types.ts';
 import { healthCodes } from '../../../shared/kit/health-problem.ts';
 import { auditRecord, indexRow, memoryEntry } from '../../../shared/wire/records.ts';
 import { shownState } from '../../../shared/wire/snapshot.ts';

@@ -129,24 +129,19 @@ class RunHistory {
 const isAnswer = (entry: HistoryEntry, runId: string): entry is AnswerEntry => entry.kind === 'answered' && entry.runId === runId;
 
 /** The entries of a session after a sequence, oldest first. Of a long session only the recent part of the log is read. */
-export const historyEntries = async (
+export const historyEntries = (
   { ports, replays }: Pick<GatewayContext, 'ports' | 'replays'>,
   actor: string,
   key: SessionKey,
   after: number,
 ): Promise<readonly HistoryEntry[]> => {
-  const done = replays.acquire(actor);
-  try {
+  const read = async (): Promise<readonly HistoryEntry[]> => {
     const position = (await ports.snapshots.get(key))?.position;
     const isShort = (position?.rev ?? 0) <= limits.runSearchCommits;
     const from = isShort ? after : Math.max(after, (position?.window[0] ?? 1) - 1);
     const history = new RunHistory();
-    const read = async (): Promise<void> => {
-      for await (const commit of ports.events.read(key, { after: from })) history.take(commit);
-    };
-    await orQuarantined(read());
+    for await (const commit of ports.events.read(key, { after: from })) history.take(commit);
     return history.entries;
-  } finally {
-    done();
-  }
+  };
+  return replays.during(actor, () => orQuarantined(read()));
 };

@@ -1,11 +1,13 @@
 import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
 import type { RecordedCommit } from '../../../shared/domain/session/envelope.ts';
 import type { SessionEvent } from '../../../shared/domain/session/events.ts';
+import type { Backoff } from '../../../shared/kit/backoff.ts';
 import type { Clock } from '../../../shared/kit/clock.ts';
 import { errorMessage, NatterError } from '../../../shared/kit/errors.ts';
 import type { FoundBy, Searchable, TextIndex } from '../../../shared/ports/search/text-index.ts';
+import { LogFollower } from '../../../shared/runtime/log-follower.ts';
 
-/** A message that can be found (B19). `id` is that of its event, with `-` for `.`. */
+/** A message that can be found (B19). `id` is that of its event, with `-` for `.`, by which the index orders entries. */
 export interface FoundMessage extends Searchable {
   readonly scope: SessionKey;
   readonly at: number;
@@ -17,15 +19,13 @@ const [searchedCommits, searchedCharacters] = [100_000, 32_000_000];
 /** The log as this gateway follows it. */
 interface Feed {
   readonly position: number;
-  follow(options: { after: number; signal: AbortSignal }): AsyncIterable<RecordedCommit>;
+  follow(options: { after: number; signal: AbortSignal }): AsyncGenerator<RecordedCommit, void, undefined>;
 }
 
-/** How long a search waits until the messages are indexed, and how long a failed reading is left alone. */
+/** How long a search waits until the messages are indexed. */
 const patienceMs = 10_000;
 const lookMs = 20;
-const retryMs = 1_000;
-
-const entryId = (seq: number | string, index: number | string): string => `${seq}-${index}`;
+const retries: Backoff = { firstMs: 1_000, mostMs: 1_000 };
 
 /** What is said in an event. */
 const saidIn = (event: SessionEvent): Pick<FoundMessage, 'role' | 'text'> | null => {
@@ -48,10 +48,10 @@ export class MessageSearch {
   readonly #clock: Clock;
   readonly #open: () => Promise<TextIndex<FoundMessage>>;
   readonly #closing = new AbortController();
+  readonly #follower: LogFollower;
   #index: TextIndex<FoundMessage> | null = null;
   #running: Promise<void> | null = null;
   #problem = 'not loaded yet';
-  #position = 0;
   /** Messages after this sequence are found. */
   #since = 0;
 
@@ -60,6 +60,7 @@ export class MessageSearch {
     this.#feed = feed;
     this.#clock = clock;
     this.#open = open;
+    this.#follower = new LogFollower({ events: feed, start: () => this.#start(), readPauseMs: 0 });
   }
 
   /**
@@ -71,10 +72,11 @@ export class MessageSearch {
     this.#running ??= this.#run();
     const until = this.#clock.monotonic() + patienceMs;
     const { signal } = this.#closing;
-    while (this.#position < target && this.#clock.monotonic() < until && !signal.aborted) await this.#clock.sleep(lookMs, signal);
+    const isLate = (): boolean => this.#index === null || this.#follower.position < target;
+    while (isLate() && this.#clock.monotonic() < until && !signal.aborted) await this.#clock.sleep(lookMs, signal);
     if (this.#index === null) throw new NatterError('unavailable', `message search: ${this.#problem}`, { retryAfterMs: 1_000 });
     const found = this.#index.search({ ...wanted, every: true });
-    return { found, since: this.#since, complete: this.#position >= target };
+    return { found, since: this.#since, complete: !isLate() };
   }
 
   async close(): Promise<void> {
@@ -83,32 +85,26 @@ export class MessageSearch {
     this.#index?.close();
   }
 
-  async #run(): Promise<void> {
-    const { signal } = this.#closing;
-    while (!signal.aborted) {
-      try {
-        if (this.#index === null) {
-          this.#index = await this.#open();
-          this.#since = Math.max(0, this.#feed.position - searchedCommits);
-          this.#position = this.#since;
-        }
-        for await (const commit of this.#feed.follow({ after: this.#position, signal })) {
-          this.#take(commit);
-          this.#position = commit.seq;
-        }
-        // The feed has closed.
-        return;
-      } catch (error) {
+  #run(): Promise<void> {
+    return this.#follower.runResuming(this.#closing.signal, (commit) => this.#take(commit), {
+      ...{ clock: this.#clock, retries },
+      reading: () => {},
+      failed: (error) => {
         this.#problem = errorMessage(error);
-        await this.#clock.sleep(retryMs, signal);
-      }
-    }
+      },
+    });
+  }
+
+  async #start(): Promise<number> {
+    this.#since = Math.max(0, this.#feed.position - searchedCommits);
+    this.#index = await this.#open();
+    return this.#since;
   }
 
   #take({ key, seq, at, events }: RecordedCommit): void {
     for (const [index, event] of events.entries()) {
       const said = saidIn(event);
-      if (said !== null) this.#add({ id: entryId(seq, index), scope: key, source: { seq }, at, ...said });
+      if (said !== null) this.#add({ id: idOf(`${seq}.${index}`), scope: key, source: { seq }, at, ...said });
       else if (event.type === 'session_deleted') this.#index?.clear(key);
       else if (event.type === 'message_edited') this.#revise(event.of, event.text);
       else if (event.type === 'message_withdrawn') this.#index?.delete(idOf(event.of));

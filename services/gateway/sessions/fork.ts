@@ -80,18 +80,15 @@ type Place = { readonly key: SessionKey; readonly moment: Moment | undefined; re
 
 type Base = { readonly from: ForkBase; readonly deletedGeneration: number };
 
-const baseAt = async ({ ports, replays }: GatewayContext, { actor }: Caller, { key, moment, since }: Place): Promise<Base> => {
-  const done = replays.acquire(actor);
-  try {
+const baseAt = ({ ports, replays }: GatewayContext, { actor }: Caller, { key, moment, since }: Place): Promise<Base> => {
+  return replays.during(actor, async () => {
     const { context, position } = await stateAt(ports, key, moment, since);
     if (context.generation === 0 || context.deleted)
       throw new Refusal('fork_invalid', 'there was no session then; name a later moment');
     const { seq, rev, contextSeq, skips } = position;
     const { sessionId, deletedGeneration } = context;
     return { from: { sessionId, seq, rev, contextSeq, skips }, deletedGeneration };
-  } finally {
-    done();
-  }
+  });
 };
 
 /** The generation started by the fork recorded at this sequence. */

@@ -1,11 +1,9 @@
 import { z } from 'zod';
 import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
-import type { RecordedCommit } from '../../../shared/domain/session/envelope.ts';
 import { toShown } from '../../../shared/domain/session/fold/evolve.ts';
-import { pageOf } from '../context/history.ts';
-import { pageBack } from '../history/history-back.ts';
-import { afterCommit, type Cursor, formatCursor, logPosition } from '../http/cursor.ts';
-import { afterParameter, beforeParameter, limitParameter, momentParameter, oneDirection } from '../http/input.ts';
+import { type PageRange, pageOf } from '../history/page-of.ts';
+import { afterCommit, formatCursor, logPosition } from '../http/cursor.ts';
+import { afterParameter, beforeParameter, limitParameter, momentParameter } from '../http/input.ts';
 import { sendTagged } from '../operation/etag.ts';
 import { type Call, type Operation, operation } from '../operation/operation.ts';
 import * as results from '../operation/results.ts';
@@ -24,23 +22,15 @@ const diffQuery = z.object({ from: momentParameter, to: momentParameter.optional
 
 const past = [...reading, 'erased', 'history_too_long'] as const;
 
-interface CommitRange {
+interface CommitRange extends PageRange {
   readonly key: SessionKey;
-  readonly after?: Cursor | undefined;
-  readonly before?: Cursor | 'end' | undefined;
-  readonly limit: number;
 }
 
-const readCommits = async ({ context, caller }: Call, { key, before, limit, ...given }: CommitRange) => {
-  oneDirection(given.after, before);
-  const { events } = context.ports;
+const readCommits = async ({ context, caller }: Call, { key, ...range }: CommitRange) => {
   const { row, after: since } = await context.access.read(caller.principal, key);
-  const { after = afterCommit(0) } = given;
-  const from = Math.max(since, logPosition(after));
-  const pick = (commit: RecordedCommit) => [{ cursor: afterCommit(commit.seq), item: commit }];
-  const page = await (before === undefined
-    ? pageOf(events, { after, limit, from, key }, pick)
-    : pageBack(events, { before, limit, from, key, last: row }, pick));
+  const page = await pageOf(context.ports.events, { ...range, key, last: row, since }, (commit) => [
+    { cursor: afterCommit(commit.seq), item: commit },
+  ]);
   const { items: commits, next, more, gaps } = page;
   return { commits, next, more, gaps: gaps.map(({ key: _, ...gap }) => gap) };
 };
@@ -57,30 +47,20 @@ const readStored = async ({ context, caller }: Call, { key, after = afterCommit(
   return { commits, next: formatCursor(afterCommit(messages.at(-1)?.seq ?? from)), more };
 };
 
-/** Folding a history takes time: there are only so many at once. */
-const replaying = async <T>({ context: { replays }, caller }: Call, work: () => Promise<T>): Promise<T> => {
-  const release = replays.acquire(caller.actor);
-  try {
-    return await work();
-  } finally {
-    release();
-  }
-};
-
 const readState = async (call: Call, { key, at }: { key: SessionKey; at?: Moment | undefined }) => {
-  const { access, ports } = call.context;
+  const { access, ports, replays } = call.context;
   const { after: since } = await access.read(call.caller.principal, key);
   const state = async () => {
     const { from, ...found } = await stateAt(ports, key, at, since);
     return { key, ...toShown(found), from };
   };
-  return at === undefined ? state() : replaying(call, state);
+  return at === undefined ? state() : replays.during(call.caller.actor, state);
 };
 
 const readDiff = async (call: Call, { key, ...span }: Omit<Span, 'since'> & { readonly key: SessionKey }) => {
-  const { access, ports } = call.context;
+  const { access, ports, replays } = call.context;
   const { after: since } = await access.read(call.caller.principal, key);
-  return replaying(call, () => changesBetween(ports, key, { ...span, since }));
+  return replays.during(call.caller.actor, () => changesBetween(ports, key, { ...span, since }));
 };
 
 export const historyOperations: readonly Operation[] = [

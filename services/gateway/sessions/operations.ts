@@ -5,6 +5,7 @@ import { sessionsListParameters, sessionsListResult } from '../../../shared/doma
 import { nextResetOf } from '../../../shared/domain/reset/reset.ts';
 import type { GatewayContext } from '../context/gateway-context.ts';
 import { choiceParameter, limitParameter, minutesParameter, prefixParameter } from '../http/input.ts';
+import type { ProblemCode } from '../http/problem.ts';
 import { sendTagged } from '../operation/etag.ts';
 import { type Call, method, type Operation, operation, readOnly, tool } from '../operation/operation.ts';
 import * as results from '../operation/results.ts';
@@ -59,6 +60,17 @@ const readSession = async ({ context, caller }: Call, key: SessionKey) => {
   const nextReset = nextResetOf(row, context.config.session, context.ports.clock.now());
   return { ...named(row, context), indexedSeq, nextReset };
 };
+
+/** How a session is asked for something, with a reason. */
+const withReason = (path: string, reason: string, problem: ProblemCode) =>
+  sessionRoute({
+    ...{ method: 'post', path, headers: conditional, body: reasonBody },
+    answers: taken,
+    examples: { body: { reason }, answer: samples.takenSample },
+    problems: [...writing, problem],
+    input: ({ body, ...given }) => ({ ...given, ...body }),
+    output: withoutKey,
+  });
 
 export const sessionOperations: readonly Operation[] = [
   operation(listRows, {
@@ -171,25 +183,11 @@ export const sessionOperations: readonly Operation[] = [
   operation(deactivateSession, {
     ...{ id: 'deactivateSession', tag: 'sessions', changes: 'sessions' },
     summary: 'Puts a session at rest aside: lists leave it out until it is opened or written to',
-    http: sessionRoute({
-      ...{ method: 'post', path: '/deactivate', headers: conditional, body: reasonBody },
-      answers: taken,
-      examples: { body: { reason: 'done' }, answer: samples.takenSample },
-      problems: [...writing, 'session_busy'],
-      input: ({ body, ...given }) => ({ ...given, ...body }),
-      output: withoutKey,
-    }),
+    http: withReason('/deactivate', 'done', 'session_busy'),
   }),
   operation(stopSession, {
     ...{ id: 'stopSession', tag: 'sessions', changes: 'sessions' },
     summary: 'Stops the running turn and clears the queue',
-    http: sessionRoute({
-      ...{ method: 'post', path: '/stop', headers: conditional, body: reasonBody },
-      answers: taken,
-      examples: { body: { reason: 'enough' }, answer: samples.takenSample },
-      problems: [...writing, 'stop_forbidden'],
-      input: ({ body, ...given }) => ({ ...given, ...body }),
-      output: withoutKey,
-    }),
+    http: withReason('/stop', 'enough', 'stop_forbidden'),
   }),
 ];

@@ -4,7 +4,7 @@ import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
 import { thinkingLevels, verboseLevels } from '../../../shared/domain/values/levels.ts';
 import { metadata } from '../../../shared/domain/values/metadata.ts';
 import { queueModes } from '../../../shared/domain/values/queue-rule.ts';
-import { activations, settings } from '../../../shared/domain/values/types.ts';
+import { activations, settings } from '../../../shared/domain/values/settings.ts';
 import { NatterError } from '../../../shared/kit/errors.ts';
 import { commandIdOf } from '../commands/envelope.ts';
 import { sendCommand } from '../commands/send-command.ts';

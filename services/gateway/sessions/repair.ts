@@ -18,8 +18,7 @@ const body = z.strictObject({ reason: z.string().min(1).max(500) });
 
 const readDamage = async ({ context: { ports, replays }, caller }: Call, { key }: { readonly key: SessionKey }) => {
   ownersOnly(caller.principal, 'what the log of a session lacks');
-  const release = replays.acquire(caller.actor);
-  try {
+  return replays.during(caller.actor, async () => {
     const { gaps, last, known } = await surveyDamage(ports, key);
     if (gaps.length === 0 && last.rev === 0) throw noSuchSession();
     const { position, machine } = known;
@@ -30,9 +29,7 @@ const readDamage = async ({ context: { ports, replays }, caller }: Call, { key }
       messages: machine.context.messages,
     };
     return { key, gaps, lastRev: last.rev, lastSeq: last.seq, known: goesOn };
-  } finally {
-    release();
-  }
+  });
 };
 
 const repairSession = async (

@@ -104,8 +104,8 @@ export class SessionHost {
   get residents(): number {
     return this.#registry.size;
   }
-  get turnsRunning(): number {
-    return this.#turns.running;
+  get turns(): Pick<TurnRunner, 'running' | 'isCalling'> {
+    return this.#turns;
   }
 
   /**

@@ -108,7 +108,7 @@ export class SessionActor implements TurnSession {
 
   /**
    * Gives a recorded commit to the live actor, which receives nothing else. A turn that the commit entered and did not leave starts now.
-   * `isRunning`: so it is known to end.
+   * `isRunning`: whether a turn runs after it.
    */
   apply(commit: RecordedCommit, isRunning: boolean): void {
     if (this.isClosed) return;

@@ -8,7 +8,9 @@ const overhead = 200;
 const charactersOf = ({ message }: ConversationMessage): number => {
   const calls = message.role === 'assistant' ? (message.calls ?? []) : [];
   const thoughts = message.role === 'assistant' ? (message.reasoning?.parts ?? []) : [];
-  const thought = thoughts.reduce((sum, { text, redacted = '' }) => sum + overhead + text.length + redacted.length, 0);
+  const thought = thoughts
+    .map(({ text, signature = '', redacted = '' }) => overhead + text.length + signature.length + redacted.length)
+    .reduce((sum, characters) => sum + characters, 0);
   return overhead + message.text.length + thought + calls.reduce((sum, call) => sum + overhead + call.arguments.length, 0);
 };
 

@@ -1,3 +1,5 @@
+import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
+import { isBegun } from '../../../shared/domain/session/decide/tools.ts';
 import type { TurnInput } from '../../../shared/domain/session/fold/machine.ts';
 import { Attempt, type TurnServices } from './attempt.ts';
 import { tracedTurn } from './spans.ts';
@@ -8,7 +10,7 @@ import { isStalled } from './watchdog.ts';
 /** The one effect of the session machine: runs the turns of all sessions of a host. */
 export class TurnRunner {
   readonly #services: TurnServices;
-  readonly #runs = new Set<Promise<void>>();
+  readonly #runs = new Map<Attempt, Promise<void>>();
 
   constructor(services: TurnServices) {
     this.#services = services;
@@ -21,15 +23,23 @@ export class TurnRunner {
 
   /** Resolves when the turns that run now have ended; it does not wait for later ones. */
   async settled(): Promise<void> {
-    await Promise.all(this.#runs);
+    await Promise.all(this.#runs.values());
+  }
+
+  /** True while a call of one of these sessions runs: if it were cut off, a person would be asked whether to run it again (I6). */
+  isCalling(isAsked: (key: SessionKey) => boolean): boolean {
+    return [...this.#runs.keys()].some(({ key, ref, signal, state: { machine } }) => {
+      const { turn } = machine.context;
+      return !signal.aborted && isAsked(key) && turn?.calls.some((call) => isBegun(call, ref));
+    });
   }
 
   /** Starts an attempt at the turn and returns what stops it. A call that was granted in the commit belongs to the attempt. */
   start(session: TurnSession, input: TurnInput): () => void {
     const turn = session.state.machine.context.turn ?? input.turn;
     const attempt = new Attempt({ session, turn, services: this.#services });
-    const run = this.#run(attempt, session).finally(() => this.#runs.delete(run));
-    this.#runs.add(run);
+    const run = this.#run(attempt, session).finally(() => this.#runs.delete(attempt));
+    this.#runs.set(attempt, run);
     return () => attempt.stop();
   }
 

@@ -36,6 +36,8 @@ export interface PartitionState<T> {
   owner: QueueMember<T> | null;
   /** The owner must finish what it has been given and then hand over. */
   handingOver: boolean;
+  /** Since when the owner is only finishing what another member cannot continue, on the monotonic clock. */
+  finishingSince: number | null;
 }
 
 export const newPartition = <T>(number: number, clock: Clock): PartitionState<T> => ({
@@ -45,6 +47,7 @@ export const newPartition = <T>(number: number, clock: Clock): PartitionState<T>
   out: new Map(),
   owner: null,
   handingOver: false,
+  finishingSince: null,
 });
 
 /** Publishes with simulated faults: an unanswered message may be stored now, later or never. */
@@ -61,12 +64,35 @@ export const storedOrNot = async <R>(
   throw new NatterError('unavailable', 'the in-memory queue did not answer', { retryAfterMs: requestTimeoutMs });
 };
 
+/** How often a member is asked whether it has finished. */
+const finishedEveryMs = 50;
+const finishMs = 10_000;
+
+/**
+ * True while a partition stays with its owner, who is busy with what another member cannot continue: for a while. `again` is called until it
+ * has ended.
+ */
+export const isFinishing = <T>(
+  partition: PartitionState<T>,
+  wanted: QueueMember<T> | null,
+  { clock, again }: { clock: Clock; again: () => void },
+): boolean => {
+  const { owner, number, finishingSince } = partition;
+  const isBusy = owner !== wanted && owner?.state === 'live' && (owner.options.isBusy?.(number) ?? false);
+  partition.finishingSince = isBusy ? (finishingSince ?? clock.monotonic()) : null;
+  if (!isBusy) return false;
+  void clock.sleep(finishedEveryMs).then(again);
+  return clock.monotonic() - (finishingSince ?? clock.monotonic()) < finishMs;
+};
+
 /** Resolves when the member has no message of the partition left, or does not own it any more. */
-export const handedOver = async <T>(partition: PartitionState<T>, member: QueueMember<T>): Promise<void> => {
+export const handedOver = async <T>(partition: PartitionState<T>, member: QueueMember<T>, clock: Clock): Promise<void> => {
   for (;;) {
     const lease = [...partition.out.values()].find((candidate) => candidate.member === member && !candidate.answered);
-    if (partition.owner !== member || lease === undefined) return;
-    await new Promise((resolve) => lease.ended.signal.addEventListener('abort', resolve, { once: true }));
+    if (partition.owner !== member) return;
+    if (lease === undefined && !member.options.isBusy?.(partition.number)) return;
+    if (lease === undefined) await clock.sleep(finishedEveryMs);
+    else await new Promise((resolve) => lease.ended.signal.addEventListener('abort', resolve, { once: true }));
   }
 };
 

@@ -10,6 +10,7 @@ import {
   forgetPosition,
   handedOver,
   type InMemoryWorkQueueSettings,
+  isFinishing,
   newPartition,
   notDone,
   type PartitionState,
@@ -147,7 +148,7 @@ export class InMemoryWorkQueue<T> implements WorkQueue<T> {
     member.isIn = false;
     this.#share();
     const drained = new AbortController();
-    const idle = Promise.all(this.#partitions.map((partition) => handedOver(partition, member)));
+    const idle = Promise.all(this.#partitions.map((partition) => handedOver(partition, member, this.#settings.clock)));
     await Promise.race([idle, this.#settings.clock.sleep(drainMs, drained.signal)]);
     drained.abort();
     for (const partition of member.held) member.lose(partition);
@@ -172,8 +173,6 @@ export class InMemoryWorkQueue<T> implements WorkQueue<T> {
     this.#pump(partition);
     return seq;
   }
-
-  // ---------------------------------------------------------------------------------------------- delivery
 
   /** Delivers as many messages as may be out at a time, oldest first. */
   #pump(partition: PartitionState<T>): void {
@@ -213,8 +212,6 @@ export class InMemoryWorkQueue<T> implements WorkQueue<T> {
     return lease.member.state === 'live' && this.#partition(lease.message.partition).out.get(lease.message.seq) === lease;
   }
 
-  // ---------------------------------------------------------------------------------------------- ownership
-
   #share(): void {
     for (const partition of this.#partitions) this.#place(partition);
   }
@@ -224,8 +221,9 @@ export class InMemoryWorkQueue<T> implements WorkQueue<T> {
     const present = [...this.#members.values()].filter(({ isIn }) => isIn).map(({ name }) => name);
     const { owner } = placementOf(present, partition.number);
     const wanted = owner === null ? null : (this.#members.get(owner) ?? null);
-    partition.handingOver = partition.owner !== wanted && partition.owner !== null && partition.out.size > 0;
-    if (partition.owner !== wanted && !partition.handingOver) {
+    const isKept = isFinishing(partition, wanted, { clock: this.#settings.clock, again: () => this.#place(partition) });
+    partition.handingOver = !isKept && partition.owner !== wanted && partition.owner !== null && partition.out.size > 0;
+    if (partition.owner !== wanted && !isKept && !partition.handingOver) {
       if (partition.owner?.state === 'live') partition.owner.lose(partition.number);
       partition.owner = wanted;
       if (wanted?.state === 'live') wanted.take(partition.number);

@@ -21,7 +21,7 @@ export class FallbackModel implements Model {
     this.#models = models;
   }
 
-  /** What one of them takes; whoever does not is told what it misses. */
+  /** What at least one of them takes; a model that does not take it is told what it misses. */
   takes(type: string): boolean {
     return this.#models.some((model) => model.takes?.(type));
   }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { limits } from '../../kit/limits.ts';
 import { type MemoryChange, type MemoryEdit, type MemoryScope, memoryChange } from '../values/memory-edit.ts';
-import { settings } from '../values/types.ts';
+import { settings } from '../values/settings.ts';
 import { borrowingFrom } from './basis.ts';
 import type { Entry } from './entry.ts';
 import type { ShownMemory } from './prompt.ts';

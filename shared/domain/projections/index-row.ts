@@ -1,7 +1,8 @@
 import type { SessionKey } from '../keys/session-key.ts';
 import type { SessionStatus } from '../session/fold/machine.ts';
-import type { ResetCause } from '../values/expiry.ts';
-import type { ApprovalRequest, DeliveryTarget, Origin, SessionSource, Settings } from '../values/types.ts';
+import type { LastReset } from '../values/expiry.ts';
+import type { Settings } from '../values/settings.ts';
+import type { ApprovalRequest, DeliveryTarget, Origin, SessionSource } from '../values/types.ts';
 import type { Revision } from './row-parts.ts';
 
 /** A row of the session index (A2/17), for lists and status pages. Folded from the log; never the truth. */
@@ -53,14 +54,8 @@ export interface IndexRow {
   /** The model has received the system prompt of this generation (A10/109). */
   readonly systemSent: boolean;
   readonly abortedLastRun: boolean;
-  /** What began the present generation (A4/53–55), at what time, ms; `fromSeq`: a fork continues from that commit. */
-  readonly lastReset?:
-    | (Pick<ResetCause, 'trigger' | 'rule'> & {
-        readonly at: number;
-        readonly seq: number;
-        readonly fromSeq?: number | undefined;
-      })
-    | undefined;
+  /** What began the present generation (A4/53–55). */
+  readonly lastReset?: LastReset | undefined;
   /** What the session is about: a person's words if given, else the introspection's (A2/17, A7/82). Empty: unknown. */
   readonly description: string;
   readonly descriptionSource: 'person' | 'introspection' | null;

@@ -1,6 +1,7 @@
 import { limits } from '../../kit/limits.ts';
 import type { EventOf, SessionEvent } from '../session/events.ts';
-import type { ApprovalRequest, Sender, Settings } from '../values/types.ts';
+import type { Settings } from '../values/settings.ts';
+import type { ApprovalRequest, Sender } from '../values/types.ts';
 import { type IndexRow, type PendingApproval, questionsIn } from './index-row.ts';
 
 /** Computes parts of an index row. */

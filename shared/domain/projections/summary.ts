@@ -3,6 +3,7 @@ import { isErasure } from '../session/chain.ts';
 import { settingsAfter } from '../session/context.ts';
 import type { RecordedCommit } from '../session/envelope.ts';
 import { type EventOf, isInteraction, type SessionEvent } from '../session/events.ts';
+import type { LastReset } from '../values/expiry.ts';
 import { withoutSilence } from '../values/silence.ts';
 import { emptyRow, type IndexRow, questionsIn } from './index-row.ts';
 import {
@@ -24,7 +25,7 @@ const ended = { activeTurnId: null, status: 'idle' } as const;
 const endedTurn = (row: IndexRow) => ({ ...ended, ...asking(null, questionsIn(row)) });
 
 /** Why the generation began, for lists. */
-const lastResetOf = ({ cause, forkedFrom }: EventOf<'session_reset'>, at: number, seq: number): IndexRow['lastReset'] =>
+const lastResetOf = ({ cause, forkedFrom }: EventOf<'session_reset'>, at: number, seq: number): LastReset | undefined =>
   cause && { at, seq, trigger: cause.trigger, rule: cause.rule, ...(forkedFrom && { fromSeq: forkedFrom.seq }) };
 
 /** What one event changes in a row. Exhaustive: for a new event type it must be decided what lists show. */
@@ -153,8 +154,13 @@ const change = (row: IndexRow, event: SessionEvent, { at, seq, events }: Recorde
       };
     case 'history_damaged':
       return {
-        ...{ ...ended, ...asking(null, []), queuedTurns: 0, strangersQueued: undefined },
-        ...{ settings: {}, origin: {}, lastRoute: null },
+        ...ended,
+        ...asking(null, []),
+        queuedTurns: 0,
+        strangersQueued: undefined,
+        settings: {},
+        origin: {},
+        lastRoute: null,
       };
     case 'session_deactivated':
       return { status: 'inactive' };

@@ -5,7 +5,7 @@ import { suggest } from '../config/suggest.ts';
 import type { SessionCommand } from '../session/commands.ts';
 import { thinkingLevels } from '../values/levels.ts';
 import { queueModes } from '../values/queue-rule.ts';
-import { activations, type Settings } from '../values/types.ts';
+import { activations, type Settings } from '../values/settings.ts';
 import type { ChatCommandContext } from './chat-answer.ts';
 import type { ChatCommand } from './chat-command.ts';
 import { noticeCommand, noticeOf, ownersAlone } from './chat-notice.ts';

@@ -19,11 +19,15 @@ export const requestOf = (event: EventOf<'approval_requested'>): ApprovalRequest
 export const grantOf = ({ holder, hash }: { readonly holder?: string | undefined; readonly hash: string }): string =>
   holder === undefined ? hash : `${hash} ${holder}`;
 
-/** The question with this id, if it is open: what the turn waits for, or what no turn waits for (ADR 22). */
-export const questionCalled = (
-  { approval, questions }: Pick<SessionContext, 'approval' | 'questions'>,
-  approvalId: string,
-): ApprovalRequest | undefined => [...questions, ...(approval ? [approval] : [])].find((open) => open.approvalId === approvalId);
+type Asking = Pick<SessionContext, 'approval' | 'questions'>;
+
+/** All open questions: what the turn waits for, then what no turn waits for (ADR 22). */
+export const openQuestions = ({ approval, questions }: Asking): readonly ApprovalRequest[] =>
+  approval === null ? questions : [approval, ...questions];
+
+/** The open question with this id. */
+export const questionCalled = (asking: Asking, approvalId: string): ApprovalRequest | undefined =>
+  openQuestions(asking).find((open) => open.approvalId === approvalId);
 
 export const asked = ({ questions }: SessionContext, event: EventOf<'approval_requested'>): ContextChange => {
   const request = requestOf(event);

@@ -3,12 +3,12 @@ import { chainStart, gapBefore, type HistoryGap, linkAfter, type ReadLink } from
 import type { RecordedCommit } from './envelope.ts';
 
 /**
- * Compares each commit with the last one that was seen of its session (F13). It remembers at least the most recent `sessions` of them, and at
- * most twice as many: a gap of a session that was not seen for longer shows elsewhere, to whoever reads that session's whole history.
+ * Compares each commit with the last one that was seen of its session (F13). It remembers at least the most recent `sessions` of them, and
+ * at most twice as many: a gap of a session not seen for longer shows elsewhere, when its whole history is read.
  */
 export class ChainWatch {
   readonly #sessions: number;
-  /** Those seen of late, and those seen before: to forget in two generations costs no change of order for each commit. */
+  /** The sessions seen lately, and those seen before. Half of them are forgotten at once, so that no commit has to reorder a list. */
   #links = new Map<SessionKey, ReadLink>();
   #older = new Map<SessionKey, ReadLink>();
 

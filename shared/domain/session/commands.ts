@@ -6,6 +6,7 @@ import { expiry, resetCause } from '../values/expiry.ts';
 import { forkBase } from '../values/fork-base.ts';
 import { checkpointReason, memoryEdit, skillRef } from '../values/memory-edit.ts';
 import { queueRule } from '../values/queue-rule.ts';
+import { settings, settingsChange } from '../values/settings.ts';
 import {
   approvalRequest,
   deliveryTarget,
@@ -17,8 +18,6 @@ import {
   ruling,
   sender,
   sessionSource,
-  settings,
-  settingsChange,
   spawnedRun,
   stepOutcome,
   timestamp,

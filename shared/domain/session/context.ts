@@ -1,11 +1,10 @@
 import type { SkillRef } from '../values/memory-edit.ts';
+import type { Settings, SettingsChange } from '../values/settings.ts';
 import type {
   ApprovalRequest,
   DeliveryTarget,
   Origin,
   PromptPart,
-  Settings,
-  SettingsChange,
   SpawnedRun,
   ToolCall,
   TurnRef,

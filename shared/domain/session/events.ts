@@ -5,6 +5,7 @@ import { resetCause } from '../values/expiry.ts';
 import { forkBase } from '../values/fork-base.ts';
 import { skillRef } from '../values/memory-edit.ts';
 import { stepDetails } from '../values/reasoning.ts';
+import { settings, settingsChange } from '../values/settings.ts';
 import {
   approvalRequest,
   deliveryTarget,
@@ -14,8 +15,6 @@ import {
   promptPart,
   sender,
   sessionSource,
-  settings,
-  settingsChange,
   spawnedRun,
   timestamp,
   toolCall,

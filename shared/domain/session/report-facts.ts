@@ -3,7 +3,8 @@ import { limits } from '../../kit/limits.ts';
 import { expiry } from '../values/expiry.ts';
 import { skillRef } from '../values/memory-edit.ts';
 import { queueRule } from '../values/queue-rule.ts';
-import { promptPart, settings } from '../values/types.ts';
+import { settings } from '../values/settings.ts';
+import { promptPart } from '../values/types.ts';
 
 /**
  * The facts of a report that the configuration provides and the session lacks, for `/status`, `/context`, `/usage` and the

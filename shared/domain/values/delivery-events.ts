@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { deliveryRepeat, deliveryReport } from './delivery.ts';
-import { settings } from './types.ts';
+import { settings } from './settings.ts';
 
 /** What became of outgoing messages (D12). */
 const v1 = z.literal(1);

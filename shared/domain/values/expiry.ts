@@ -29,6 +29,7 @@ export type ResetCause = z.infer<typeof resetCause>;
 export const lastReset = resetCause
   .pick({ trigger: true, rule: true })
   .extend({ at: z.number(), seq: z.int().min(1), fromSeq: z.int().min(1).optional() });
+export type LastReset = z.infer<typeof lastReset>;
 
 /**
  * Why a session last updated at `lastUpdateAt` is stale at `at`, or `null` if it is fresh (A4/45–47). Of two boundaries the

@@ -2,8 +2,6 @@ import { z } from 'zod';
 import { limits } from '../../kit/limits.ts';
 import { attachment } from './attachment.ts';
 import { programFields } from './client-request.ts';
-import { metadata } from './metadata.ts';
-import { queueModes } from './queue-rule.ts';
 import { stepDetails } from './reasoning.ts';
 
 /** Values shared by commands, events and state. Plain data: they survive MessagePack and JSON unchanged. */
@@ -40,7 +38,10 @@ export const deliveryTarget = z.object({
   threadId: z.string().max(128).optional(),
 });
 export type DeliveryTarget = z.infer<typeof deliveryTarget>;
-/** The channel between sessions: `to` is a session's key, `threadId` a spawned run, `accountId` the generation that spawned it. */
+/**
+ * The channel between sessions: `to` is a session's key, `threadId` a spawned run, `accountId` the generation that spawned it
+ * (A11/125).
+ */
 export const sessionChannel = 'session';
 
 /** Where a session comes from (A3/42). Set once, and kept when it is reopened (A5/65). */
@@ -68,46 +69,12 @@ export const origin = z.object({
   to: z.string().min(1).max(512).optional(),
   accountId: z.string().max(128).optional(),
   threadId: z.string().max(128).optional(),
-  ...{ displayName: label, subject: label, room: label, space: label },
+  displayName: label,
+  subject: label,
+  room: label,
+  space: label,
 });
 export type Origin = z.infer<typeof origin>;
-
-/** When the agent answers in a group: if it is addressed, or always (B28). */
-export const activations = ['mention', 'always'] as const;
-
-/** Settings of one session; an unset one follows the configuration. Kept over a reset. */
-export const settings = z.object({
-  sendPolicy: z.enum(['allow', 'deny']).optional(),
-  model: z.string().min(1).max(256).optional(),
-  thinkingLevel: z.string().min(1).max(32).optional(),
-  verboseLevel: z.string().min(1).max(32).optional(),
-  displayName: label,
-  /** Instead of the configured mode, unless a message brings its own. */
-  queueMode: z.enum(queueModes).optional(),
-  /** In a group, instead of the configured rule. */
-  activation: z.enum(activations).optional(),
-  /** A person's; it takes precedence over the introspection's (A2/17, A7/82). */
-  description: z.string().min(1).max(limits.descriptionCharacters).optional(),
-  pinned: z.literal(true).optional(),
-  labels: z.array(z.string().min(1).max(64)).min(1).max(16).optional(),
-  metadata: metadata.optional(),
-});
-export type Settings = z.infer<typeof settings>;
-/** `null` unsets a setting. */
-export const settingsChange = z.object({
-  sendPolicy: settings.shape.sendPolicy.nullable(),
-  model: settings.shape.model.nullable(),
-  thinkingLevel: settings.shape.thinkingLevel.nullable(),
-  verboseLevel: settings.shape.verboseLevel.nullable(),
-  displayName: settings.shape.displayName.nullable(),
-  queueMode: settings.shape.queueMode.unwrap().nullish(),
-  activation: settings.shape.activation.unwrap().nullish(),
-  description: settings.shape.description.nullable(),
-  pinned: settings.shape.pinned.unwrap().nullish(),
-  labels: settings.shape.labels.unwrap().nullish(),
-  metadata: metadata.nullish(),
-});
-export type SettingsChange = z.infer<typeof settingsChange>;
 
 /** A text by Natter itself to a person, such as the answer to a chat command. `code` is for programs. */
 export const notice = z.object({
@@ -129,6 +96,7 @@ export const usage = z.object({
   costUsd: z.number().min(0).optional(),
 });
 export type Usage = z.infer<typeof usage>;
+
 /** One message from a person or program to the session. */
 export const message = z.object({
   messageId: z.string().min(1).max(256),

@@ -61,7 +61,7 @@ const insecure = ({ gateway, nats, outlets }: Pick<Config, 'gateway' | 'nats' | 
         fix: 'use https: an attacker on the network can pose as that page',
       })),
     ...Object.entries(outlets.webhooks)
-      .filter(([, { url }]) => isOpen(url, /^http:$/))
+      .filter(([, { url, statusUrl = url }]) => [url, statusUrl].some((address) => isOpen(address, /^http:$/)))
       .map(([name]) => ({ field: `outlets.webhooks.${name} is not encrypted`, fix: 'use https' })),
   ];
 };

@@ -109,9 +109,8 @@ export const checkpoints = (
 
 /** How far the readers of the log are behind. */
 export const followers = ({ lastSeq, cursors }: Pick<SystemReport, 'lastSeq' | 'cursors'>): Finding => {
-  const behind = cursors.map(({ name, seq, behind: left }) => ({ name, seq, behind: left }));
-  const most = Math.max(0, ...behind.map((each) => each.behind));
-  const detail = behind.map((each) => `${each.name} at ${each.seq} of ${lastSeq}`).join(', ');
+  const most = Math.max(0, ...cursors.map(({ behind }) => behind));
+  const detail = cursors.map(({ name, seq }) => `${name} at ${seq} of ${lastSeq}`).join(', ');
   return atMost('cursors', most, detail, 'a reader is behind: see its service in natter status, and its outlets in its log');
 };
 

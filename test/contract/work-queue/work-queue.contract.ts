@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { placementOf } from '../../../shared/adapters/streams/rendezvous.ts';
 import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
 import type { CommandEnvelope } from '../../../shared/domain/session/envelope.ts';
 import type { DeadLetters } from '../../../shared/ports/dead-letters.ts';
@@ -543,6 +544,68 @@ export const workQueueContract = (name: string, start: () => Promise<QueueBroker
         console.info(`${name}: graceful hand-over ${took.toFixed(0)} ms`);
         expect(took).toBeLessThan(underTest.handOverMs);
         await closing;
+      });
+
+      rule(
+        'hand over when the owner has finished what nobody else can continue, and serve until then (F27)',
+        async ({ member, publisher }) => {
+          let isBusy = true;
+          const a = await member('a', undefined, { isBusy: () => isBusy });
+          const queue = await publisher();
+          await vi.waitFor(() => expect(a.consumption.owned()).toHaveLength(queuePartitions), soon);
+          const b = await member('b');
+          // Longer than it takes to acquire a quiet partition, and to give up a silent member.
+          await new Promise((resolve) => setTimeout(resolve, 3_500));
+          await publishAll(queue, perKey(1));
+          await vi.waitFor(() => expect(a.handled).toHaveLength(keys.length), soon);
+          expect({ calls: b.calls, handled: b.handled }).toEqual({ calls: [], handled: [] });
+
+          isBusy = false;
+          await vi.waitFor(() => expect(b.consumption.owned().length).toBeGreaterThan(0), soon);
+          isBusy = true;
+          const last = a.consumption.close();
+          await publishAll(queue, [commandTo(await ownedKey(a, queue), 'served while it leaves')]);
+          await vi.waitFor(() => expect(a.ids()).toContain('served while it leaves'), soon);
+          isBusy = false;
+          await last;
+          await vi.waitFor(() => expect(b.consumption.owned()).toHaveLength(queuePartitions), soon);
+          expect(b.handled).toEqual([]);
+        },
+      );
+
+      rule('wait also for what the message in hand starts', async ({ member, publisher }) => {
+        let finishFirst = (): void => {};
+        const first = new Promise<void>((resolve) => {
+          finishFirst = resolve;
+        });
+        let isBusy = false;
+        const queue = await publisher();
+        const key = keys.find((each) => placementOf(['a', 'b'], queue.partitionOf(each)).owner === 'b') ?? '';
+        const handle: Handler = async ({ message: { id } }) => {
+          if (id === 'first') await first;
+          isBusy = true;
+          return recorded;
+        };
+        const a = await member('a', handle, { isBusy: (partition) => isBusy && partition === queue.partitionOf(key) });
+        await publishAll(queue, [commandTo(key, 'first'), commandTo(key, 'second')]);
+        const b = await member('b');
+        await vi.waitFor(() => expect(b.consumption.owned()).not.toEqual([]), soon);
+        finishFirst();
+        await vi.waitFor(() => expect(a.ids()).toEqual(['first', 'second']), soon);
+        expect(b.consumption.owned()).not.toContain(queue.partitionOf(key));
+        isBusy = false;
+        await vi.waitFor(() => expect(b.consumption.owned()).toContain(queue.partitionOf(key)), soon);
+        expect(b.handled).toEqual([]);
+      });
+
+      rule('hand over what the owner does not finish in time', async ({ member, publisher }) => {
+        const a = await member('a', undefined, { isBusy: () => true });
+        const b = await member('b');
+        const queue = await publisher();
+        const key = await ownedKey(a, queue);
+        await a.consumption.close(300);
+        await queue.publish(commandTo(key, 'next'));
+        await vi.waitFor(() => expect(b.ids()).toEqual(['next']), soon);
       });
 
       rule('give back a message that waits for another try when one is closed', async ({ member, publisher }) => {

@@ -2,6 +2,7 @@ import type { InMemoryEventLog } from '../../../shared/adapters/in-memory/event-
 import type { InMemoryKeyValue } from '../../../shared/adapters/in-memory/kv-store.ts';
 import type { InMemorySystem } from '../../../shared/adapters/in-memory/open.ts';
 import { createCursors } from '../../../shared/adapters/kv/cursors.ts';
+import { guardedCache } from '../../../shared/adapters/kv/guards/guarded-bucket.ts';
 import { LogGuard } from '../../../shared/adapters/kv/guards/log-guard.ts';
 import { createWritersWitness, type WritersWitness } from '../../../shared/adapters/kv/guards/writers-witness.ts';
 import { openIndexView } from '../../../shared/adapters/kv/index-view.ts';
@@ -119,7 +120,7 @@ export const portsOf = (
   const guard = guards ? guardOf(process, log, { system, clock: own, cursors: createCursors(index), spy }) : null;
   const cache = (bucket: InMemoryKeyValue): KeyValue => {
     const gated = gatedBucket(process, bucket);
-    return guardsCaches && guard !== null ? guard.guardedCache(gated) : gated;
+    return guardsCaches && guard !== null ? guardedCache(gated, guard) : gated;
   };
   return {
     clock: own,

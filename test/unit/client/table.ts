@@ -1,6 +1,6 @@
 import type { z } from 'zod';
+import { messagesFound } from '../../../services/gateway/messages/results.ts';
 import * as answers from '../../../services/gateway/operation/results.ts';
-import { messagesFound } from '../../../services/gateway/operation/search-results.ts';
 import type { NatterClient } from '../../../shared/client/main.ts';
 
 /** Which operation of docs/integrate/openapi.json each method of the client makes, and the schema of its answer. `item`: of what a list hands out. */

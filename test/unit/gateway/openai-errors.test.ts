@@ -1,5 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
+import type { Call } from '../../../services/gateway/operation/operation.ts';
+import { embedTexts } from '../../../services/gateway/protocols/openai/embeddings.ts';
 import { Failure, failureOfRun, toldOf } from '../../../services/gateway/protocols/openai/format/failure.ts';
 import { responseIdOf, runOfResponse } from '../../../services/gateway/protocols/openai/format/ids.ts';
 import { runIdOf } from '../../../shared/domain/keys/run-id.ts';
@@ -28,6 +30,16 @@ test('docs/integrate/openai-api.md has each code that is only there, and no othe
 });
 
 describe('errors', () => {
+  test('embeddings of a gateway without a provider are refused by name', async () => {
+    const call = {
+      context: {},
+      caller: { principal: { role: 'owner' } },
+      signal: new AbortController().signal,
+    } as unknown as Call;
+    const refused = { status: 400, code: 'unsupported_parameter', param: 'model' };
+    await expect(embedTexts(call, { model: 'x', input: ['a'] })).rejects.toMatchObject(refused);
+  });
+
   test.each([
     [new NatterError('invalid', 'm', { field: 'messages.0.content.11.type' }), 400, 'invalid', 'messages[0].content[11].type'],
     [new NatterError('unauthorized', 'm'), 401, 'invalid_api_key', null],

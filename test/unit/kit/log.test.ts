@@ -77,6 +77,9 @@ describe('secrets never reach the log (I12)', () => {
     'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.abcdefghijk',
     'SUACSSL3UAHUDXKFSNVUZRF5UHPMWZ6BFDTJ7M6USDXIEDNPPQYYYCU3VY',
     '123456789:AAabcdefghijklmnopqrstuvwxyz0123456',
+    'https://api.telegram.org/bot123456789:AAabcdefghijklmnopqrstuvwxyz0123456/send',
+    'https://hooks.slack.com/services/T0AAAAAAA/B0BBBBBBB/abcdefghijklmnop',
+    'https://discord.com/api/webhooks/123456789012345678/abcdefghijklmnop_-0123',
     'password=correcthorse',
   ])('the shape of %j is known', (text) => {
     const { msg } = JSON.parse(linesOf((log) => log.info(`a ${text} b`))) as { msg: string };

@@ -7,12 +7,11 @@ import {
   configJsonSchema,
   type SchemaNode,
   schemaTree,
-  withoutSecrets,
 } from '../../../../shared/domain/config/schema-text.ts';
 import { dangers } from '../../../../shared/domain/routing/dm-safety.ts';
 import { NatterError } from '../../../../shared/kit/errors.ts';
-import { scrubber } from '../../../../shared/kit/scrub.ts';
-import { configFileOf, loadConfig, secretsOf } from '../../../../shared/runtime/config/load.ts';
+import { configFileOf, loadConfig } from '../../../../shared/runtime/config/load.ts';
+import { shownConfig } from '../../../../shared/runtime/config/shown.ts';
 import { type CommonOptions, configOf, sourceOf } from '../../access.ts';
 import { example } from '../../example.ts';
 import { asJson, type World } from '../../terminal.ts';
@@ -79,8 +78,7 @@ const validate = async (world: World, options: CommonOptions): Promise<void> => 
 
 /** The value at a dotted path of the configuration in force, without secrets. Throws `NatterError('invalid')` for an unknown key. */
 const valueAt = (world: World, options: CommonOptions, path: string | undefined): unknown => {
-  const config = configOf(world, options);
-  let value: unknown = withoutSecrets(config);
+  let value = shownConfig(configOf(world, options), world.env);
   let node: SchemaNode | undefined = schemaTree();
   const names = path === undefined ? [] : path.split('.');
   for (const [index, name] of names.entries()) {
@@ -93,7 +91,5 @@ const valueAt = (world: World, options: CommonOptions, path: string | undefined)
       );
     value = typeof value === 'object' && value !== null && Object.hasOwn(value, name) ? Reflect.get(value, name) : undefined;
   }
-  if (value === undefined) return undefined;
-  // Addresses may contain credentials, which the schema does not mark.
-  return JSON.parse(scrubber(secretsOf(config, world.env))(JSON.stringify(value)));
+  return value;
 };

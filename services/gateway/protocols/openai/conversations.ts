@@ -19,8 +19,9 @@ import { secondsOf } from './answer-completion.ts';
 import { linesOf } from './conversation.ts';
 import { Failure } from './format/failure.ts';
 import { type Item, ItemReader, type itemListQuery, itemsOf, pageOfItems } from './format/items.ts';
+import { withNamedItems } from './references.ts';
 import { freshSession } from './session.ts';
-import { inputItem, type Turn } from './turns.ts';
+import { type InputItem, inputItem, type Turn } from './turns.ts';
 
 /** OpenAI's conversations: sessions by their keys. What was said in one can be added to and read, and goes only with all of it. */
 
@@ -110,7 +111,7 @@ export const deleteItem = async (call: Call, named: NamedItem): Promise<never> =
 };
 
 export interface Addition extends Named {
-  readonly items: readonly (Turn | null)[];
+  readonly items: readonly InputItem[];
   readonly idempotencyKey: string | undefined;
 }
 
@@ -121,9 +122,10 @@ export const addItems = async (call: Call, { id, items: said, idempotencyKey = u
 };
 
 /** Appends the turns in their order; those that are recorded already are the same items again. */
-const append = async (call: Call, key: SessionKey, turns: readonly (Turn | null)[], once: string): Promise<Item[]> => {
+const append = async (call: Call, key: SessionKey, said: readonly InputItem[], once: string): Promise<Item[]> => {
   const { context, caller } = call;
   const { access, config, ports } = context;
+  const turns = await withNamedItems(context, caller, said, 'items');
   await access.enter(caller.principal, key);
   const sender = speakerOf(caller.principal, undefined, access.identities);
   const items: Item[] = [];

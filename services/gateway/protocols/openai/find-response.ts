@@ -1,5 +1,6 @@
 import type { Principal } from '../../../../shared/domain/access/access.ts';
 import type { SessionKey } from '../../../../shared/domain/keys/session-key.ts';
+import type { RecordedCommit } from '../../../../shared/domain/session/envelope.ts';
 import { hasCode } from '../../../../shared/kit/errors.ts';
 import { findRun } from '../../../../shared/runtime/session-tools/find-run.ts';
 import type { GatewayContext } from '../../context/gateway-context.ts';
@@ -7,6 +8,13 @@ import { Answer } from '../../runs/answer.ts';
 import { Failure } from './format/failure.ts';
 import { runOfResponse } from './format/ids.ts';
 import { isUnstored } from './format/session-names.ts';
+
+/** The runs that a commit begins with a message or with results. */
+export const runsBegunBy = ({ events }: RecordedCommit): string[] =>
+  events.flatMap((event) => {
+    if (event.type === 'client_results_received') return [event.runId];
+    return event.type === 'user_message' ? (event.turnId ?? []) : [];
+  });
 
 /** The answer of a run, from the log; `null` if the run is not known after the sequence `after`. */
 export const answerOf = async (

@@ -1,7 +1,9 @@
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { ClientRequest } from '../../../../shared/domain/values/client-request.ts';
+import type { GatewayContext } from '../../context/gateway-context.ts';
 import { bodyOf } from '../../http/input.ts';
+import { withNamedItems } from './references.ts';
 import { clientRequestIn } from './settings.ts';
 import { chatTurn, inputItem, type Turn } from './turns.ts';
 
@@ -66,12 +68,14 @@ export const readChatRequest = (request: FastifyRequest): CompletionRequest => {
   };
 };
 
-export const readResponseRequest = (request: FastifyRequest): CompletionRequest => {
+/** Throws `Failure` as well, for an item that the request names and that is not there. */
+export const readResponseRequest = async (context: GatewayContext, request: FastifyRequest): Promise<CompletionRequest> => {
   const body = bodyOf(responsesBody, request);
+  const items = await withNamedItems(context, request, body.input, 'input');
   const instructions: Turn[] = body.instructions ? [{ role: 'system', text: body.instructions }] : [];
   return {
     model: body.model,
-    turns: [...instructions, ...body.input.filter((turn) => turn !== null)],
+    turns: [...instructions, ...items.filter((turn) => turn !== null)],
     field: 'input',
     client: clientRequestIn(request.body),
     isUnstored: body.store === false,

@@ -101,7 +101,7 @@ export const openAiOperations: readonly Operation[] = [
       examples: { body: { model: 'natter', input: 'Is the build green?', conversation: samples.key } },
       problems: asking,
       handle: async (context, request, reply) => {
-        const asked = readResponseRequest(request);
+        const asked = await readResponseRequest(context, request);
         return answerCompletion(context, request, reply, asked, ({ key, runId }, model, createdAt) => {
           const previousResponseId = asked.previousResponseId ?? null;
           const head = { id: responseIdOf(key, runId), runId, key, model, createdAt, previousResponseId, client: asked.client };

@@ -47,7 +47,7 @@ const statusOf = (run: Run | null, isTruncated = false): Status => {
 };
 
 const partOf = (text: string) => ({ type: 'output_text', text, annotations: [], logprobs: [] });
-const messageOf = (head: ResponseHead, text: string | null) => ({
+const messageOf = (head: Pick<ResponseHead, 'runId'>, text: string | null) => ({
   type: 'message',
   id: `msg_${head.runId}`,
   status: text === null ? 'in_progress' : 'completed',
@@ -56,16 +56,23 @@ const messageOf = (head: ResponseHead, text: string | null) => ({
 });
 
 /** What the model thought in one step, after what it said: it is recorded with that. */
-const thoughtItem = ({ runId }: ResponseHead, { step, text }: StepThoughts) => ({
+const thoughtItem = ({ runId }: Pick<ResponseHead, 'runId'>, { step, text }: StepThoughts) => ({
   ...{ type: 'reasoning', id: `rs_${runId}_${step}`, status: 'completed', encrypted_content: null },
   summary: [{ type: 'summary_text', text }],
 });
 
-const outputOf = (head: ResponseHead, { text, calls, thoughts }: Answer): object[] => [
-  ...(calls.length > 0 && text === '' ? [] : [messageOf(head, text)]),
-  ...calls.map((call) => callItem(call)),
-  ...thoughts.map((thought) => thoughtItem(head, thought)),
-];
+const isDone = ({ run, isTruncated }: Answer): boolean => ['completed', 'incomplete'].includes(statusOf(run, isTruncated));
+
+/** The items of an answer; none before it is there. */
+export const outputOf = (head: Pick<ResponseHead, 'runId'>, answer: Answer): { readonly id: string }[] => {
+  if (!isDone(answer)) return [];
+  const { text, calls, thoughts } = answer;
+  return [
+    ...(calls.length > 0 && text === '' ? [] : [messageOf(head, text)]),
+    ...calls.map((call) => callItem(call)),
+    ...thoughts.map((thought) => thoughtItem(head, thought)),
+  ];
+};
 
 /** What the request asked for, as far as it was passed on; options that Natter does not have show their defaults. */
 const requestedOf = ({ client = {} }: ResponseHead) => {
@@ -99,7 +106,6 @@ const requestedOf = ({ client = {} }: ResponseHead) => {
 export const responseObject = (head: ResponseHead, answer: Answer | null) => {
   const run = answer?.run ?? null;
   const status = statusOf(run, answer?.isTruncated);
-  const isDone = answer !== null && (status === 'completed' || status === 'incomplete');
   return {
     id: head.id,
     object: 'response',
@@ -109,7 +115,7 @@ export const responseObject = (head: ResponseHead, answer: Answer | null) => {
     conversation: isUnstored(head.key) ? null : { id: head.key },
     previous_response_id: head.previousResponseId,
     model: head.model,
-    output: isDone ? outputOf(head, answer) : [],
+    output: answer === null ? [] : outputOf(head, answer),
     error: run?.status === 'error' && status === 'failed' ? run.error : null,
     incomplete_details: status === 'incomplete' ? { reason: 'max_output_tokens' } : null,
     instructions: null,
@@ -117,7 +123,7 @@ export const responseObject = (head: ResponseHead, answer: Answer | null) => {
     store: !isUnstored(head.key),
     truncation: 'disabled',
     ...requestedOf(head),
-    usage: isDone ? usageOf(answer) : null,
+    usage: answer !== null && isDone(answer) ? usageOf(answer) : null,
   };
 };
 

@@ -1,13 +1,12 @@
 import type { z } from 'zod';
 import { parseKey } from '../../../../shared/domain/keys/session-key.ts';
 import { isOver } from '../../../../shared/domain/projections/run.ts';
-import type { RecordedCommit } from '../../../../shared/domain/session/envelope.ts';
 import { findRun } from '../../../../shared/runtime/session-tools/find-run.ts';
 import { Refusal } from '../../http/problem.ts';
 import type { Call } from '../../operation/operation.ts';
 import { deleteSession, stopSession } from '../../sessions/control.ts';
 import { secondsOf } from './answer-completion.ts';
-import { findResponse } from './find-response.ts';
+import { findResponse, runsBegunBy } from './find-response.ts';
 import { Failure } from './format/failure.ts';
 import { type Item, ItemReader, type itemListQuery, pageOfItems } from './format/items.ts';
 import { modelNameOf } from './format/models.ts';
@@ -74,15 +73,8 @@ export const inputItemsOf = async (call: Call, { id, query }: { id: string; quer
   const items: Item[] = [];
   await findRun(context.ports, key, runId, after, (commit) => {
     const taken = reader.take(commit);
-    if (begins(commit, runId))
+    if (runsBegunBy(commit).includes(runId))
       items.push(...taken.filter(({ type, role }) => type === 'function_call_output' || role === 'user'));
   });
   return pageOfItems(items, query);
 };
-
-const begins = ({ events }: RecordedCommit, runId: string): boolean =>
-  events.some(
-    (event) =>
-      (event.type === 'user_message' && event.turnId === runId) ||
-      (event.type === 'client_results_received' && event.runId === runId),
-  );

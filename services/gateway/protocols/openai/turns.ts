@@ -64,33 +64,48 @@ export const chatTurn = z.discriminatedUnion(
   { error: 'use "system", "developer", "user", "assistant" or "tool"' },
 );
 
-/** An item of `input` of a response; reasoning is nobody's to send back, so it is left out. */
+/** An item of an earlier answer, in place of the item itself. */
+export interface ItemReference {
+  readonly itemId: string;
+}
+
+/** An item of a response; reasoning is nobody's to send back, so it is left out. */
+export const responseItem = z.discriminatedUnion('type', [
+  z
+    .object({
+      type: z.literal('message'),
+      role: z.enum(['system', 'developer', 'user', 'assistant'], 'use "system", "developer", "user" or "assistant"'),
+      content: contentOf,
+    })
+    .transform(({ role, content: { text, files } }, context): Turn | null => {
+      if (role === 'user') return { role, text, files };
+      if (files.length > 0) context.addIssue({ code: 'custom', message: onlyUsers, path: ['content'] });
+      return { role, text };
+    }),
+  z
+    .object({ type: z.literal('function_call'), call_id: callId, ...given })
+    .transform(({ call_id: id, name, arguments: written }): Turn | null => {
+      return { role: 'assistant', text: '', calls: [{ id, name, arguments: written }] };
+    }),
+  z
+    .object({ type: z.literal('function_call_output'), call_id: callId, output: textOf })
+    .transform(({ call_id: id, output }): Turn | null => ({ role: 'tool', text: output, callId: id })),
+  z.object({ type: z.literal('reasoning') }).transform((): Turn | null => null),
+]);
+const itemReference = z
+  .object({ type: z.literal('item_reference'), id: z.string('name the item').min(1, 'name the item').max(1_024) })
+  .transform(({ id }): ItemReference => ({ itemId: id }));
+
+/** OpenAI's clients may leave the type out. */
+const withType = (item: unknown): unknown => {
+  if (typeof item !== 'object' || item === null || ('type' in item && item.type !== null)) return item;
+  return { ...item, type: 'id' in item && !('role' in item) ? 'item_reference' : 'message' };
+};
+/** An item of `input` of a response. */
 export const inputItem = z.preprocess(
-  (item) => (typeof item === 'object' && item !== null && !('type' in item) ? { type: 'message', ...item } : item),
-  z.discriminatedUnion(
-    'type',
-    [
-      z
-        .object({
-          type: z.literal('message'),
-          role: z.enum(['system', 'developer', 'user', 'assistant'], 'use "system", "developer", "user" or "assistant"'),
-          content: contentOf,
-        })
-        .transform(({ role, content: { text, files } }, context): Turn | null => {
-          if (role === 'user') return { role, text, files };
-          if (files.length > 0) context.addIssue({ code: 'custom', message: onlyUsers, path: ['content'] });
-          return { role, text };
-        }),
-      z
-        .object({ type: z.literal('function_call'), call_id: callId, ...given })
-        .transform(({ call_id: id, name, arguments: written }): Turn | null => {
-          return { role: 'assistant', text: '', calls: [{ id, name, arguments: written }] };
-        }),
-      z
-        .object({ type: z.literal('function_call_output'), call_id: callId, output: textOf })
-        .transform(({ call_id: id, output }): Turn | null => ({ role: 'tool', text: output, callId: id })),
-      z.object({ type: z.literal('reasoning') }).transform((): Turn | null => null),
-    ],
-    { error: 'use messages, calls of functions and their outputs' },
-  ),
+  withType,
+  z.discriminatedUnion('type', [...responseItem.options, itemReference], {
+    error: 'use messages, calls of functions and their outputs, or references to items',
+  }),
 );
+export type InputItem = z.infer<typeof inputItem>;

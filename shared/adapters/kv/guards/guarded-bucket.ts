@@ -1,4 +1,5 @@
 import type { KeyValue } from '../key-value.ts';
+import type { LogGuard } from './log-guard.ts';
 import type { QueueGuard } from './queue-guard.ts';
 
 /**
@@ -27,3 +28,19 @@ export const guardedBucket = (bucket: KeyValue, guard: QueueGuard | undefined): 
     },
   };
 };
+
+/**
+ * A bucket of what is derived from the log: nothing is written to it while the log has gone back. A process that worked with the lost part
+ * would, after a person has accepted the loss, write back what that had removed from the caches.
+ */
+export const guardedCache = (bucket: KeyValue, guard: Pick<LogGuard, 'check'>): KeyValue => ({
+  read: (key) => bucket.read(key),
+  peek: (key) => bucket.peek(key),
+  changes: (part, after, limit) => bucket.changes(part, after, limit),
+  hint: (filter, wake) => bucket.hint(filter, wake),
+  info: () => bucket.info(),
+  put: async (key, value, options) => {
+    await guard.check();
+    return bucket.put(key, value, options);
+  },
+});

@@ -3,7 +3,6 @@ import type { Commit, RecordedCommit } from '../../../domain/session/envelope.ts
 import { type LogWitness, regression } from '../../../domain/session/log-witness.ts';
 import type { Cursors } from '../../../ports/cursors.ts';
 import type { AppendResult, EventLog } from '../../../ports/event-log.ts';
-import type { KeyValue } from '../key-value.ts';
 import { StreamGuard, type StreamGuardOptions } from './stream-guard.ts';
 
 export interface LogGuardOptions extends StreamGuardOptions {
@@ -44,24 +43,6 @@ export class LogGuard extends StreamGuard {
       follow: (options) => events.follow(options),
       info: () => events.info(),
       view: (seq) => events.view(seq),
-    };
-  }
-
-  /**
-   * A bucket of what is derived from the log, behind this guard: nothing is written to it while the log went back. A process that worked
-   * with the lost part would put back, after a person's decision, what that had taken from the caches.
-   */
-  guardedCache(bucket: KeyValue): KeyValue {
-    return {
-      read: (key) => bucket.read(key),
-      peek: (key) => bucket.peek(key),
-      changes: (part, after, limit) => bucket.changes(part, after, limit),
-      hint: (filter, wake) => bucket.hint(filter, wake),
-      info: () => bucket.info(),
-      put: async (key, value, options) => {
-        await this.check();
-        return bucket.put(key, value, options);
-      },
     };
   }
 

@@ -1,4 +1,4 @@
-import type { Msg, NatsConnection } from '@nats-io/transport-node';
+import type { NatsConnection } from '@nats-io/transport-node';
 import type { LogView } from '../../../domain/session/log-witness.ts';
 import type { Clock } from '../../../kit/clock.ts';
 import type { FollowOptions } from '../../../ports/event-log.ts';
@@ -44,13 +44,13 @@ export const followedStream = (stream: EventStream, options: FollowOptions): Fol
 /** The sequence of the latest stored commit, as announced by its writer. */
 class StoredWakeUps implements WakeUps {
   readonly #stop: () => void;
-  #newest: Msg | null = null;
   #latest = 0;
 
   constructor(connection: NatsConnection, subject: string, wake: Wake) {
     const subscription = connection.subscribe(subject, {
-      callback: (_error, message) => {
-        this.#newest = message;
+      callback: (error, message) => {
+        if (error !== null) return;
+        this.#latest = Math.max(this.#latest, Number(message.string()) || 0);
         wake(true);
       },
     });
@@ -62,9 +62,6 @@ class StoredWakeUps implements WakeUps {
   }
 
   latest(): number {
-    const seq = Number(this.#newest?.string() ?? 0);
-    this.#newest = null;
-    if (seq > this.#latest) this.#latest = seq;
     return this.#latest;
   }
 

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { JetStreamManager } from '@nats-io/jetstream';
 import { headers, type Msg, type NatsConnection, type Subscription } from '@nats-io/transport-node';
 import { assert } from '../../../kit/assert.ts';
@@ -18,8 +19,19 @@ export interface MembershipOptions {
   /** This process's name in the group: letters, digits, `_` and `-`. */
   readonly member: string;
   readonly clock: Clock;
-  /** A member joined or left. */
+  /** A member joined, left, or announced something new. */
   changed(): void;
+}
+
+/** What a renewal says, besides that its member is alive. */
+interface Announcement {
+  /** It takes no new partitions, and gives up those that it has. */
+  readonly leaving: boolean;
+  /** Partitions that it is still busy with, though they are another one's now. */
+  readonly finishing: readonly number[];
+}
+interface Member extends Announcement {
+  readonly seenAt: number;
 }
 
 /**
@@ -30,7 +42,8 @@ export interface MembershipOptions {
  */
 export class Membership {
   readonly #options: MembershipOptions;
-  readonly #seenAt = new Map<string, number>();
+  readonly #members = new Map<string, Member>();
+  #announced: Announcement = { leaving: false, finishing: [] };
   #subscription: Subscription | null = null;
   #left = false;
   /** When the newest of our renewals that came back was sent. */
@@ -56,13 +69,28 @@ export class Membership {
     if (!(await this.#readList())) await clock.sleep(memberTimes.renewMs + 200);
     this.#provenAt = clock.monotonic();
     this.#tickedAt = this.#provenAt;
-    this.#seenAt.set(member, this.#provenAt);
+    this.#members.set(member, { ...this.#announced, seenAt: this.#provenAt });
     this.#renew();
   }
 
-  /** Members that are alive, including this one unless it has left. */
-  members(): Iterable<string> {
-    return this.#seenAt.keys();
+  /** Members that share the work: alive and not leaving, this one included. */
+  members(): string[] {
+    return [...this.#members].flatMap(([name, { leaving }]) => (leaving ? [] : [name]));
+  }
+
+  /** True while another member is still busy with a partition that was its own. */
+  isFinishing(partition: number): boolean {
+    return [...this.#members].some(([name, { finishing }]) => name !== this.#options.member && finishing.includes(partition));
+  }
+
+  /** Tells the others at once what this member is still busy with. */
+  finish(partitions: readonly number[]): void {
+    this.#announce({ ...this.#announced, finishing: partitions });
+  }
+
+  /** Tells the others that this member takes no new partitions. It stays a member until `leave`. */
+  retire(): void {
+    this.#announce({ ...this.#announced, leaving: true });
   }
 
   /** False when the others may have given us up, or we have left: then we own nothing. */
@@ -79,18 +107,19 @@ export class Membership {
 
   /** True when a member has missed two renewals. */
   isLate(member: string): boolean {
-    return this.#options.clock.monotonic() - (this.#seenAt.get(member) ?? 0) > memberTimes.lateMs;
+    return this.#options.clock.monotonic() - (this.#members.get(member)?.seenAt ?? 0) > memberTimes.lateMs;
   }
 
   /** Call a few times per second while connected. */
   tick(): void {
     const now = this.#options.clock.monotonic();
     // We were paused or disconnected, so the others' silence proves nothing.
-    if (now - this.#tickedAt > memberTimes.renewMs) for (const member of this.#seenAt.keys()) this.#seenAt.set(member, now);
+    if (now - this.#tickedAt > memberTimes.renewMs)
+      for (const [name, member] of this.#members) this.#members.set(name, { ...member, seenAt: now });
     this.#tickedAt = now;
     if (!this.#left && now - this.#sentAt >= memberTimes.renewMs) this.#renew();
-    for (const [member, seenAt] of this.#seenAt) {
-      if (member !== this.#options.member && now - seenAt > memberTimes.ttlMs) this.#forget(member);
+    for (const [name, { seenAt }] of this.#members) {
+      if (name !== this.#options.member && now - seenAt > memberTimes.ttlMs) this.#forget(name);
     }
   }
 
@@ -98,7 +127,7 @@ export class Membership {
   leave(): void {
     if (this.#left) return;
     this.#left = true;
-    this.#seenAt.delete(this.#options.member);
+    this.#members.delete(this.#options.member);
     const farewell = headers();
     farewell.set('KV-Operation', 'DEL');
     farewell.set('Nats-TTL', `${memberTimes.ttlMs / 1_000}s`);
@@ -111,12 +140,19 @@ export class Membership {
     if (!this.#options.connection.isClosed()) this.#subscription?.unsubscribe();
   }
 
+  #announce(announcement: Announcement): void {
+    const isSame = isDeepStrictEqual(announcement, this.#announced);
+    this.#announced = announcement;
+    if (!isSame && !this.#left && !this.#options.connection.isClosed()) this.#renew();
+  }
+
   #renew(): void {
     const { connection, clock, member } = this.#options;
     this.#sentAt = clock.monotonic();
     const renewal = headers();
     renewal.set('Nats-TTL', `${memberTimes.ttlMs / 1_000}s`);
-    connection.publish(this.#subject(member), JSON.stringify({ at: clock.now(), sentAt: this.#sentAt }), { headers: renewal });
+    const content: Renewal = { at: clock.now(), sentAt: this.#sentAt, ...this.#announced };
+    connection.publish(this.#subject(member), JSON.stringify(content), { headers: renewal });
   }
 
   #hear(message: Msg): void {
@@ -127,20 +163,20 @@ export class Membership {
     }
     if (member === this.#options.member) {
       // Not the time of arrival: after a long pause an old renewal may still be in our socket.
-      this.#provenAt = Math.max(this.#provenAt, sentAtOf(message));
+      this.#provenAt = Math.max(this.#provenAt, renewalOf(message).sentAt);
       return;
     }
-    this.#see(member);
+    this.#see(member, renewalOf(message));
   }
 
-  #see(member: string): void {
-    const isNew = !this.#seenAt.has(member);
-    this.#seenAt.set(member, this.#options.clock.monotonic());
-    if (isNew) this.#options.changed();
+  #see(name: string, { leaving, finishing }: Announcement): void {
+    const { seenAt: _, ...before } = this.#members.get(name) ?? { seenAt: null };
+    this.#members.set(name, { leaving, finishing, seenAt: this.#options.clock.monotonic() });
+    if (!isDeepStrictEqual(before, { leaving, finishing })) this.#options.changed();
   }
 
   #forget(member: string): void {
-    if (this.#seenAt.delete(member)) this.#options.changed();
+    if (this.#members.delete(member)) this.#options.changed();
   }
 
   /** False when the bucket could not be read. */
@@ -150,7 +186,7 @@ export class Membership {
       const records = await manager.direct.getLastMessagesFor(`KV_${bucket}`, { multi_last: [this.#subject('*')] });
       for await (const record of records) {
         if (!record.header?.has('KV-Operation') && !record.header?.has('Nats-Marker-Reason'))
-          this.#see(record.subject.slice(this.#subject('').length));
+          this.#see(record.subject.slice(this.#subject('').length), renewalOf(record));
       }
       return true;
     } catch {
@@ -163,10 +199,19 @@ export class Membership {
   }
 }
 
-const sentAtOf = (message: Msg): number => {
+interface Renewal extends Announcement {
+  /** By the wall clock, for people who look at the bucket, ms. */
+  readonly at: number;
+  /** On the sender's monotonic clock, ms. */
+  readonly sentAt: number;
+}
+
+const renewalOf = (message: { json<T>(): T }): Renewal => {
+  const nothing: Renewal = { at: 0, sentAt: Number.NEGATIVE_INFINITY, leaving: false, finishing: [] };
   try {
-    return Number(message.json<{ sentAt: number }>().sentAt);
+    const content = { ...nothing, ...message.json<Partial<Renewal>>() };
+    return { ...content, finishing: Array.isArray(content.finishing) ? content.finishing : [] };
   } catch {
-    return Number.NEGATIVE_INFINITY;
+    return nothing;
   }
 };

@@ -47,6 +47,17 @@ export class Partition<T> {
   get isOpen(): boolean {
     return this.#pull !== null;
   }
+  get isReleasing(): boolean {
+    return this.#releasing !== null;
+  }
+  /** False for a message that waits for another try: the next owner can try it. */
+  get isHandling(): boolean {
+    return this.#inHand?.failures === 0;
+  }
+  /** Resolves when the messages are handled that have arrived. */
+  get idle(): Promise<void> {
+    return this.#idle;
+  }
   /** Resolves when nothing more can arrive for a released partition. */
   get ended(): Promise<void> {
     return this.#lastPull;

@@ -11,6 +11,8 @@ import { type Placement, placementOf } from '../../streams/rendezvous.ts';
 import { connectionProblems } from '../client/connection.ts';
 import { PullStream } from '../pull-stream.ts';
 import { DoneMessages } from './done-messages.ts';
+import { drainMs, HandOvers } from './hand-overs.ts';
+import { Incarnation } from './incarnation.ts';
 import { Membership } from './membership.ts';
 import { Partition } from './partition.ts';
 import { found, QueueAudit } from './queue-audit.ts';
@@ -37,7 +39,6 @@ const auditMs = 5_000;
 const troubleMs = 5_000;
 /** A handler that takes longer than this counts as stuck, unless its queue sets another limit. */
 const stuckMs = 30_000;
-const drainMs = 10_000;
 
 /**
  * Consumes one partitioned work queue as one of several members. The member chosen by rendezvous hashing requests a partition's
@@ -51,10 +52,10 @@ export class PartitionedConsumer<T> implements Consumption {
   readonly #done: DoneMessages | null;
   readonly #audit: QueueAudit;
   readonly #stopped = new AbortController();
-  #incarnation: Promise<number> | null = null;
-  #known = 0;
+  readonly #incarnation: Incarnation;
   #connected = true;
   #closing: Promise<void> | null = null;
+  readonly #handOvers: HandOvers<T>;
   #auditedAt: number;
   /** By partition; made anew when the membership changes. */
   #placements: readonly Placement[] = [];
@@ -68,10 +69,16 @@ export class PartitionedConsumer<T> implements Consumption {
       ...{ connection, manager, bucket, clock, group: binding.name, member: options.member },
       changed: () => this.#place(),
     });
+    this.#handOvers = new HandOvers(clock, this.#membership, {
+      isBusy: (partition) => options.isBusy?.(partition) ?? false,
+      mustGo: (partition) => this.#closing !== null || !this.#isWanted(partition),
+    });
     const { stream } = binding;
     this.#audit = new QueueAudit(manager, stream, settings.partitions);
     this.#done =
       keptUnder && new DoneMessages({ manager, stream, clock, filterOf: keptUnder, isConnected: () => this.#isConnected() });
+    // Marks of an earlier life of the stream are void.
+    this.#incarnation = new Incarnation(manager, stream, () => this.#done?.forget());
     const host = {
       done: this.#done,
       ...{ clock, binding, options, deadLetters: settings.deadLetters, ackWaitMs, pinMs, guard },
@@ -79,8 +86,8 @@ export class PartitionedConsumer<T> implements Consumption {
         new PullStream(connection, { stream, name: partitionConsumer(partition), pinMs }, events, () => clock.monotonic()),
       unpin: (partition: number) => this.#unpin(partition),
       isIn: () => this.#membership.isIn(),
-      incarnation: () => this.#streamCreatedAt(),
-      gone: () => this.#forgetStream(),
+      incarnation: () => this.#incarnation.current(),
+      gone: () => this.#incarnation.forget(),
     };
     this.#partitions = [...Array(settings.partitions).keys()].map((partition) => new Partition(partition, host));
   }
@@ -90,7 +97,7 @@ export class PartitionedConsumer<T> implements Consumption {
     const consumer = new PartitionedConsumer(settings, options);
     await consumer.#membership.join();
     // The first message would wait for it.
-    void consumer.#streamCreatedAt().catch(() => {});
+    void consumer.#incarnation.current().catch(() => {});
     consumer.#place();
     void consumer.#watchConnection();
     void consumer.#keepTicking();
@@ -124,15 +131,17 @@ export class PartitionedConsumer<T> implements Consumption {
     return this.#partitions.flatMap((partition) => partition.trouble(limitMs) ?? []);
   }
 
-  /** Leaves the group first, so that the next owners are already requesting messages when the pins are given up. */
+  /** Tells the group first, so that the next owners are already requesting messages when the pins are given up. */
   close(drain: number = drainMs): Promise<void> {
     this.#closing ??= this.#close(drain);
     return this.#closing;
   }
 
   async #close(drain: number): Promise<void> {
+    this.#handOvers.endBy(this.#settings.clock.monotonic() + drain);
+    this.#membership.retire();
+    await Promise.all(this.#partitions.map((partition) => this.#handOvers.handOver(partition).then(() => partition.ended)));
     this.#membership.leave();
-    await Promise.all(this.#partitions.map((partition) => partition.release(drain).then(() => partition.ended)));
     await this.#done?.close();
     this.#stopped.abort();
     this.#membership.close();
@@ -142,7 +151,7 @@ export class PartitionedConsumer<T> implements Consumption {
   }
 
   #place(): void {
-    const members = [...this.#membership.members()];
+    const members = this.#membership.members();
     this.#placements = this.#partitions.map(({ number }) => placementOf(members, number));
     this.#share();
   }
@@ -153,14 +162,15 @@ export class PartitionedConsumer<T> implements Consumption {
     for (const partition of this.#partitions) {
       if (this.#isWanted(partition.number)) partition.open();
       // If the membership has changed again when the hand-over is done, the next tick reopens it.
-      else if (partition.isOpen) void partition.release(drainMs);
+      else if (partition.isOpen) void this.#handOvers.handOver(partition);
     }
   }
 
   #isWanted(partition: number): boolean {
     const { owner = null, standby = null } = this.#placements[partition] ?? {};
     const takesOver = standby === this.#member && owner !== null && this.#membership.isLate(owner);
-    return this.#membership.isIn() && (owner === this.#member || takesOver);
+    const isMine = owner === this.#member || takesOver;
+    return isMine && this.#membership.isIn() && !this.#membership.isFinishing(partition);
   }
 
   async #keepTicking(): Promise<void> {
@@ -207,7 +217,7 @@ export class PartitionedConsumer<T> implements Consumption {
   }
 
   #loseAll(): void {
-    this.#forgetStream();
+    this.#incarnation.forget();
     for (const partition of this.#partitions) partition.lose();
   }
 
@@ -222,28 +232,5 @@ export class PartitionedConsumer<T> implements Consumption {
       () => true,
       () => false,
     );
-  }
-
-  /** Requested once per life of the stream: `#forgetStream` is called before the first message of one that may be another. */
-  #streamCreatedAt(): Promise<number> {
-    this.#incarnation ??= this.#settings.manager.streams.info(this.#settings.binding.stream).then(
-      ({ created }) => this.#meet(Date.parse(created)),
-      (error: unknown) => {
-        this.#forgetStream();
-        throw error;
-      },
-    );
-    return this.#incarnation;
-  }
-
-  /** Marks of an earlier life of the stream are void. */
-  #meet(incarnation: number): number {
-    if (incarnation !== this.#known) this.#done?.forget();
-    this.#known = incarnation;
-    return incarnation;
-  }
-
-  #forgetStream(): void {
-    this.#incarnation = null;
   }
 }

@@ -6,6 +6,7 @@ import type { Logger } from '../../../kit/log.ts';
 import type { Cursors } from '../../../ports/cursors.ts';
 import type { EventLog } from '../../../ports/event-log.ts';
 import { bucketNames, streamNames } from '../../../wire/topology.ts';
+import { guardedCache } from '../../kv/guards/guarded-bucket.ts';
 import { LogGuard } from '../../kv/guards/log-guard.ts';
 import { QueueGuard } from '../../kv/guards/queue-guard.ts';
 import { createWritersWitness, queueWitness } from '../../kv/guards/writers-witness.ts';
@@ -81,7 +82,7 @@ export const startGuards = async (options: GuardsOptions): Promise<Guards> => {
   ]);
   return {
     events: ofLog.guarded(),
-    cache: (bucket) => ofLog.guardedCache(bucket),
+    cache: (bucket) => guardedCache(bucket, ofLog),
     guardOf: (stream) => ofQueues.get(stream),
     problems: () => watches.flatMap((watch) => watch.problems()),
     stop: async (isThere) => {

@@ -41,12 +41,12 @@ export const requestApproval = ({ data }: Given<'request_approval'>, view: Sessi
 export const resolveApproval = (given: Given<'resolve_approval'>, view: SessionView): Decision => {
   const { data } = given;
   const { settings } = view.context;
+  const refused = ({ code, message }: Problem): Decision =>
+    data.notice ? accept(noticeEvent(settings, { ...data.notice, code, text: message })) : refuse(code, message);
   const open = questionCalled(view.context, data.approvalId);
-  const problem = open === undefined ? notOpen(data, view) : problemOf(given, view, open);
-  if (open === undefined || problem !== null) {
-    const { code, message } = problem ?? notOpen(data, view);
-    return data.notice ? accept(noticeEvent(settings, { ...data.notice, code, text: message })) : refuse(code, message);
-  }
+  if (open === undefined) return refused(notOpen(data, view));
+  const problem = problemOf(given, view, open);
+  if (problem !== null) return refused(problem);
   const text = `${data.verdict === 'granted' ? 'Approved' : 'Denied'}: ${open.action}`;
   return accept(...answering(view, open, data), ...(data.notice ? [noticeEvent(settings, { ...data.notice, text })] : []));
 };
@@ -93,6 +93,8 @@ interface Problem {
   readonly code: RefusalCode;
   readonly message: string;
 }
+
+/** Why there is no such open question: nobody ever asked it, or it has been answered or has expired. */
 const notOpen = ({ approvalId }: Given<'resolve_approval'>['data'], { context: { resolved } }: SessionView): Problem => {
   const earlier = resolved.find((known) => known.approvalId === approvalId);
   if (earlier === undefined) {

@@ -1,7 +1,8 @@
 import { limits } from '../../../kit/limits.ts';
 import { type ResetCause, staleness } from '../../values/expiry.ts';
 import type { CheckpointReason } from '../../values/memory-edit.ts';
-import { deliveryTarget, type Notice, type Settings, type SpawnedRun } from '../../values/types.ts';
+import type { Settings } from '../../values/settings.ts';
+import { deliveryTarget, type Notice, type SpawnedRun } from '../../values/types.ts';
 import type { CommandOf } from '../commands.ts';
 import type { ActiveTurn, SessionContext } from '../context.ts';
 import type { Gap } from '../covered.ts';

@@ -1,5 +1,7 @@
+import { canonical } from '../../../kit/comparison.ts';
 import { staleness } from '../../values/expiry.ts';
-import type { Origin, Sender, SessionSource, SettingsChange } from '../../values/types.ts';
+import type { SettingsChange } from '../../values/settings.ts';
+import type { Origin, Sender, SessionSource } from '../../values/types.ts';
 import type { CommandOf } from '../commands.ts';
 import type { SessionEvent } from '../events.ts';
 import type { SessionView } from './decision.ts';
@@ -51,7 +53,7 @@ export const originEvents = ({ context: { origin: known } }: SessionView, given:
 /** A change of settings, unless it changes nothing. */
 export const settingsEvents = ({ context }: SessionView, changes: SettingsChange | undefined): SessionEvent[] => {
   const isNews = Object.entries(changes ?? {}).some(
-    ([name, value]) => JSON.stringify(value ?? undefined) !== JSON.stringify(context.settings[name as keyof SettingsChange]),
+    ([name, value]) => canonical(value ?? undefined) !== canonical(context.settings[name as keyof SettingsChange]),
   );
   return isNews && changes ? [{ type: 'settings_changed', v: 1, changes }] : [];
 };

@@ -1,7 +1,9 @@
 import { limits } from '../../../kit/limits.ts';
 import { estimatedTokens } from '../../../kit/token-estimate.ts';
 import { staleness } from '../../values/expiry.ts';
-import type { PromptPart, Settings } from '../../values/types.ts';
+import type { Settings } from '../../values/settings.ts';
+import type { PromptPart } from '../../values/types.ts';
+import { openQuestions } from '../answered.ts';
 import type { SessionContext } from '../context.ts';
 import type { SessionState } from '../fold/evolve.ts';
 import type { ReportFacts } from '../report-facts.ts';
@@ -77,7 +79,7 @@ const nextReset = ({ nextDaily, expiry }: ReportFacts, { machine: { context }, p
 
 const statusLines = (facts: ReportFacts, state: SessionState, at: number): string[] => {
   const { value, context } = state.machine;
-  const { settings, usage, approval, questions, spawned, review } = context;
+  const { settings, usage, spawned, review } = context;
   const description = settings.description ?? review.description;
   return [
     `Agent: reachable. Model: ${modelOf(facts, context)}`,
@@ -88,7 +90,7 @@ const statusLines = (facts: ReportFacts, state: SessionState, at: number): strin
     ...(usage.costUsd > 0 ? [`Cost: ${usage.costUsd.toFixed(4)} US dollars, as reported by the provider`] : []),
     ...(context.compactions > 0 ? [`Compactions: ${context.compactions}`] : []),
     `Waiting: ${context.queue.length}${queueModeIn(facts, settings)}`,
-    ...[...(approval ? [approval] : []), ...questions].map(
+    ...openQuestions(context).map(
       ({ approvalId, expiresAt, action }) => `Approval pending: ${approvalId}, until ${instant(expiresAt)}: ${short(action)}`,
     ),
     ...(spawned.length > 0 ? [`Spawned runs: ${spawned.map(({ key }) => key).join(', ')}`] : []),

@@ -316,6 +316,28 @@ const jobs: Job[] = [
     },
   ],
   [
+    'ai with @ai-sdk/openai',
+    'responses: tools, and a next turn that refers to the answers before it',
+    async () => {
+      const asked: { input: { type: string }[] }[] = [];
+      const noting: typeof fetch = (url, init) => {
+        asked.push(JSON.parse(String(init?.body)));
+        return fetch(url, init);
+      };
+      const model = createOpenAI({ baseURL: `${system().url}/v1`, apiKey: secretOf('owner'), fetch: noting })('natter');
+      const get_weather = tool({ inputSchema: jsonSchema<{ city: string }>(parameters as never), execute: weatherIn });
+      const said = [{ role: 'user' as const, content: asking('Oslo') }];
+      const first = await generateText({ model, messages: said, tools: { get_weather }, stopWhen: stepCountIs(3) });
+      expect(first.text).toBe(answered('Oslo'));
+      const next = [...said, ...first.response.messages, { role: 'user' as const, content: 'thanks' }];
+      const second = await generateText({ model, messages: next });
+      expect(second.text).toBe('You said: thanks');
+      expect(asked.at(-1)?.input.map(({ type }) => type)).toContain('item_reference');
+      const sessions = [first, second].map(({ response }) => response.headers?.['x-natter-session']);
+      expect(sessions[1]).toBe(sessions[0]);
+    },
+  ],
+  [
     'ai, its chat',
     'messages of a chat that is loaded again, `regenerate`, an edited message',
     async () => {

@@ -3,7 +3,7 @@ import { pathOf, startWorld } from '../setup.ts';
 
 const key = 'agent:main:main';
 
-/** Newest first, page by page, over HTTP (B18). What pages there are is tested in test/unit/gateway/history-back.test.ts. */
+/** Newest first, page by page, over HTTP (B18). What pages there are is tested in test/unit/gateway/page-back.test.ts. */
 
 test('messages, events and commits are paged backwards, and forwards as before', async () => {
   const { call } = await startWorld();

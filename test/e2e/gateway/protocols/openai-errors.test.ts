@@ -86,7 +86,7 @@ describe('what is not valid', () => {
     ['an idempotency key with a space', {}, { 'Idempotency-Key': 'a b' }, 'idempotency-key'],
     ['a format of the text', { text: { format: { type: 'xml' } } }, {}, 'text.format.type'],
     ['in the background', { background: true }, {}, 'background'],
-    ['an item that is no message', { input: [{ type: 'item_reference', id: 'x' }] }, {}, 'input[0].type'],
+    ['an item that is not taken', { input: [{ type: 'web_search_call', id: 'x' }] }, {}, 'input[0].type'],
   ])('400 of responses: %s', async (_, change, headers, param) => {
     const { openai } = await start();
     const call = openai.responses.create({ model: 'natter', input: 'x', ...change } as never, { headers: headers as never });

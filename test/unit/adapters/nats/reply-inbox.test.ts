@@ -1,5 +1,5 @@
 import type { Msg, NatsConnection } from '@nats-io/transport-node';
-import { expect, test } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { ReplyInbox } from '../../../../shared/adapters/nats/client/reply-inbox.ts';
 
 const text = new TextEncoder();
@@ -33,4 +33,56 @@ test('the client need not parse the headers of an answer with data', async () =>
 test('an empty answer may say that nobody listens', async () => {
   const { inbox } = inboxAnswered({ data: '', code: 503 });
   await expect(inbox.ask('subject', '', { timeoutMs: 10_000 })).rejects.toThrow('no responders');
+});
+
+describe('a request with two replies, of which the second ends it', () => {
+  const timeoutMs = 10_000;
+  const begun = () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    let receive: (error: Error | null, message: Msg) => void = () => {};
+    let subject = '';
+    const connection = {
+      subscribe: (_: string, { callback }: { callback: typeof receive }) => (receive = callback),
+      publish: (_: string, __: unknown, { reply }: { reply: string }) => (subject = reply),
+    } as unknown as NatsConnection;
+    let replies = 0;
+    const request = new ReplyInbox(connection).request('subject', '', { timeoutMs }, () => ++replies === 2);
+    request.catch(() => {});
+    return { request, reply: () => receive(null, { subject, data: text.encode('x') } as Msg) };
+  };
+  /** Time passes, and then what has arrived in it is read. */
+  const pass = async (ms: number, arrive = (): void => {}): Promise<void> => {
+    vi.advanceTimersByTime(ms);
+    arrive();
+    await new Promise(setImmediate);
+  };
+  afterEach(() => void vi.useRealTimers());
+
+  test('fails when nothing comes', async () => {
+    const { request } = begun();
+    await pass(timeoutMs);
+    await expect(request).rejects.toThrow('timeout');
+  });
+
+  test('fails when it stops half way', async () => {
+    const { request, reply } = begun();
+    reply();
+    await pass(timeoutMs);
+    await expect(request).rejects.toThrow('timeout');
+  });
+
+  test('may take longer than the time limit as long as something comes within it', async () => {
+    const { request, reply } = begun();
+    await pass(timeoutMs - 1, reply);
+    await pass(timeoutMs - 1);
+    reply();
+    await request;
+  });
+
+  test('a process that stalls is no silent broker: what has arrived meanwhile is read first', async () => {
+    const { request, reply } = begun();
+    await pass(2 * timeoutMs, reply);
+    reply();
+    await request;
+  });
 });

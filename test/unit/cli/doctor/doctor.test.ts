@@ -160,6 +160,15 @@ const rows: readonly [what: string, level: Finding['level'], found: () => Findin
     () => exposure.configuredValues(config({ outlets: { webhooks: { irc: { url: 'http://bot.example/x', secret: 's' } } } })),
     /webhooks\.irc/,
   ],
+  [
+    'a webhook that is asked without TLS',
+    'warn',
+    () => {
+      const irc = { url: 'https://bot.example/x', statusUrl: 'http://bot.example/status', secret: 's' };
+      return exposure.configuredValues(config({ outlets: { webhooks: { irc } } }));
+    },
+    /webhooks\.irc/,
+  ],
   ['no token, on loopback', 'ok', () => exposure.tokens(config(), [], now), /installation's own/],
   ['no token, for all', 'warn', () => exposure.tokens(config({ gateway: { host: '0.0.0.0' } }), [], now), /create a token/],
   ['a token', 'ok', () => exposure.tokens(config(), [issued()], now), /^1 /],

@@ -125,6 +125,11 @@ describe('D12: what a webhook means by its status', () => {
     expect(webhookOutlet({ ...options, idempotent }).unknownSend).toEqual(unknownSend);
   });
 
+  test('one that can be asked is asked, also if it would recognise a repeat: that costs no second copy of the text', () => {
+    const options = { channel: 'chat', url: 'http://x', secret: 's', timeoutMs: 1, attempts: 1, clock: { now: () => now } };
+    expect(webhookOutlet({ ...options, idempotent: true, statusUrl: 'http://x/status' }).unknownSend.by).toBe('ask');
+  });
+
   test.each<[string, Answer | null, object]>([
     [
       'has it',

@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest';
+import { ConversationMessageList } from '../../../../services/session/prompt/conversation-message-list.ts';
 import { ownerAside, type TurnView } from '../../../../shared/domain/prompt/conversation-message.ts';
 import type { CommandEnvelope } from '../../../../shared/domain/session/envelope.ts';
+import type { ReasoningPart } from '../../../../shared/domain/values/reasoning.ts';
 import { limits } from '../../../../shared/kit/limits.ts';
 import { command, tell } from '../../../support/domain/given.ts';
 import { conversationOf, problemsOf, rowsOf } from './rows.ts';
@@ -269,6 +271,17 @@ describe('I11: a conversation is bounded', () => {
     expect(conversation.characters).toBeLessThanOrEqual(limits.contextCharacters);
     expect(said).toHaveLength(1 + Math.floor(limits.contextCharacters / 250_200));
     expect(said[0]?.message.text).toBe('text of m1');
+  });
+
+  test('what a model thought counts too, with its signature', () => {
+    const charactersWith = (...parts: ReasoningPart[]): number => {
+      const list = new ConversationMessageList();
+      list.add({ rev: 1, seq: 1, message: { role: 'assistant', text: 'said', calls: [], reasoning: { model: 'a/b', parts } } });
+      return list.characters;
+    };
+    const bare = charactersWith({ text: '' });
+    const parts = [{ text: 'x'.repeat(10) }, { text: '', signature: 's'.repeat(100) }, { text: '', redacted: 'r'.repeat(1_000) }];
+    expect(parts.map((part) => charactersWith(part) - bare)).toEqual([10, 100, 1_000]);
   });
 
   test('messages that wait count with what it takes in memory', () => {

@@ -14,3 +14,13 @@ test('a row is a new one after each commit: others may hold the one before', () 
   }
   expect(row).toMatchObject({ generation: 2, deleted: false });
 });
+
+test('a row tells why its generation began: by a reset, or as a fork of a commit', () => {
+  const rowAfter = (...rows: string[]): IndexRow | null =>
+    tell(...rows).commits.reduce<IndexRow | null>((row, commit) => summarize(row, commit), null);
+  expect(rowAfter('post m1')?.lastReset).toBeUndefined();
+  const reset = rowAfter('post m1', 'stop', 'reset s2 @5000', 'append m2 @6000');
+  expect(reset?.lastReset).toEqual({ trigger: 'command', rule: '/new', at: 5_000, seq: 6 });
+  const forked = rowAfter('post m1', 'stop', 'fork s2 1 @5000');
+  expect(forked?.lastReset).toMatchObject({ trigger: 'fork', fromSeq: 2 });
+});

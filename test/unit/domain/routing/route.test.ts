@@ -116,6 +116,14 @@ describe('where the answer goes (A13/138)', () => {
     ['where the envelope says', { deliverTo: { channel: 'x', to: 'y' } }, webhooks, { channel: 'x', to: 'y' }],
     ['not to a name that every object has', { channel: 'constructor' }, {}, undefined],
   ])('A13/138: %s', (_, change, settings, target) => expect(messageOf(change, settings).deliverTo).toEqual(target));
+
+  test.each<[string, Change, Change, string | undefined]>([
+    ['nowhere', {}, {}, 'telegram'],
+    ['elsewhere', { deliverTo: { channel: 'x', to: 'y' } }, webhooks, 'telegram'],
+    ['back: the target says it', {}, webhooks, undefined],
+  ])('a message remembers the channel that it came from, if its answer goes %s', (_, change, settings, channel) => {
+    expect(messageOf(change, settings).channel).toBe(channel);
+  });
 });
 
 test.each(['message', 'meta'])(

@@ -37,6 +37,7 @@ const played = (...given: (CommandEnvelope | string)[]) => {
     types: commits.flatMap(({ events }) => events.map(({ type }) => type)),
     told: conversation.view(turnId)?.said.map(({ message }) => message.text),
     heard: conversation.view(turnId)?.prompt,
+    channels: conversation.view(turnId)?.askers.map(({ channel }) => channel),
     recent: recent.messages.map(({ content }) => content.map((part) => ('text' in part ? part.text : '')).join('')),
     preview: row?.lastMessagePreview,
   };
@@ -69,6 +70,15 @@ describe('messages that are edited or withdrawn on their platform (D9)', () => {
     expect(recent).toEqual(['hello']);
     expect(preview).toBe('hello');
     expect(played(said('1', 'my password is x'), withdrawal('1')).preview).toBe('');
+  });
+
+  test('a message that was edited or withdrawn came from where it came from, whether it waited or joined a turn', () => {
+    const first = said('1', 'at five');
+    const joining = routed({ id: '2', text: 'two', ...direct }, { session: { queue: { mode: 'steer' } } });
+    for (const revision of [edit('2', 'at six'), withdrawal('2')]) {
+      expect(played(first, said('2', 'two'), revision, `reply ${first.id}/1 1`).channels).toEqual(['telegram']);
+      expect(played(first, joining, revision).channels).toEqual(['telegram', 'telegram']);
+    }
   });
 
   test('a message that waits in the queue is answered as it was edited', () => {

@@ -66,7 +66,7 @@ describe('a session in memory is one live actor (ADR 14)', () => {
     expect(others).toEqual([]);
     expect(live?.received).toEqual(recorded(made));
     expect(live?.states).toEqual(['inactive', 'idle', 'running', 'idle', 'running', 'idle']);
-    expect(made.host.turnsRunning).toBe(0);
+    expect(made.host.turns.running).toBe(0);
     expect(of('turn')).toEqual([]);
   });
 

@@ -43,7 +43,7 @@ describe('the sessions a host holds', () => {
     host.lose((key) => key === one);
     await clock.pass(5_000);
     expect(host.residents).toBe(0);
-    expect(host.turnsRunning).toBe(0);
+    expect(host.turns.running).toBe(0);
     expect(events(one).map(({ type }) => type)).not.toContain('turn_completed');
   });
 

@@ -8,9 +8,9 @@ test('a warm-up goes through whole turns, and leaves nothing behind', async () =
   await warmUp(host, ports);
   const types = new Set(system.events.stored().flatMap(({ events }) => events.map(({ type }) => type)));
   expect([...types]).toEqual(expect.arrayContaining(['turn_completed', 'tool_result']));
-  expect(host.counts).toMatchObject({ loads: 6, refused: 0, duplicates: 0, uncommitted: 0 });
+  expect(host.counts).toMatchObject({ loads: 8, refused: 0, duplicates: 0, uncommitted: 0 });
   expect(host.snapshots.written).toBeGreaterThan(0);
-  expect([host.residents, host.turnsRunning]).toEqual([0, 0]);
+  expect([host.residents, host.turns.running]).toEqual([0, 0]);
   expect(await ports.events.info()).toMatchObject({ lastSeq: 0 });
   expect(await ports.snapshots.get('agent:warm-up:main' as never)).toBeNull();
 });

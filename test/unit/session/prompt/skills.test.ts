@@ -37,7 +37,7 @@ const rests = (made: Rig): Promise<void> =>
   vi.waitFor(
     async () => {
       await made.clock.pass(50);
-      expect(made.host.turnsRunning).toBe(0);
+      expect(made.host.turns.running).toBe(0);
     },
     { interval: 2 },
   );

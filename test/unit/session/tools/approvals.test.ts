@@ -53,7 +53,7 @@ describe('a call that a person must allow (A5/62, I7)', () => {
       hash: expect.stringMatching(/^[0-9a-f]{64}$/),
       approvers: [],
     });
-    expect([tools.effects, made.host.turnsRunning, await status(made)]).toEqual([[], 0, 'awaiting_approval']);
+    expect([tools.effects, made.host.turns.running, await status(made)]).toEqual([[], 0, 'awaiting_approval']);
   });
 
   test('runs once it is allowed, also after every host was restarted', async () => {

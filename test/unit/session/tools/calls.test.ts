@@ -181,7 +181,7 @@ describe('the calls of a step (I6)', () => {
     await made.take('stop');
     await made.clock.pass(10);
     expect(stopped).toBe(true);
-    expect(made.host.turnsRunning).toBe(0);
+    expect(made.host.turns.running).toBe(0);
     const before = made.events().length;
     finish({ outcome: 'ok', text: 'late' });
     await made.clock.pass(10);

@@ -48,7 +48,7 @@ describe("calls of the program's tools", () => {
       ...['tool_call_started m/1 m.1.0 #1', 'tool_call_started m/1 m.1.1 #1', 'client_results_awaited m/1 m.1.0 m.1.1'],
     ]);
     expect(made.system.events.stored()).toHaveLength(2);
-    expect([made.host.turnsRunning, await status(made)]).toEqual([0, 'awaiting_results']);
+    expect([made.host.turns.running, await status(made)]).toEqual([0, 'awaiting_results']);
     await restarted(made);
     expect(await status(made)).toBe('awaiting_results');
     await made.take(giving('m.1.0', 'm.1.1'));

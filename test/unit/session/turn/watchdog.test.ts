@@ -32,7 +32,7 @@ describe('the watchdog (B29)', () => {
       await made.clock.pass(60_000);
     }
     expect(rowsOf(made.events())).toEqual(['turn_resumed m/2 step 1', 'turn_resumed m/3 step 1', 'turn_failed m/3 turn_stalled']);
-    expect(made.host.turnsRunning).toBe(0);
+    expect(made.host.turns.running).toBe(0);
     await made.take(post('next', 'n'));
     await made.clock.pass(10);
     expect(made.events().at(-1)).toMatchObject({ type: 'turn_completed', turn: { id: 'n' } });

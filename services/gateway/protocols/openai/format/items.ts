@@ -76,25 +76,19 @@ const revisionsIn = (commits: readonly RecordedCommit[]): ReadonlyMap<string, st
   );
 
 /** All items of a session after a sequence, oldest first. */
-export const itemsOf = async (
+export const itemsOf = (
   { ports, replays }: Pick<GatewayContext, 'ports' | 'replays'>,
   actor: string,
   key: SessionKey,
   after: number,
 ): Promise<Item[]> => {
-  const done = replays.acquire(actor);
-  try {
-    const read = async (): Promise<RecordedCommit[]> => {
-      const commits: RecordedCommit[] = [];
-      for await (const commit of ports.events.read(key, { after })) if (isToldOf(commit)) commits.push(commit);
-      return commits;
-    };
-    const commits = await orQuarantined(read());
+  const read = async (): Promise<Item[]> => {
+    const commits: RecordedCommit[] = [];
+    for await (const commit of ports.events.read(key, { after })) if (isToldOf(commit)) commits.push(commit);
     const reader = new ItemReader(revisionsIn(commits));
     return commits.flatMap((commit) => reader.take(commit));
-  } finally {
-    done();
-  }
+  };
+  return replays.during(actor, () => orQuarantined(read()));
 };
 
 const told: ReadonlySet<string> = new Set(['user_message', 'model_step', 'tool_result', 'message_edited', 'message_withdrawn']);

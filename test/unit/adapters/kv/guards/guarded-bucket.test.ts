@@ -1,9 +1,10 @@
 import { expect, test } from 'vitest';
 import { InMemoryKeyValue } from '../../../../../shared/adapters/in-memory/kv-store.ts';
-import { guardedBucket } from '../../../../../shared/adapters/kv/guards/guarded-bucket.ts';
+import { guardedBucket, guardedCache } from '../../../../../shared/adapters/kv/guards/guarded-bucket.ts';
 import { QueueGuard } from '../../../../../shared/adapters/kv/guards/queue-guard.ts';
 import { createWritersWitness } from '../../../../../shared/adapters/kv/guards/writers-witness.ts';
 import { systemClock } from '../../../../../shared/kit/clock.ts';
+import { NatterError } from '../../../../../shared/kit/errors.ts';
 import { afterwards } from '../../../../support/afterwards.ts';
 
 /** A bucket of facts, and its guard (I13). */
@@ -42,4 +43,16 @@ test('one that went back is neither read nor written, until it has everything ag
     await expect(call).rejects.toMatchObject({ code: 'unavailable', message: /KV_b ends at 2, but had reached 3/ });
   end.lastSeq = 3;
   await Promise.all(all());
+});
+
+test('what is derived from the log is read but not written while the log has gone back', async () => {
+  let doubt: string | null = null;
+  const check = async (): Promise<void> => {
+    if (doubt !== null) throw new NatterError('unavailable', doubt);
+  };
+  const cache = guardedCache(new InMemoryKeyValue({ clock: systemClock }), { check });
+  await cache.put('a', bytes);
+  doubt = 'the log has gone back';
+  await expect(cache.put('a', null)).rejects.toThrow(doubt);
+  expect((await cache.read('a')).value).toEqual(bytes);
 });

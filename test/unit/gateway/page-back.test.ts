@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { pageBack } from '../../../services/gateway/history/history-back.ts';
+import { pageBack } from '../../../services/gateway/history/page-back.ts';
 import type { Cursor } from '../../../services/gateway/http/cursor.ts';
 import { parseCursor } from '../../../services/gateway/http/cursor.ts';
 import { seededRandom } from '../../../shared/adapters/in-memory/faults.ts';
@@ -42,12 +42,14 @@ const allBack = async (commits: readonly RecordedCommit[], key: SessionKey | und
   const { events, reads } = logOf(commits);
   const own = commits.filter((commit) => key === undefined || commit.key === key);
   const last = key === undefined ? { seq: commits.length, rev: Number.POSITIVE_INFINITY } : (own.at(-1) ?? { seq: 0, rev: 0 });
+  const all = own.flatMap(eventsOf).length;
   const items: string[] = [];
   const gaps: object[] = [];
   for (let before: Cursor | 'end' = 'end'; ; ) {
     const page = await pageBack(events, { before, limit, from, key, last }, eventsOf);
     expect(page.items.length).toBeLessThanOrEqual(limit);
     items.push(...page.items);
+    expect(items.length, 'pages are repeated').toBeLessThanOrEqual(all);
     gaps.push(...page.gaps);
     if (!page.more) return { items, gaps, reads: reads() };
     const { seq, index } = parseCursor(page.next) as Cursor;

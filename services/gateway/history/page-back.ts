@@ -3,8 +3,8 @@ import { ChainWatch } from '../../../shared/domain/session/chain-watch.ts';
 import type { RecordedCommit } from '../../../shared/domain/session/envelope.ts';
 import { orQuarantined } from '../../../shared/kit/or-quarantined.ts';
 import type { EventLog } from '../../../shared/ports/event-log.ts';
-import { type Page, type PageGap, type Picked, scannedCommits } from '../context/history.ts';
 import { type Cursor, formatCursor } from '../http/cursor.ts';
+import { type Page, type PageGap, type Picked, scannedCommits } from './page-forward.ts';
 
 /** Reads the log backwards for an answer. A log can only be read forwards: so each slice is found first, by the revisions in it. */
 
@@ -12,8 +12,8 @@ import { type Cursor, formatCursor } from '../http/cursor.ts';
 const slackCommits = 64;
 const sliceCommits = 256;
 
-/** What is read is in front of this: `seq` is not read any more; `rev` is that of the commit there, or the next one of its session. */
-interface Edge {
+/** What is read is in front of this: `seq` itself is not read; `rev` is that of the commit there, or the next one of its session. */
+export interface Edge {
   readonly seq: number;
   readonly rev: number;
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** What a search answers. */
+/** What the operations on messages answer. */
 
 const seq = z.int().min(0);
 export const messagesFound = z.object({
