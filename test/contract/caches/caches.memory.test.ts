@@ -67,6 +67,15 @@ describe('an index whose bucket forgets its last writes', () => {
     expect(await index.position()).toBe(3);
   });
 
+  test('rejects a row whose last write is gone, also if others have written more than was lost', async () => {
+    const { bucket, index, kept, second } = await indexed();
+    const lost = (await bucket.info()).revision - kept;
+    bucket.forget(kept);
+    for (let count = 0; count <= lost; count++) await bucket.put('other', new Uint8Array([count]));
+    await expect(index.put([{ ...second, seq: 3 }], 3)).rejects.toMatchObject({ code: 'unavailable' });
+    expect(await index.position()).toBe(1);
+  });
+
   test('never has a position whose rows are gone', async () => {
     const { bucket, index, second } = await indexed();
     const third = rowAt(freshKey(), 3);
