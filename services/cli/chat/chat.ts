@@ -94,8 +94,9 @@ export class Chat {
     if (session === null) return;
     const { seq, status } = session;
     const said = [];
+    // Natter's own messages to the model are not for people.
     for await (const message of this.#client.sessions.messages(this.#key, { after: Math.max(0, seq - earlierCommits) }))
-      said.push(message);
+      if (message.sender?.id !== 'natter') said.push(message);
     for (const { role, text } of said) if (role === 'user') this.#editor.remember(text);
     for (const { role, text, sender } of said.slice(-earlierMessages)) {
       const who = role === 'user' ? (sender?.name ?? sender?.id ?? 'api') : 'agent';
@@ -200,7 +201,7 @@ export class Chat {
       case 'unknown': {
         const near = line.near === null ? '' : ` Did you mean ${line.near}?`;
         return this.#screen.print(
-          pc.yellow(`There is no command ${printable(line.word)}.${near} /help lists them; with a blank in front it is text.`),
+          pc.yellow(`There is no command ${printable(line.word)}.${near} /help lists them; with a space before it, it is text.`),
         );
       }
       case 'send':

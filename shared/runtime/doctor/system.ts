@@ -121,7 +121,7 @@ export const processes = ({ processes: reports }: Pick<SystemReport, 'processes'
   const absent = absentAmong(names);
   const problems = running.flatMap(({ name, problems: own }) => own.map((problem) => `${name}: ${problem}`));
   const warnings = running.flatMap(({ name, warnings: own }) => own.map((warning) => `${name}: ${warning}`));
-  const detail = `${reports.length} processes with ${[...names].join(', ')}`;
+  const detail = `${reports.length === 1 ? '1 process' : `${reports.length} processes`} with ${[...names].join(', ')}`;
   if (reports.length === 0) return fail('processes', 'no process reports its health', 'start natter up');
   if (absent.length > 0)
     return fail('processes', `no process runs ${absent.join(', ')}`, `start natter up, or natter service ${absent[0]}`);

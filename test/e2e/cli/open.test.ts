@@ -54,7 +54,7 @@ test('it opens the browser with an address that signs in, and prints none', asyn
   const replicas = await startReplicas();
   const opened = addBrowser(onlyPath());
   const { out, note } = await open(replicas, {});
-  expect([out, note]).toEqual([[], expect.stringContaining('opened the page as admin')]);
+  expect([out, note]).toEqual([[], expect.stringContaining('signed in as admin')]);
   await vi.waitFor(() => expect(existsSync(opened)).toBe(true), { timeout: 15_000 });
   expect(await signIn(replicas, readFileSync(opened, 'utf8').trim())).toBe('admin');
 });
