@@ -142,6 +142,9 @@ const readers = (http: Http) => ({
     http.call(...operationAt('searchMessages', {}), undefined, { ...options, query: { q: words, limit } }),
   messages: (key: string, options: HistoryOptions = {}): AsyncGenerator<Message> =>
     paged(http, 'readMessages', key, 'messages', options),
+  /** A file that came with a message, by the `digest` in its `attachments`. */
+  attachment: (key: string, digest: string, options: ReadOptions = {}): Promise<Uint8Array> =>
+    http.download(operationAt('readAttachment', { key, digest })[1], options),
   /** The session's log as stored, commit by commit: to archive, to fold, or to make transcripts. */
   export: (key: string, options: HistoryOptions = {}): AsyncGenerator<LogEntry> =>
     paged(http, 'readCommits', key, 'commits', options),

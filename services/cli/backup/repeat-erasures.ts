@@ -7,11 +7,11 @@ import type { Eraser } from '../../../shared/ports/eraser.ts';
 import type { Ports } from '../../../shared/ports/index.ts';
 import type { ListedErasure } from './erasure-list.ts';
 
-type ErasurePorts = Pick<Ports, 'events' | 'clock' | 'audit'>;
+type ErasurePorts = Pick<Ports, 'events' | 'clock' | 'audit' | 'attachments'>;
 
 /**
  * Erases again what was erased after the backup. Only for a system that is not running: it writes to the log itself. Resolves with the number
- * of sessions; those that the log does not have count as erased. Throws `NatterError('unavailable')`; then call it again.
+ * of sessions; those that the log does not have are gone already. Throws `NatterError('unavailable')`; then call it again.
  */
 export const repeatErasures = async (
   ports: ErasurePorts,
@@ -21,7 +21,11 @@ export const repeatErasures = async (
   let sessions = 0;
   for (const { key } of erasures) {
     const last = await ports.events.last(key);
-    if (last === null) continue;
+    if (last === null) {
+      // Its first message may have been on its way, with a file.
+      for (const stored of await ports.attachments.of(key)) await ports.attachments.remove(stored);
+      continue;
+    }
     await ports.audit.append({ v: 1, at: ports.clock.now(), kind: 'session_erased', actor, target: key, outcome: 'ok' });
     await eraser.erase(key, await recordErasure(ports, key, actor));
     sessions += 1;
