@@ -1,12 +1,8 @@
 import { brokenOff } from './errors.ts';
 
-/**
- * The text of a response as it arrives, until it ends or the signal aborts. Does not read ahead. Throws `unreachable` if the
- * response breaks off.
- */
-export async function* textOf(response: Response, signal: AbortSignal): AsyncGenerator<string, void> {
+/** The body of a response as it arrives, until it ends or the signal aborts. Does not read ahead. Throws `unreachable` if it breaks off. */
+async function* piecesOf(response: Response, signal: AbortSignal): AsyncGenerator<Uint8Array, void> {
   if (response.body === null) return;
-  const decoder = new TextDecoder();
   const reader: ReadableStreamDefaultReader<Uint8Array> = response.body.getReader();
   // Node 20's `fetch` holds its signal weakly and may lose it during a long body, so the reader is cancelled here too.
   const cut = (): void => void reader.cancel().catch(() => {});
@@ -16,13 +12,32 @@ export async function* textOf(response: Response, signal: AbortSignal): AsyncGen
     for (;;) {
       const part = await reader.read().catch((cause: unknown) => Promise.reject(brokenOff(cause)));
       if (part.done) return;
-      yield decoder.decode(part.value, { stream: true });
+      yield part.value;
     }
   } finally {
     signal.removeEventListener('abort', cut);
     cut();
   }
 }
+
+/** The text of a response, as `piecesOf`. */
+export async function* textOf(response: Response, signal: AbortSignal): AsyncGenerator<string, void> {
+  const decoder = new TextDecoder();
+  for await (const piece of piecesOf(response, signal)) yield decoder.decode(piece, { stream: true });
+}
+
+/** The whole body of a response. */
+export const wholeBytesOf = async (response: Response, signal: AbortSignal): Promise<Uint8Array> => {
+  const pieces: Uint8Array[] = [];
+  for await (const piece of piecesOf(response, signal)) pieces.push(piece);
+  const whole = new Uint8Array(pieces.reduce((bytes, piece) => bytes + piece.length, 0));
+  let at = 0;
+  for (const piece of pieces) {
+    whole.set(piece, at);
+    at += piece.length;
+  }
+  return whole;
+};
 
 /** The whole text of a response. */
 export const wholeTextOf = async (response: Response, signal: AbortSignal): Promise<string> => {

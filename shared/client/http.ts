@@ -1,4 +1,4 @@
-import { wholeTextOf } from './body.ts';
+import { wholeBytesOf, wholeTextOf } from './body.ts';
 import { isTransient, NatterApiError, problemIn, unreachable } from './errors.ts';
 import { Limit, unlessAborted } from './limit.ts';
 import { pause, retryMs } from './pause.ts';
@@ -37,6 +37,8 @@ export interface Http {
   token(): Promise<string>;
   /** Makes a call and resolves with its JSON answer. Throws `NatterApiError`, or the signal's reason. */
   call<T>(method: string, path: string, body?: unknown, options?: CallOptions): Promise<T>;
+  /** The same for a `GET` whose answer is a file. */
+  download(path: string, options?: CallOptions): Promise<Uint8Array>;
   /** Makes one attempt. Resolves once the headers of a successful response have arrived. */
   open(path: string, headers: Readonly<Record<string, string>>, signal: AbortSignal): Promise<Response>;
 }
@@ -58,6 +60,23 @@ const lostName = /^[^?]*(?:\/\.{1,2}(?:[/?]|$)|\/\/|[^?]\/(?:\?|$))/;
 
 /** The path of a session, with its key as one segment. */
 export const sessionPath = (key: string, rest = ''): string => `/v1/sessions/${encodeURIComponent(key)}${rest}`;
+
+/** A request, and how its answer is read. */
+interface Exchange<T> {
+  readonly method: string;
+  readonly path: string;
+  readonly body?: unknown;
+  read(response: Response, signal: AbortSignal): Promise<T>;
+}
+
+const jsonIn = async <T>(response: Response, signal: AbortSignal): Promise<T> => {
+  const text = await wholeTextOf(response, signal);
+  try {
+    return JSON.parse(text) as T;
+  } catch {
+    throw new NatterApiError(response.status, { detail: 'the answer is not JSON; is this the address of a Natter gateway?' });
+  }
+};
 
 /** HTTP calls to the gateway. */
 export const createHttp = (options: HttpOptions): Http => {
@@ -95,17 +114,7 @@ export const createHttp = (options: HttpOptions): Http => {
     return response;
   };
 
-  const exchange = async <T>(path: string, init: RequestInit & { readonly signal: AbortSignal }): Promise<T> => {
-    const response = await open(path, init);
-    const text = await wholeTextOf(response, init.signal);
-    try {
-      return JSON.parse(text) as T;
-    } catch {
-      throw new NatterApiError(response.status, { detail: 'the answer is not JSON; is this the address of a Natter gateway?' });
-    }
-  };
-
-  const attempt = async <T>(method: string, path: string, body: unknown, given: CallOptions): Promise<T> => {
+  const attempt = async <T>({ method, path, body, read }: Exchange<T>, given: CallOptions): Promise<T> => {
     const limitMs = given.timeoutMs ?? defaultTimeoutMs;
     const detail = `no answer from ${url} within ${limitMs / 1_000} s`;
     const limit = new Limit(limitMs, () => new NatterApiError(0, { code: 'timeout', detail }), given.signal);
@@ -115,18 +124,22 @@ export const createHttp = (options: HttpOptions): Http => {
     if (body !== undefined) headers.set('content-type', 'application/json');
     const payload = body === undefined ? {} : { body: JSON.stringify(body) };
     try {
-      return await unlessAborted(exchange<T>(withQuery(path, given.query), { method, headers, signal, ...payload }), signal);
+      const exchanged = open(withQuery(path, given.query), { method, headers, signal, ...payload });
+      return await unlessAborted(
+        exchanged.then((response) => read(response, signal)),
+        signal,
+      );
     } finally {
       limit.end();
     }
   };
 
-  const call = async <T>(method: string, path: string, body?: unknown, given: CallOptions = {}): Promise<T> => {
-    const { repeatable = method === 'GET' || new Headers(given.headers).has('idempotency-key') } = given;
+  const exchange = async <T>(asked: Exchange<T>, given: CallOptions = {}): Promise<T> => {
+    const { repeatable = asked.method === 'GET' || new Headers(given.headers).has('idempotency-key') } = given;
     const giveUpAt = performance.now() + (repeatable ? (given.patienceMs ?? patienceMs) : 0);
     for (let failures = 0; ; failures++) {
       try {
-        return await attempt<T>(method, path, body, given);
+        return await attempt(asked, given);
       } catch (error) {
         const waitMs = Math.max(retryMs(failures), isTransient(error) ? (error.retryAfterMs ?? 0) : 0);
         if (!isTransient(error) || performance.now() + waitMs > giveUpAt) throw error;
@@ -137,7 +150,10 @@ export const createHttp = (options: HttpOptions): Http => {
   };
 
   return {
-    ...{ url, patienceMs, token, call },
+    ...{ url, patienceMs, token },
+    call: <T>(method: string, path: string, body?: unknown, given?: CallOptions) =>
+      exchange<T>({ method, path, body, read: jsonIn }, given),
+    download: (path, given) => exchange({ method: 'GET', path, read: wholeBytesOf }, { ...given, headers: { accept: '*/*' } }),
     open: (path, headers, signal) => unlessAborted(open(path, { headers, signal }), signal),
   };
 };

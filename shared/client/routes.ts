@@ -12,6 +12,7 @@ export const routes = {
   openSession: { method: 'POST', path: '/v1/sessions/:key/open' },
   patchSession: { method: 'PATCH', path: '/v1/sessions/:key' },
   postMessage: { method: 'POST', path: '/v1/sessions/:key/messages' },
+  readAttachment: { method: 'GET', path: '/v1/sessions/:key/attachments/:digest' },
   readCommits: { method: 'GET', path: '/v1/sessions/:key/commits' },
   readDiff: { method: 'GET', path: '/v1/sessions/:key/diff' },
   readEvents: { method: 'GET', path: '/v1/events' },

@@ -3,6 +3,7 @@ import { attachedIn } from '../../../shared/domain/session/attached.ts';
 import type { Logger } from '../../../shared/kit/log.ts';
 import type { Ports } from '../../../shared/ports/index.ts';
 import type { StoredAttachment } from '../../../shared/ports/objects/attachments.ts';
+import { readThrough } from '../../../shared/runtime/read-through.ts';
 
 export type SweepPorts = Pick<Ports, 'attachments' | 'events' | 'commands' | 'clock'>;
 
@@ -34,16 +35,17 @@ export class AttachmentSweep {
     const emptyAt = await this.#queueWasEmpty(stopping);
     if (emptyAt === null) return;
     const { due, place } = await this.#due(emptyAt, stopping);
+    let failed = 0;
     for (const [key, stored] of due) {
       if (stopping.aborted) return;
       try {
         await this.#sweep(key, stored);
       } catch (error) {
-        this.#log.warn({ err: error, key }, 'attachments of a session are not looked at; the next run does');
-        return;
+        failed += 1;
+        this.#log.warn({ err: error, key }, 'the attachments of a session could not be checked; the next run tries again');
       }
     }
-    this.#place = place;
+    if (failed === 0) this.#place = place;
   }
 
   /** A moment after which the queue was empty; `null`: it is too busy to tell. */
@@ -76,7 +78,10 @@ export class AttachmentSweep {
   async #sweep(key: SessionKey, stored: readonly StoredAttachment[]): Promise<void> {
     const { events, attachments } = this.#ports;
     const said = new Set<string>();
-    for await (const commit of events.read(key)) for (const digest of attachedIn(commit)) said.add(digest);
+    // A message that waited long may have come just now, and a replica may not have it yet.
+    const through = (await events.last(key))?.seq ?? 0;
+    for await (const commit of readThrough(this.#ports, key, { after: 0, through }))
+      for (const digest of attachedIn(commit)) said.add(digest);
     for (const one of stored) if (!said.has(one.digest) && (await attachments.remove(one))) this.removed += 1;
   }
 }

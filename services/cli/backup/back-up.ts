@@ -6,7 +6,7 @@ import { toNatterError } from '../../../shared/adapters/nats/client/broker-error
 import { NatterError } from '../../../shared/kit/errors.ts';
 import type { Config } from '../../../shared/runtime/config/load.ts';
 import { subjectsUnder } from '../../../shared/wire/subjects.ts';
-import { streamNames } from '../../../shared/wire/topology.ts';
+import { objectStoreNames, streamNames } from '../../../shared/wire/topology.ts';
 import type { Entry } from './archive.ts';
 import type { ListedErasure } from './erasure-list.ts';
 import { LogCheck } from './log-check.ts';
@@ -45,11 +45,12 @@ export const backUp = async (options: BackUpOptions): Promise<Manifest> => {
   const published = await PublishedMessages.start(connection, subjects, folder);
   try {
     const streams: StreamEntry[] = [];
-    const [attachments = '', ...others] = backedUp(prefix).toReversed();
-    for (const stream of others.toReversed()) streams.push(await backUpStream(options, stream, eachOf(stream)));
+    const take = async (stream: string) => void streams.push(await backUpStream(options, stream, eachOf(stream)));
+    const attachments = objectStoreNames(prefix).stream;
+    for (const stream of backedUp(prefix)) if (stream !== attachments) await take(stream);
     const publishedFile = await published.end();
-    // Those of the messages that were published meanwhile, too.
-    streams.push(await backUpStream(options, attachments, undefined));
+    // After the last message: a file is stored before its message is.
+    await take(attachments);
     const manifest: Manifest = {
       format: 1,
       id: uuidv7(),

@@ -8,11 +8,11 @@ import type { Ports } from '../../../shared/ports/index.ts';
 import { type SurveyPorts, surveyDamage } from '../../../shared/runtime/damage-survey.ts';
 import type { ListedErasure } from './erasure-list.ts';
 
-type ErasurePorts = SurveyPorts & Pick<Ports, 'audit'>;
+type ErasurePorts = SurveyPorts & Pick<Ports, 'audit' | 'attachments'>;
 
 /**
  * Erases again what was erased after the backup. Only for a system that is not running: it writes to the log itself. Resolves with the number
- * of sessions; those that the log does not have count as erased. Throws `NatterError('unavailable')`; then call it again.
+ * of sessions; those that the log does not have are gone already. Throws `NatterError('unavailable')`; then call it again.
  */
 export const repeatErasures = async (
   ports: ErasurePorts,
@@ -22,7 +22,11 @@ export const repeatErasures = async (
   let sessions = 0;
   for (const { key } of erasures) {
     const last = await ports.events.last(key);
-    if (last === null) continue;
+    if (last === null) {
+      // Its first message may have been on its way, with a file.
+      for (const stored of await ports.attachments.of(key)) await ports.attachments.remove(stored);
+      continue;
+    }
     await ports.audit.append({ v: 1, at: ports.clock.now(), kind: 'session_erased', actor, target: key, outcome: 'ok' });
     await eraser.erase(key, await recordErasure(ports, key, actor));
     sessions += 1;

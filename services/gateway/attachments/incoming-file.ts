@@ -14,6 +14,9 @@ export interface IncomingFile {
 /** A file, or what is wrong with it. */
 export type ReadFile = IncomingFile | { readonly problem: string };
 
+/** The answer to an address instead of a file. */
+export const notFetched: ReadFile = { problem: 'addresses are not fetched; send the file itself, as a data URL' };
+
 const nameCharacters = 256;
 
 /** The file of a data URL, or of base64 alone, whose type must be told then. Addresses are not fetched. */
@@ -21,7 +24,7 @@ export const readFileData = (
   data: string,
   { type, name }: { readonly type?: string | undefined; readonly name?: string | undefined } = {},
 ): ReadFile => {
-  if (/^https?:/i.test(data)) return { problem: 'addresses are not fetched; send the file itself, as a data URL' };
+  if (/^https?:/i.test(data)) return notFetched;
   if (!data.startsWith('data:')) return fileOf(data, type, name);
   const [head = ''] = /^data:[^,]{0,512},/.exec(data) ?? [];
   if (!/;base64,$/i.test(head)) return { problem: 'use a data URL with ";base64,"' };

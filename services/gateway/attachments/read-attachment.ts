@@ -1,8 +1,7 @@
 import type { FastifyReply } from 'fastify';
 import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
 import type { RecordedCommit } from '../../../shared/domain/session/envelope.ts';
-import type { KeptAttachment } from '../../../shared/domain/values/attachment.ts';
-import { isKept } from '../../../shared/domain/values/attachment.ts';
+import { isKept, type KeptAttachment } from '../../../shared/domain/values/attachment.ts';
 import { isTextFile, kindOfFile } from '../../../shared/domain/values/media-type.ts';
 import { NatterError } from '../../../shared/kit/errors.ts';
 import { readThrough } from '../../../shared/runtime/read-through.ts';
@@ -27,7 +26,7 @@ export const readAttachment = async (
   try {
     const named = new Map<string, KeptAttachment>();
     for await (const commit of readThrough(ports, key, { after, through: row.seq })) note(commit, digest, named);
-    const [attachment] = [...named.values()].slice(-1);
+    const attachment = [...named.values()].at(-1);
     const content = attachment && (await ports.attachments.get(key, digest));
     if (attachment && content) return { attachment, content };
   } finally {

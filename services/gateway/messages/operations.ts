@@ -6,6 +6,7 @@ import {
   sessionsSendResult,
 } from '../../../shared/domain/projections/schemas.ts';
 import { limits } from '../../../shared/kit/limits.ts';
+import { incomingAttachments } from '../attachments/incoming-attachment.ts';
 import { afterParameter, beforeParameter, limitNumber, limitParameter, waitParameter } from '../http/input.ts';
 import { acting, method, type Operation, operation, readOnly, tool } from '../operation/operation.ts';
 import * as results from '../operation/results.ts';
@@ -32,8 +33,10 @@ const idempotencyKey = z
   .string()
   .regex(/^[\x21-\x7e]{1,255}$/, 'use 1 to 255 printable ASCII characters without spaces')
   .optional();
-const chatParameters = sessionsSendParameters.omit({ timeoutSeconds: true }).extend({ idempotencyKey });
-const agentParameters = sessionsSendParameters.extend({
+const attachments = incomingAttachments.optional().describe('Files of the message.');
+const sendParameters = sessionsSendParameters.extend({ attachments });
+const chatParameters = sendParameters.omit({ timeoutSeconds: true }).extend({ idempotencyKey });
+const agentParameters = sendParameters.extend({
   idempotencyKey,
   timeoutSeconds: sessionsSendParameters.shape.timeoutSeconds.unwrap().default(0),
 });
@@ -152,7 +155,7 @@ export const messageOperations: readonly Operation[] = [
       waitMs: ({ timeoutSeconds }) => timeoutSeconds,
     }),
     mcp: tool({
-      ...{ name: 'sessions_send', parameters: sessionsSendParameters, result: sessionsSendResult },
+      ...{ name: 'sessions_send', parameters: sendParameters, result: sessionsSendResult },
       annotations: { ...acting, destructiveHint: false },
       description:
         'Sends a message to the agent of a session and waits for its answer. After "timeout" it goes on: read the history later.',

@@ -17,10 +17,11 @@ import {
 import { chunkSubject, chunksName, objectSubject } from '../../wire/subjects.ts';
 import { objectStoreNames } from '../../wire/topology.ts';
 import type { StoredMessage } from '../streams/stored-message.ts';
-import { failureOf, isGone, toNatterError } from './client/broker-errors.ts';
+import { failureOf, orNatterError, toNatterError } from './client/broker-errors.ts';
 import { isStrayAnswer, readBatch } from './client/direct-batch.ts';
 import { ReplyInbox } from './client/reply-inbox.ts';
 import { onlyAfter } from './client/send-once.ts';
+import { StreamMessages } from './client/stream-messages.ts';
 import { type Publication, publishTogether } from './publish/atomic-publisher.ts';
 
 export interface NatsAttachmentsOptions {
@@ -53,6 +54,7 @@ export const openAttachments = async (options: NatsAttachmentsOptions): Promise<
 class NatsAttachments implements Attachments {
   readonly #manager: JetStreamManager;
   readonly #inbox: ReplyInbox;
+  readonly #messages: StreamMessages;
   readonly #clock: Clock;
   readonly #bucket: string;
   readonly #stream: string;
@@ -64,25 +66,26 @@ class NatsAttachments implements Attachments {
     this.#clock = clock;
     this.#timeoutMs = requestTimeoutMs;
     ({ bucket: this.#bucket, stream: this.#stream } = objectStoreNames(prefix));
+    const own = { manager, inbox: this.#inbox, stream: this.#stream };
+    this.#messages = new StreamMessages({ ...own, count: readMessages, timeoutMs: requestTimeoutMs });
   }
 
   async put(key: SessionKey, content: Uint8Array): Promise<string> {
     const digest = sha256(content);
-    const name = objectName(key, digest);
     for (let attempt = 0; attempt < tries; attempt++) {
       const known = await this.#described(key, digest);
-      const isThere = known !== null && known.record.deleted !== true;
       const now = this.#clock.now();
-      if (isThere && now - Date.parse(known.record.mtime) < attachmentRefreshMs) return digest;
       const mtime = new Date(now).toISOString();
-      if (isThere) {
-        await this.#write([], { ...known.record, mtime }, digest, known.seq);
+      if (known !== null && known.record.deleted !== true) {
+        if (now - Date.parse(known.record.mtime) < attachmentRefreshMs) return digest;
+        if ((await this.#write([], { ...known.record, mtime }, digest, known.seq)) !== null) return digest;
         continue;
       }
       const id = randomUUID();
       const chunks = chunksOf(content).map((part) => publication(chunkSubject(this.#bucket, key, digest, id), part));
-      const record = { name, nuid: chunksName(key, digest, id), size: content.length, chunks: chunks.length, mtime };
-      await this.#write(chunks, record, digest, known?.seq ?? 0);
+      const described = { name: objectName(key, digest), nuid: chunksName(key, digest, id), mtime };
+      const record = { ...described, size: content.length, chunks: chunks.length };
+      if ((await this.#write(chunks, record, digest, known?.seq ?? 0)) !== null) return digest;
     }
     throw new NatterError('unavailable', 'the broker did not store the attachment in time; send it again');
   }
@@ -92,7 +95,7 @@ class NatsAttachments implements Attachments {
       const known = await this.#described(key, digest);
       if (known === null || known.record.deleted) return null;
       const parts: Uint8Array[] = [];
-      for await (const { data } of this.#messagesOf(`$O.${this.#bucket}.C.${known.record.nuid}`)) parts.push(data);
+      for await (const { data } of this.#messages.of(`$O.${this.#bucket}.C.${known.record.nuid}`)) parts.push(data);
       const content = Buffer.concat(parts);
       if (sha256(content) === digest) return content;
       // A replica may not have all of it yet.
@@ -104,13 +107,16 @@ class NatsAttachments implements Attachments {
   async after(place: number): Promise<{ stored: StoredAttachment[]; more: boolean }> {
     const subject = `$O.${this.#bucket}.M.*`;
     const request = { stream: this.#stream, after: place, subject, count: readMessages, timeoutMs: this.#timeoutMs };
-    const { messages, more } = await asked('list attachments', readBatch(this.#inbox, request));
-    return { stored: messages.flatMap(({ data, seq }) => storedIn(data, seq) ?? []), more };
+    const { messages, more } = await orNatterError('list attachments', readBatch(this.#inbox, request));
+    return { stored: messages.flatMap((message) => storedIn(message) ?? []), more };
   }
 
   async of(key: SessionKey): Promise<StoredAttachment[]> {
     const filter = chunkSubject(this.#bucket, key, '*', '*');
-    const { state } = await asked('list attachments', this.#manager.streams.info(this.#stream, { subjects_filter: filter }));
+    const { state } = await orNatterError(
+      'list attachments',
+      this.#manager.streams.info(this.#stream, { subjects_filter: filter }),
+    );
     const digests = new Set(Object.keys(state.subjects ?? {}).map((subject) => subject.split('.').at(-2) ?? ''));
     const found: StoredAttachment[] = [];
     for (const digest of digests) {
@@ -131,7 +137,7 @@ class NatsAttachments implements Attachments {
     return true;
   }
 
-  /** What is begun is finished: whoever reads it meanwhile finds that it is gone, and whoever stores it again begins anew. */
+  /** A reader finds from now on that it is gone, and whoever stores it again begins anew. */
   #markGone({ record, seq }: Described, digest: string): Promise<number | null> {
     return this.#write([], { ...record, size: 0, chunks: 0, deleted: true }, digest, seq);
   }
@@ -143,7 +149,7 @@ class NatsAttachments implements Attachments {
   /** From the leader: never stale. */
   async #described(key: SessionKey, digest: string): Promise<Described | null> {
     const last = { last_by_subj: this.#describing(key, digest) };
-    const message = await asked('read an attachment', this.#manager.streams.getMessage(this.#stream, last));
+    const message = await orNatterError('read an attachment', this.#manager.streams.getMessage(this.#stream, last));
     if (message === null || isStrayAnswer(String(message.header), 0)) return null;
     const record = decodeObjectRecord(message.data);
     return record && { record, seq: message.seq };
@@ -164,36 +170,17 @@ class NatsAttachments implements Attachments {
     }
   }
 
-  /** The messages of a subject, oldest first, from any replica. */
-  async *#messagesOf(subject: string): AsyncGenerator<StoredMessage> {
-    const range = { stream: this.#stream, subject, count: readMessages, timeoutMs: this.#timeoutMs };
-    for (let after = 0, more = true; more; ) {
-      const batch = await asked('read an attachment', readBatch(this.#inbox, { ...range, after }));
-      yield* batch.messages;
-      after = batch.messages.at(-1)?.seq ?? after;
-      more = batch.more;
-    }
-  }
-
-  /** One by one, which overwrites them on the disk (ADR 8). */
+  /** Asks the leader: a replica may not show yet what was stored last. */
   async #removeUpTo(subject: string, end: number): Promise<void> {
-    for await (const { seq } of this.#messagesOf(subject)) {
-      if (seq > end) return;
-      const deleted = this.#manager.streams.deleteMessage(this.#stream, seq).catch((error: unknown) => {
-        if (!isGone(error)) throw error;
-      });
-      await asked('remove an attachment', deleted);
+    for (let seq = 0; ; ) {
+      const next = { seq: seq + 1, next_by_subj: subject };
+      const message = await orNatterError('read an attachment', this.#manager.streams.getMessage(this.#stream, next));
+      if (message === null || message.seq > end) return;
+      await this.#messages.remove([message.seq]);
+      seq = message.seq;
     }
   }
 }
-
-const asked = async <T>(doing: string, answer: Promise<T>): Promise<T> => {
-  try {
-    return await answer;
-  } catch (error) {
-    throw toNatterError(error, doing);
-  }
-};
 
 const sha256 = (content: Uint8Array): string => createHash('sha256').update(content).digest('hex');
 
@@ -204,8 +191,11 @@ const chunksOf = (content: Uint8Array): Uint8Array[] =>
     content.subarray(index * chunkBytes, (index + 1) * chunkBytes),
   );
 
-const storedIn = (data: Uint8Array, place: number): StoredAttachment | null => {
+const storedIn = ({ data, seq, time }: StoredMessage): StoredAttachment | null => {
   const record = decodeObjectRecord(data);
   const named = record && parsedObjectName(record.name);
-  return named && { key: named.key as SessionKey, digest: named.digest, place, at: Date.parse(record.mtime) };
+  if (record === null || !named) return null;
+  // A removal that was cut off is as new as its beginning, so that the sweep finds it.
+  const at = record.deleted ? time : Date.parse(record.mtime);
+  return { key: named.key as SessionKey, digest: named.digest, place: seq, at };
 };

@@ -5,15 +5,14 @@ import { custodyCodec } from '../../wire/custody-record.ts';
 import { bucketNames, streamNames } from '../../wire/topology.ts';
 import { letterOrNull } from '../streams/dead-letter.ts';
 import { createEraser, type EraserOptions } from '../streams/eraser.ts';
-import type { StoredMessage } from '../streams/stored-message.ts';
 import { openAttachments } from './attachments.ts';
-import { isGone, toNatterError } from './client/broker-errors.ts';
-import { readBatch } from './client/direct-batch.ts';
+import { orNatterError } from './client/broker-errors.ts';
 import { ReplyInbox } from './client/reply-inbox.ts';
+import { StreamMessages } from './client/stream-messages.ts';
 import { openKvStore } from './kv-store.ts';
 
 export interface NatsEraserOptions extends Omit<EraserOptions, 'store' | 'memory' | 'attachments'> {
-  /** Must have the right to delete events, commands, deliveries, dead letters and memories, and to purge events and timers. */
+  /** Must have the right to delete events, commands, deliveries, dead letters, memories and attachments, and to purge events and timers. */
   readonly connection: NatsConnection;
   readonly requestTimeoutMs: number;
 }
@@ -34,29 +33,10 @@ export const openEraser = async ({ connection, requestTimeoutMs, ...options }: N
   const memory = await openKvStore({ connection, bucket: memories, requestTimeoutMs });
 
   const purge = async (stream: string, range: { filter: string; seq?: number }): Promise<number> =>
-    (await asked(`purge ${stream}`, purgeOf(manager, stream, range))).purged;
-
-  /** The messages of a stream, or of one subject, oldest first. */
-  async function* messagesOf(stream: string, subject?: string): AsyncGenerator<StoredMessage> {
-    const range = { stream, count: readMessages, timeoutMs: requestTimeoutMs, ...(subject !== undefined && { subject }) };
-    for (let after = 0, more = true; more; ) {
-      const batch = await asked(`read ${stream}`, readBatch(inbox, { ...range, after }));
-      yield* batch.messages;
-      after = batch.messages.at(-1)?.seq ?? after;
-      more = batch.more;
-    }
-  }
-  /** Deletes messages, overwriting them on disk. */
-  const remove = async (stream: string, seqs: readonly number[]): Promise<number> => {
-    for (const seq of seqs) {
-      const deleted = manager.streams.deleteMessage(stream, seq).catch((error: unknown) => {
-        // A lagging replica may still show what an earlier run has removed.
-        if (!isGone(error)) throw error;
-      });
-      await asked(`remove a message of ${stream}`, deleted);
-    }
-    return seqs.length;
-  };
+    (await orNatterError(`purge ${stream}`, purgeOf(manager, stream, range))).purged;
+  const messagesOf = (stream: string): StreamMessages =>
+    new StreamMessages({ inbox, manager, stream, count: readMessages, timeoutMs: requestTimeoutMs });
+  const remove = (stream: string, seqs: readonly number[]): Promise<number> => messagesOf(stream).remove(seqs);
 
   return createEraser({
     ...options,
@@ -65,7 +45,7 @@ export const openEraser = async ({ connection, requestTimeoutMs, ...options }: N
     store: {
       commits: async (key, before) => {
         const seqs: number[] = [];
-        for await (const { seq } of messagesOf(names.events, subjects.eventsOf(key))) if (seq < before) seqs.unshift(seq);
+        for await (const { seq } of messagesOf(names.events).of(subjects.eventsOf(key))) if (seq < before) seqs.unshift(seq);
         // Newest first: at any moment the rest is a history without gaps, followed by the erasure.
         const removed = await remove(names.events, seqs);
         // Messages that a lagging replica did not show.
@@ -74,16 +54,16 @@ export const openEraser = async ({ connection, requestTimeoutMs, ...options }: N
       timers: (key) => purge(names.timers, { filter: subjects.timersOf('commands', key) }),
       commands: async (key, upTo) => {
         // In another life of the stream the position has no meaning.
-        if (Date.parse((await asked('describe the commands', manager.streams.info(names.commands))).created) !== upTo.incarnation)
-          return 0;
+        const { created } = await orNatterError('describe the commands', manager.streams.info(names.commands));
+        if (Date.parse(created) !== upTo.incarnation) return 0;
         const seqs: number[] = [];
-        for await (const { seq } of messagesOf(names.commands, subjects.storedCommandsOf(key)))
+        for await (const { seq } of messagesOf(names.commands).of(subjects.storedCommandsOf(key)))
           if (seq <= upTo.seq) seqs.push(seq);
         return remove(names.commands, seqs);
       },
       custody: async (target, belongs) => {
         const records: { seq: number; ours: boolean }[] = [];
-        for await (const { seq, data } of messagesOf(names.deliveries, subjects.deliveriesTo(target)))
+        for await (const { seq, data } of messagesOf(names.deliveries).of(subjects.deliveriesTo(target)))
           records.push({ seq, ours: belongs(custodyCodec.decode(data)) });
         const removable = records.slice(0, -1).filter(({ ours }) => ours);
         return remove(
@@ -93,7 +73,7 @@ export const openEraser = async ({ connection, requestTimeoutMs, ...options }: N
       },
       deadLetters: async (belongs) => {
         const found: number[] = [];
-        for await (const { seq, data } of messagesOf(names.dead)) {
+        for await (const { seq, data } of messagesOf(names.dead).of()) {
           const letter = letterOrNull(data);
           if (letter !== null && belongs(letter)) found.push(seq);
         }
@@ -102,14 +82,6 @@ export const openEraser = async ({ connection, requestTimeoutMs, ...options }: N
       memory: async ({ revision }) => void (await remove(`KV_${memories}`, [revision])),
     },
   });
-};
-
-const asked = async <T>(doing: string, answer: Promise<T>): Promise<T> => {
-  try {
-    return await answer;
-  } catch (error) {
-    throw toNatterError(error, doing);
-  }
 };
 
 const purgeOf = (manager: JetStreamManager, stream: string, { filter, seq }: { filter: string; seq?: number }) =>

@@ -4,7 +4,7 @@ import type { NatsConnection } from '@nats-io/transport-node';
 import { bucketSubject } from '../../wire/subjects.ts';
 import type { Entry, KeyValue } from '../kv/key-value.ts';
 import { putEntry } from '../kv/put-entry.ts';
-import { toNatterError } from './client/broker-errors.ts';
+import { orNatterError } from './client/broker-errors.ts';
 import { isStrayAnswer, readBatch } from './client/direct-batch.ts';
 import { onReconnect } from './client/on-reconnect.ts';
 import { ReplyInbox } from './client/reply-inbox.ts';
@@ -40,27 +40,20 @@ export const openKvStore = async (options: KvStoreOptions): Promise<KeyValue> =>
   const subjectOf = (key: string): string => bucketSubject(bucket, key);
   const keyOf = (subject: string): string => subject.slice(subjectOf('').length);
 
-  const orNatterError = async <T>(doing: string, asked: Promise<T>): Promise<T> => {
-    try {
-      return await asked;
-    } catch (error) {
-      throw toNatterError(error, `${doing} ${bucket}`);
-    }
-  };
   const entryOf = (key: string, message: Read | null, stray = false): Entry => ({
     key,
     revision: message?.seq ?? 0,
     value: message === null || message.data.length === 0 || stray ? null : message.data,
   });
   const read = async (key: string): Promise<Entry> => {
-    const message = await orNatterError('read', manager.streams.getMessage(stream, { last_by_subj: subjectOf(key) }));
+    const message = await orNatterError(`read ${bucket}`, manager.streams.getMessage(stream, { last_by_subj: subjectOf(key) }));
     return entryOf(key, message, isStrayAnswer(String(message?.header), 0));
   };
 
   return {
     read,
     peek: async (key) => {
-      const message = await orNatterError('read', manager.direct.getMessage(stream, { last_by_subj: subjectOf(key) }));
+      const message = await orNatterError(`read ${bucket}`, manager.direct.getMessage(stream, { last_by_subj: subjectOf(key) }));
       return entryOf(key, message, isStrayAnswer(String(message?.header), 1));
     },
     put: (key, value, { fence, ttlMs } = {}) => {
@@ -84,7 +77,7 @@ export const openKvStore = async (options: KvStoreOptions): Promise<KeyValue> =>
     },
     changes: async (part, after, count) => {
       const request = { stream, after, subject: subjectOf(`${part}.>`), count, timeoutMs: timeout };
-      const { messages, more } = await orNatterError('read', readBatch(inbox, request));
+      const { messages, more } = await orNatterError(`read ${bucket}`, readBatch(inbox, request));
       return { entries: messages.map((message) => entryOf(keyOf(message.subject), message)), more };
     },
     hint: (filter, wake) => {
@@ -97,7 +90,7 @@ export const openKvStore = async (options: KvStoreOptions): Promise<KeyValue> =>
       };
     },
     info: async () => {
-      const { created, state } = await orNatterError('describe', manager.streams.info(stream));
+      const { created, state } = await orNatterError(`describe ${bucket}`, manager.streams.info(stream));
       return { incarnation: Date.parse(created), revision: state.last_seq };
     },
   };

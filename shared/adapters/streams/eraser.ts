@@ -7,9 +7,7 @@ import { fold, initialState, toPlain } from '../../domain/session/fold/evolve.ts
 import type { DeliveryTarget } from '../../domain/values/types.ts';
 import type { Clock } from '../../kit/clock.ts';
 import { NatterError } from '../../kit/errors.ts';
-import { escapeText } from '../../kit/escape-text.ts';
-import { limits } from '../../kit/limits.ts';
-import { waitForReplica } from '../../kit/wait-for-replica.ts';
+import { escapeText } from '../../kit/text/escape-text.ts';
 import type { CustodyRecord } from '../../ports/custody-log.ts';
 import type { DeadLetter } from '../../ports/dead-letters.ts';
 import type { Erased, Eraser } from '../../ports/eraser.ts';
@@ -19,6 +17,7 @@ import type { Subjects } from '../../wire/subjects.ts';
 import type { Entry, KeyValue } from '../kv/key-value.ts';
 import { eraseAttachments } from './erase-attachments.ts';
 import { eraseMemories, markGone, memoryReaches } from './erase-memories.ts';
+import { readableCommits } from './readable-commits.ts';
 
 /** What only the broker's own adapter can remove. Each method returns how much it has removed, and may be called again. */
 export interface EraserStore {
@@ -51,23 +50,15 @@ export const createEraser = ({ events, snapshots, attachments, memory, clock, su
     const added: string[] = [];
     const attached = new Set<string>();
     let remembers = false;
-    let position = 0;
-    for (let empty = 0; ; ) {
-      const { commits } = await events.page({ after: position, limit: limits.readCommits, key });
-      for (const commit of commits) {
-        if (commit.seq >= uptoSeq) {
-          return { erasure: checked(commit, key, uptoSeq), targets: [...targets.values()], remembers, added, attached };
-        }
-        for (const target of targetsOf(commit)) targets.set(subjects.deliveriesTo(target), target);
-        remembers ||= commit.events.some(({ type }) => type === 'memory_changed');
-        added.push(...memoryIdsOf(commit));
-        for (const digest of attachedIn(commit)) attached.add(digest);
-        position = commit.seq;
-      }
-      empty = commits.length === 0 ? empty + 1 : 0;
-      if (empty > 0 && !(await waitForReplica(clock, empty)))
-        throw new NatterError('unavailable', `the history of ${key} cannot be read up to ${uptoSeq} yet; erase it again`);
+    for await (const commit of readableCommits({ events, clock }, key, { after: 0, through: uptoSeq })) {
+      if (commit.seq >= uptoSeq)
+        return { erasure: checked(commit, key, uptoSeq), targets: [...targets.values()], remembers, added, attached };
+      for (const target of targetsOf(commit)) targets.set(subjects.deliveriesTo(target), target);
+      remembers ||= commit.events.some(({ type }) => type === 'memory_changed');
+      added.push(...memoryIdsOf(commit));
+      for (const digest of attachedIn(commit)) attached.add(digest);
     }
+    throw notAnErasure(key, uptoSeq);
   };
 
   return {
@@ -83,7 +74,7 @@ export const createEraser = ({ events, snapshots, attachments, memory, clock, su
       if (remembers) await memoryReaches(memory, clock, uptoSeq);
       await markGone(memory, added);
       const memories = await eraseMemories(memory, key, uptoSeq, store.memory);
-      const files = await eraseAttachments({ events, attachments }, erasure, attached);
+      const files = await eraseAttachments({ events, attachments, clock }, erasure, attached);
       return { commits: await store.commits(key, uptoSeq), timers, commands, custody, deadLetters, memories, attachments: files };
     },
   };
@@ -102,8 +93,10 @@ interface Survey {
 
 const checked = (commit: RecordedCommit, key: SessionKey, uptoSeq: number): RecordedCommit => {
   if (commit.seq === uptoSeq && isErasure(commit)) return commit;
-  throw new NatterError('invalid', `${uptoSeq} is not an erasure of ${key}; nothing was removed`, { field: 'uptoSeq' });
+  throw notAnErasure(key, uptoSeq);
 };
+const notAnErasure = (key: SessionKey, uptoSeq: number): NatterError =>
+  new NatterError('invalid', `${uptoSeq} is not an erasure of ${key}; nothing was removed`, { field: 'uptoSeq' });
 
 const targetsOf = ({ events }: RecordedCommit): DeliveryTarget[] =>
   events.flatMap((event) => {

@@ -126,7 +126,7 @@ export const processes = ({
   const absent = absentAmong(names);
   const problems = running.flatMap(({ name, problems: own }) => own.map((problem) => `${name}: ${problem}`));
   const warnings = running.flatMap(({ name, warnings: own }) => own.map((warning) => `${name}: ${warning}`));
-  const detail = `${reports.length} processes with ${[...names].join(', ')}`;
+  const detail = `${reports.length === 1 ? '1 process' : `${reports.length} processes`} with ${[...names].join(', ')}`;
   if (reports.length === 0 && ofBroker.some(({ code }) => storesNothing.has(code)))
     return fail('processes', 'no process can report its health: the broker does not store', 'see "store" above');
   if (reports.length === 0) return fail('processes', 'no process reports its health', 'start natter up');

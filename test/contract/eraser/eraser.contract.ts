@@ -11,7 +11,14 @@ import type { Ports } from '../../../shared/ports/index.ts';
 import type { Delivery } from '../../../shared/ports/work-queue.ts';
 import { encode } from '../../../shared/wire/codec.ts';
 import { subjectsUnder } from '../../../shared/wire/subjects.ts';
-import { assistantMessage, commitTo, freshKey, turnStarted, userMessage } from '../../support/domain/commits.ts';
+import {
+  assistantMessage,
+  commitTo,
+  freshKey,
+  messageWithFiles,
+  turnStarted,
+  userMessage,
+} from '../../support/domain/commits.ts';
 import { changed, memoryOf } from '../../support/memories.ts';
 
 export interface EraserBroker {
@@ -257,19 +264,12 @@ export const eraserContract = (name: string, open: () => Promise<EraserBroker>):
       const { attachments, events } = broker.ports;
       const [key, other] = [freshKey(), freshKey()];
       const put = (text: string, of = key) => attachments.put(of, Buffer.from(`${text} ${key}`));
-      const saying = (...digests: string[]): SessionEvent => ({
-        ...{ type: 'user_message', v: 1, turnId: 't' },
-        message: {
-          ...{ messageId: randomUUID(), text: 'look', sender: { id: 'ann' } },
-          attachments: digests.map((digest) => ({ type: 'text/plain', bytes: 1, digest })),
-        },
-      });
       const [said, again, lost, foreign] = [await put('said'), await put('again'), await put('lost'), await put('said', other)];
-      const first = await record(key, 1, 0, [opened, saying(said, again)]);
+      const first = await record(key, 1, 0, [opened, messageWithFiles(said, again)]);
       const erasure = { rev: 2, epoch: 1, at: Date.now() + 60_000, events: [erasedEvent()] };
       const result = await events.append(commitTo(key, erasure), first);
       if (result.kind !== 'stored') throw new Error(JSON.stringify(result));
-      await record(key, 3, result.seq, [{ ...opened, generation: 2 } as SessionEvent, saying(again)], 1);
+      await record(key, 3, result.seq, [{ ...opened, generation: 2 } as SessionEvent, messageWithFiles(again)], 1);
       expect((await broker.eraser.erase(key, result.seq)).attachments).toBe(2);
       expect((await attachments.of(key)).map(({ digest }) => digest)).toEqual([again]);
       for (const gone of [said, lost]) expect(await attachments.get(key, gone)).toBeNull();

@@ -1,5 +1,18 @@
 import { expect, test } from 'vitest';
-import { answersIn, backUpTo, broker, command, envelope, freshFolder, provisioned, restoreFrom, running, until } from './rig.ts';
+import { digestOf } from '../../support/files.ts';
+import {
+  answersIn,
+  backUpTo,
+  broker,
+  command,
+  envelope,
+  freshFolder,
+  keyOf,
+  provisioned,
+  restoreFrom,
+  running,
+  until,
+} from './rig.ts';
 
 /** Natter's own streams, as the backup names them. */
 const [inbound, commands, events, deliveries, audit] = ['INBOUND', 'COMMANDS', 'EVENTS', 'DELIVERIES', 'AUDIT'].map(
@@ -136,18 +149,21 @@ test('timers: one that was due during the backup fired once, one that is due lat
   expect(await answersIn(after, ['ann'])).toEqual(new Map([['You said: soon', 1]]));
 });
 
-test('the audit trail comes after all that has a record in it, and attachments last; a restore is recorded itself', async () => {
+test('the audit trail comes after all that has a record in it, files after all that refers to them; a restore is recorded itself', async () => {
   const old = await provisioned();
   const before = await running(old, []);
   const dir = await freshFolder();
-  const { streams } = await backUpTo(dir, old.url, async (stream) => {
+  const file = Buffer.from('a file');
+  await backUpTo(dir, old.url, async (stream) => {
     if (stream !== audit) return;
+    // A message that is published from now on is in the backup, and so is its file.
+    await before.ports.attachments.put(keyOf('ann'), file);
     await before.ports.audit.append({ v: 1, at: 1, kind: 'token_revoked', actor: 'operator:olga', outcome: 'ok' });
   });
-  expect(streams.slice(-2).map(({ name }) => name)).toEqual([audit, 'OBJ_natter_attachments']);
   const server = await broker();
   await restoreFrom(dir, server.url);
   const { ports } = await running(server, []);
+  expect(await ports.attachments.get(keyOf('ann'), digestOf(file))).toEqual(file);
   const { records } = await ports.audit.page({ limit: 10 });
   expect(records).toMatchObject([{ kind: 'token_revoked' }, { kind: 'log_restored', actor: 'operator:olga', outcome: 'ok' }]);
 });

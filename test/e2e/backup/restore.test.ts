@@ -11,6 +11,7 @@ import { restoreStreams } from '../../../services/cli/backup/restore.ts';
 import { makeFromSnapshot, takeSnapshot } from '../../../services/cli/backup/snapshot.ts';
 import { provisionBroker, topologyFor, withBroker } from '../../../services/cli/runtime/broker.ts';
 import { brokerReport } from '../../../services/cli/runtime/broker-report.ts';
+import { digestOf } from '../../support/files.ts';
 import type { TestServer } from '../../support/nats.ts';
 import {
   answersIn,
@@ -194,6 +195,9 @@ test('what was erased after the backup is erased again: its text is nowhere in t
   await services.ports.inbound.publish(envelope('ann', canary));
   await services.ports.inbound.publish(envelope('bob', 'hello'));
   await until(() => expect(services.sent).toHaveLength(2));
+  // The message of carl's file never came.
+  const fileOf = (person: string): Buffer => Buffer.from(`${person === 'bob' ? 'bob' : canary} `.repeat(10_000));
+  for (const person of ['ann', 'bob', 'carl']) await services.ports.attachments.put(keyOf(person), fileOf(person));
   await services.stop();
   // Waits in its queue during the backup.
   const waiting = await running(old, []);
@@ -202,10 +206,11 @@ test('what was erased after the backup is erased again: its text is nowhere in t
   await backUpTo(dir, old.url);
   const erasedAt = Date.now();
 
-  const restored = async (erasures: Parameters<typeof restoreFrom>[2]): Promise<TestServer> => {
+  const restored = async (...people: string[]): Promise<TestServer> => {
     const server = await broker();
+    const erasures = people.map((person) => ({ key: keyOf(person), at: erasedAt }));
     const { erased } = await restoreFrom(dir, server.url, erasures);
-    expect(erased).toBe(erasures?.length ?? 0);
+    expect(erased).toBe(people.includes('ann') ? 1 : 0);
     return server;
   };
   const filesWith = async (server: TestServer): Promise<string> => {
@@ -213,13 +218,15 @@ test('what was erased after the backup is erased again: its text is nowhere in t
     const found = await promisify(execFile)('grep', ['-rla', canary, server.storeDir]).catch(() => ({ stdout: '' }));
     return found.stdout;
   };
-  const server = await restored([{ key: keyOf('ann'), at: erasedAt }]);
+  const server = await restored('ann', 'carl');
   expect(await filesWith(server)).toBe('');
   const after = await running(server);
   await until(async () => expect(await after.ports.commands.lag()).toBe(0));
   expect(await answersIn(after, ['ann', 'bob'])).toEqual(new Map([['You said: hello', 1]]));
+  const file = fileOf('bob');
+  expect(await after.ports.attachments.get(keyOf('bob'), digestOf(file))).toEqual(file);
   const { records } = await after.ports.audit.page({ limit: 1, kind: 'session_erased' });
   expect(records).toMatchObject([{ target: keyOf('ann'), actor: 'operator:olga' }]);
 
-  expect(await filesWith(await restored([]))).not.toBe('');
+  expect(await filesWith(await restored())).not.toBe('');
 }, 90_000);

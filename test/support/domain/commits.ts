@@ -20,6 +20,16 @@ export const userMessage = (text: string, messageId: string = randomUUID()): Ses
   message: { messageId, text, sender: { id: 'ann' } },
   turnId: 'turn-1',
 });
+/** A message with a file of each digest. */
+export const messageWithFiles = (...digests: string[]): SessionEvent => ({
+  type: 'user_message',
+  v: 1,
+  message: {
+    ...{ messageId: randomUUID(), text: 'look', sender: { id: 'ann' } },
+    attachments: digests.map((digest) => ({ type: 'text/plain', bytes: 4, digest })),
+  },
+  turnId: 'turn-1',
+});
 export const assistantMessage = (text: string): SessionEvent => ({
   type: 'assistant_message',
   v: 1,

@@ -4,8 +4,9 @@ import { openInMemory } from '../../../shared/adapters/in-memory/open.ts';
 import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
 import { systemClock } from '../../../shared/kit/clock.ts';
 import { createLog } from '../../../shared/kit/log.ts';
+import type { EventLog } from '../../../shared/ports/event-log.ts';
 import type { Ports } from '../../../shared/ports/index.ts';
-import { commitTo, userMessage } from '../../support/domain/commits.ts';
+import { commitTo, messageWithFiles } from '../../support/domain/commits.ts';
 
 const key = 'agent:main:cli:a' as SessionKey;
 const dayMs = 86_400_000;
@@ -19,11 +20,8 @@ const start = async (change: (ports: Ports) => Partial<Ports> = () => ({})) => {
     await ports.attachments.put(key, Buffer.from('said')),
     await ports.attachments.put(key, Buffer.from('lost')),
   ];
-  const message = userMessage('look');
-  if (message.type !== 'user_message') throw new Error('no message');
-  const attachments = [{ type: 'text/plain', bytes: 4, digest: said }];
-  const events = [{ ...message, message: { ...message.message, attachments } }];
-  expect((await ports.events.append(commitTo(key, { rev: 1, events }), 0)).kind).toBe('stored');
+  const events = [messageWithFiles(said)];
+  expect((await ports.events.append(commitTo(key, { events }), 0)).kind).toBe('stored');
   const sweep = new AttachmentSweep({ ...ports, ...change(ports) }, createLog({ level: 'silent', name: 'test' }));
   const left = async () => (await ports.attachments.of(key)).map(({ digest }) => digest);
   const run = async (days: number) => {
@@ -33,6 +31,15 @@ const start = async (change: (ports: Ports) => Partial<Ports> = () => ({})) => {
   };
   return { ports, sweep, run, said, forgotten };
 };
+
+/** The log with another way to read a session. */
+const withRead = (events: EventLog, read: EventLog['read']): EventLog =>
+  new Proxy(events, {
+    get: (target, name) => {
+      const value = name === 'read' ? read : Reflect.get(target, name);
+      return typeof value === 'function' ? value.bind(target) : value;
+    },
+  });
 
 test('what no message refers to is removed a day later; what one refers to stays', async () => {
   const { run, sweep, said, forgotten } = await start();
@@ -50,12 +57,9 @@ test('while commands wait nothing is removed: one of them may be its message', a
 test('what somebody wants to store again is as new, and what was looked at is not read again', async () => {
   let reads = 0;
   const { run, ports, said, forgotten } = await start((own) => ({
-    events: new Proxy(own.events, {
-      get: (target, name) => {
-        if (name === 'read') reads += 1;
-        const value = Reflect.get(target, name);
-        return typeof value === 'function' ? value.bind(target) : value;
-      },
+    events: withRead(own.events, (...given) => {
+      reads += 1;
+      return own.events.read(...given);
     }),
   }));
   await run(0.5);
@@ -66,4 +70,30 @@ test('what somebody wants to store again is as new, and what was looked at is no
   expect(reads).toBe(2);
   await run(3);
   expect(reads).toBe(2);
+});
+
+test('a message that a replica does not have yet keeps its file', async () => {
+  let stale = 2;
+  const { run, said } = await start((own) => ({
+    events: withRead(own.events, async function* (...given) {
+      if (stale-- <= 0) yield* own.events.read(...given);
+    }),
+  }));
+  expect(await run(1.1)).toEqual([said]);
+});
+
+test('a session that cannot be read keeps its files; the others are looked at, and it is tried again', async () => {
+  let isBroken = true;
+  const other = 'agent:main:cli:b' as SessionKey;
+  const { run, ports, said, forgotten } = await start((own) => ({
+    events: withRead(own.events, async function* (of, options) {
+      if (isBroken && of === key) throw new Error('cannot be read');
+      yield* own.events.read(of, options);
+    }),
+  }));
+  await ports.attachments.put(other, Buffer.from('lost'));
+  expect(await run(1.1)).toEqual([said, forgotten]);
+  expect(await ports.attachments.of(other)).toEqual([]);
+  isBroken = false;
+  expect(await run(1.2)).toEqual([said]);
 });

@@ -1,4 +1,4 @@
-import type { z } from 'zod';
+import { z } from 'zod';
 import { messagesFound } from '../../../services/gateway/messages/results.ts';
 import * as answers from '../../../services/gateway/operation/results.ts';
 import type { NatterClient } from '../../../shared/client/main.ts';
@@ -12,6 +12,8 @@ export interface Row {
   readonly operations: readonly string[];
   readonly answer: z.ZodType;
   readonly item?: z.ZodType;
+  /** Media type of an answer that is not JSON. */
+  readonly type?: string;
 }
 
 export const table = {
@@ -27,6 +29,7 @@ export const table = {
     answer: answers.messagesResult,
     item: answers.messagesResult.shape.messages.element,
   },
+  'sessions.attachment': { operations: ['readAttachment'], answer: z.custom<Uint8Array>(), type: 'application/octet-stream' },
   'sessions.search': { operations: ['searchMessages'], answer: messagesFound },
   'sessions.deactivate': { operations: ['deactivateSession'], answer: answers.takenResult },
   'sessions.export': { operations: ['readCommits'], answer: answers.commits, item: answers.commits.shape.commits.element },

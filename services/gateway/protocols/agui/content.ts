@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type IncomingFile, type ReadFile, readFileData } from '../../attachments/incoming-file.ts';
+import { type IncomingFile, notFetched, type ReadFile, readFileData } from '../../attachments/incoming-file.ts';
 
 /** Parts with files, in AG-UI's two forms. */
 const binaryPart = z.object({
@@ -15,12 +15,16 @@ const mediaPart = z.object({
 /** `null`: no file. */
 const fileIn = (part: object): ReadFile | null => {
   const binary = binaryPart.safeParse(part).data;
-  if (binary) return readFileData(binary.data ?? 'https:', { type: binary.mimeType, name: binary.filename });
+  if (binary) return read(binary.data, binary);
   const media = mediaPart.safeParse(part).data;
   if (media === undefined) return null;
-  const { source, filename: name } = media;
-  return readFileData(source.type === 'data' ? source.value : 'https:', { type: source.mimeType, name });
+  const { type, value, mimeType } = media.source;
+  return read(type === 'data' ? value : undefined, { mimeType, filename: media.filename });
 };
+
+/** What has no data is at an address, or was uploaded before. */
+const read = (data: string | undefined, { mimeType: type, filename: name }: Partial<z.infer<typeof binaryPart>>): ReadFile =>
+  data === undefined ? notFetched : readFileData(data, { type, name });
 
 /**
  * A text, or the texts and files of a list of parts. A run must not fail for an image (AG-UI 1.0, run input): the text says of a file that cannot

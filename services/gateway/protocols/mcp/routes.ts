@@ -1,6 +1,7 @@
 import { createMcpHandler, ProtocolErrorCode } from '@modelcontextprotocol/server';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { NatterError } from '../../../../shared/kit/errors.ts';
+import { filesBody } from '../../attachments/files-body.ts';
 import type { GatewayContext } from '../../context/gateway-context.ts';
 import { noQuery, queryOf } from '../../http/input.ts';
 import { mcpServerFor } from './server.ts';
@@ -30,6 +31,7 @@ export const mcpRoutes = (app: FastifyInstance, context: GatewayContext): void =
     exposeHeadRoute: false,
     // What a tool changes is its own to say.
     config: { changes: 'nothing' },
+    ...filesBody(context),
     onRequest: refuseBrowsers,
     errorHandler: answerUnreadable,
     handler: async (request, reply) => {

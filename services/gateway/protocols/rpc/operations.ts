@@ -32,6 +32,7 @@ export const rpcOperations: readonly Operation[] = [
     summary: 'Calls a method by its name',
     http: {
       ...{ method: 'post', path: '/v1/rpc', query: noQuery, body: describedBody },
+      takesFiles: true,
       answers: { 200: results.called },
       examples: {
         body: { id: 1, method: 'chat.send', params: { sessionKey: samples.key, message: 'Is the build green?' } },

@@ -146,6 +146,15 @@ export const toNatterError = (error: unknown, doing: string): NatterError => {
   return new NatterError(code, `the broker could not ${doing}: ${describe(failure, error)}`, { cause: error, ...again });
 };
 
+/** Waits for an answer of the broker. Rejects as `toNatterError` says. */
+export const orNatterError = async <T>(doing: string, answer: Promise<T>): Promise<T> => {
+  try {
+    return await answer;
+  } catch (error) {
+    throw toNatterError(error, doing);
+  }
+};
+
 const describe = (failure: BrokerFailure, error: unknown): string => {
   if (failure === 'unknown') return 'no answer in time; it may have happened';
   if (failure === 'unavailable') return `not available now (${errorMessage(error)})`;

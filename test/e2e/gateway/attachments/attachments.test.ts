@@ -1,10 +1,18 @@
+import { pino } from 'pino';
 import { describe, expect, test } from 'vitest';
+import { WebSocket } from 'ws';
+import { AttachmentSweep } from '../../../../services/checkpoint/retention/attachment-sweep.ts';
+import { createClient } from '../../../../shared/client/main.ts';
 import type { SessionKey } from '../../../../shared/domain/keys/session-key.ts';
+import { systemClock } from '../../../../shared/kit/clock.ts';
+import { NatterError } from '../../../../shared/kit/errors.ts';
+import type { Ports } from '../../../../shared/ports/index.ts';
 import { onceForFile } from '../../../support/afterwards.ts';
 import { dataUrl, digestOf, png } from '../../../support/files.ts';
 import { startWhole, type Whole } from '../../system/whole.ts';
 import { secretOf } from '../access/access-rig.ts';
 import { agentAt, endOf } from '../protocols/agui-rig.ts';
+import { overHttp, use } from '../protocols/mcp-rig.ts';
 import { pathOf } from '../setup.ts';
 
 /** ADR 27: attachments in the interfaces of our own, the AI SDK and AG-UI, and on their way out. */
@@ -71,7 +79,7 @@ describe('a message with files', () => {
     expect(await whole.memory.portsFor('test').attachments.of(key as SessionKey)).toEqual([]);
   });
 
-  test('I8: a file is of its session alone, and one of a withdrawn message is as one that never was', async () => {
+  test('I8: a file is of its session alone', async () => {
     const { whole, url } = system();
     const [mine, other] = ['agent:main:telegram:dm:7', 'agent:main:cli:other'];
     for (const key of [mine, other]) await whole.as.owner('POST', pathOf(key, '/messages?wait=10'), { body: { text: 'hello' } });
@@ -82,6 +90,70 @@ describe('a message with files', () => {
     const bytes = async (response: Response) => ({ ...((await response.json()) as object), requestId: '' });
     expect([foreign.status, await bytes(foreign)]).toEqual([404, await bytes(never)]);
     expect((await fetchFile(url, other, 'x')).status).toBe(400);
+  });
+});
+
+describe('a message by method', () => {
+  const large = Buffer.concat([png, Buffer.alloc(300_000)]);
+  type Send = (url: string, params: object) => Promise<unknown>;
+  const bySocket: Send = async (url, params) => {
+    const connection = await createClient({ url, token: secretOf('owner'), WebSocket }).connect();
+    return connection.call('chat.send', params).finally(() => connection.close());
+  };
+  const byRpc: Send = (_, params) => system().whole.as.owner('POST', '/v1/rpc', { body: { method: 'agent', params } });
+  const byMcp: Send = async (url, params) => use(await overHttp(url, secretOf('owner')), 'sessions_send', params);
+
+  test.each([
+    ['a WebSocket', 'socket', bySocket, png],
+    ['RPC', 'rpc', byRpc, large],
+    ['MCP', 'mcp', byMcp, large],
+  ])('through %s has files, which the client library hands out again', async (_, name, send, content) => {
+    const { whole, url } = system();
+    const sessionKey = `agent:main:cli:by-${name}`;
+    await send(url, { sessionKey, message: 'look', attachments: [{ data: content.toString('base64') }] });
+    await whole.until(async () => expect(await attachmentsIn(whole, sessionKey)).toHaveLength(1));
+    const { sessions } = createClient({ url, token: secretOf('owner') });
+    expect(Buffer.from(await sessions.attachment(sessionKey, digestOf(content))).equals(content)).toBe(true);
+    await expect(sessions.attachment(sessionKey, 'a'.repeat(64))).rejects.toMatchObject({ status: 404, code: 'not_found' });
+  });
+});
+
+describe('a gateway that fails between the file and its message', () => {
+  /** Posts the picture by a gateway that cannot do something, and once more, with the same key, by one that can. */
+  const postTwice = async (key: string, broken: (ports: Ports) => Partial<Ports>, again: boolean) => {
+    const { whole } = system();
+    const own = whole.memory.portsFor(`gateway-${key}`);
+    const failing = await whole.openGatewayWith({ ...own, ...broken(own) });
+    const asked = { body: { text: 'look', attachments: [picture] }, headers: { 'idempotency-key': key } };
+    const { status } = await whole.callersAt(failing).owner('POST', pathOf(key, '/messages'), asked);
+    expect(status).toBe(503);
+    expect(await whole.commitsOf(key)).toEqual([]);
+    if (again) await whole.as.owner('POST', pathOf(key, '/messages?wait=10'), asked);
+    return whole.memory.portsFor('checkpoint');
+  };
+  const fails = async () => Promise.reject(new NatterError('unavailable', 'the broker is away'));
+  const died = ({ commands }: Ports) => ({ commands: { ...commands, publish: fails } });
+
+  test('I1: it takes no message whose file is not stored', async () => {
+    const key = 'agent:main:cli:unstored';
+    const { attachments } = await postTwice(key, ({ attachments }) => ({ attachments: { ...attachments, put: fails } }), false);
+    expect(await attachments.of(key as SessionKey)).toEqual([]);
+  });
+
+  test('leaves a file that nobody gets and the sweep removes; sent again it is one message with one file', async () => {
+    const [lost, sent] = ['agent:main:cli:lost', 'agent:main:cli:sent'];
+    const { whole, url } = system();
+    const ports = await postTwice(lost, died, false);
+    await postTwice(sent, died, true);
+    const stored = async () =>
+      (await Promise.all([lost, sent].map((key) => ports.attachments.of(key as SessionKey)))).map((each) => each.length);
+    expect(await stored()).toEqual([1, 1]);
+    expect((await fetchFile(url, lost, kept.digest)).status).toBe(404);
+    expect((await fetchFile(url, sent, kept.digest)).status).toBe(200);
+    expect(await attachmentsIn(whole, sent)).toHaveLength(1);
+    const clock = { ...systemClock, now: () => systemClock.now() + 2 * 86_400_000 };
+    await new AttachmentSweep({ ...ports, clock }, pino({ level: 'silent' })).run(new AbortController().signal);
+    expect(await stored()).toEqual([0, 1]);
   });
 });
 

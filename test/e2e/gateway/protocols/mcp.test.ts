@@ -8,7 +8,7 @@ import { asked, clients, overHttp, overHttpBefore, use } from './mcp-rig.ts';
 const parameters = {
   sessions_list: ['kinds', 'limit', 'activeMinutes', 'messageLimit'],
   sessions_history: ['sessionKey', 'limit', 'includeTools'],
-  sessions_send: ['sessionKey', 'message', 'timeoutSeconds'],
+  sessions_send: ['sessionKey', 'message', 'timeoutSeconds', 'attachments'],
   events_wait: ['after', 'sessionKey', 'types', 'timeoutSeconds'],
   approvals_list: ['limit', 'cursor'],
   approvals_respond: ['approvalId', 'decision', 'reason', 'sessionKey'],

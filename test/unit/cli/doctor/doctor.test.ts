@@ -237,7 +237,7 @@ const rows: readonly [what: string, level: Finding['level'], found: () => Findin
   ['a full disk', 'fail', () => system.store({ problems: [full, wentBack], losses: ['lost'] }), /storage_full: .*→ free space/],
   ['a log that went back, said in its own line', 'ok', () => system.store({ problems: [wentBack], losses: ['lost'] }), /written/],
   ['a log that is not known yet', 'fail', () => system.store({ problems: [wentBack], losses: [] }), /log_went_back/],
-  ['all services', 'ok', () => system.processes({ processes: [running(services)] }), /1 processes/],
+  ['all services', 'ok', () => system.processes({ processes: [running(services)] }), /^1 process with/],
   [
     'hosts of their own',
     'ok',
