@@ -88,7 +88,8 @@ const follow = (session: Session, stored: z.infer<typeof commit>, number: number
 
 const endProblem = ({ key, commits, last }: Session, ended: z.infer<typeof end>): string | null => {
   const same = ended.end === key && ended.commits === commits && ended.rev === last.rev && ended.digest === last.digest;
-  return same
-    ? null
-    : `it ends at rev ${last.rev} after ${commits} commits, but should end at rev ${ended.rev} after ${ended.commits}`;
+  if (same) return null;
+  if (ended.end === key && ended.commits === commits && ended.rev === last.rev)
+    return `rev ${last.rev}, its last commit, was changed`;
+  return `it ends at rev ${last.rev} after ${commits} commits, but should end at rev ${ended.rev} after ${ended.commits}`;
 };

@@ -130,6 +130,3 @@ export const machineTimeZone = (): string => {
   const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
   return !timeZone || timeZone === 'Etc/Unknown' ? 'UTC' : timeZone;
 };
-
-/** A number with its noun: `1 session`, `2 sessions`. */
-export const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;

@@ -16,6 +16,8 @@ export { type CallOptions, type Query, sessionPath } from './http.ts';
 export type { HistoryOptions, ListOptions, PageOptions, ReadOptions, RunOptions, WriteOptions } from './sessions.ts';
 export type { Connection, ConnectOptions, SocketCallOptions } from './socket.ts';
 export type { WebSocketConstructor, WebSocketLike } from './socket-frames.ts';
+export type * from './system/answers.ts';
+export type * from './system/undelivered.ts';
 export type * from './types.ts';
 
 export interface ClientOptions extends HttpOptions {

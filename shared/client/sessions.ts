@@ -95,7 +95,10 @@ export async function* listed<T>(
   }
 }
 
-/** All items of a history: after a position, oldest first, up to its current end; or in front of one, newest first. */
+/**
+ * All items of a history: after a position, oldest first, up to its current end; or in front of one, newest first. The next page is asked for
+ * while the reader is busy with one.
+ */
 async function* paged<T>(
   http: Http,
   id: 'readMessages' | 'readCommits' | 'readStoredCommits',
@@ -104,14 +107,25 @@ async function* paged<T>(
   { before, after = before === undefined ? 0 : undefined, ...options }: HistoryOptions,
 ): AsyncGenerator<T> {
   const direction = before === undefined ? 'after' : 'before';
-  for (let position = before ?? after; ; ) {
-    const page = await http.call<Record<string, T[]> & { next: Cursor; more: boolean }>(...operationAt(id, { key }), undefined, {
+  const read = (position: Cursor | undefined) =>
+    http.call<Record<string, T[]> & { next: Cursor; more: boolean }>(...operationAt(id, { key }), undefined, {
       ...options,
       query: { [direction]: position, limit: pageRows },
     });
-    yield* page[name] ?? [];
-    if (!page.more || page.next === position) return;
-    position = page.next;
+  let position = before ?? after;
+  for (let coming = read(position); ; ) {
+    const page = await coming;
+    const [first, ...others] = page[name] ?? [];
+    if (first !== undefined) yield first;
+    const isLast = !page.more || page.next === position;
+    if (!isLast) {
+      position = page.next;
+      coming = read(position);
+      // Nobody waits for it if the reader stops here.
+      coming.catch(() => {});
+    }
+    yield* others;
+    if (isLast) return;
   }
 }
 

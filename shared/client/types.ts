@@ -61,6 +61,19 @@ export interface Damage {
 /** An item of an event stream. Distinguished by `type`. */
 export type StreamItem = NatterEvent | LiveText | Gap | Damage;
 
+/** `GET /v1/events` and `GET /v1/sessions/{key}/events`. */
+export interface EventPage {
+  readonly events: readonly NatterEvent[];
+  /** The `after` of the next page; of a page read backwards, its `before`. */
+  readonly next: string;
+  readonly more: boolean;
+  /** Commits that the store has lost, between the commits `afterSeq` and `beforeSeq`; `null`: not known, none. */
+  readonly gaps?: readonly (Pick<Damage, 'key' | 'reason' | 'fromRev' | 'toRev'> & {
+    readonly afterSeq: number;
+    readonly beforeSeq: number | null;
+  })[];
+}
+
 /** A position in the log: a sequence (after that whole commit), or the id of an event. */
 export type Cursor = number | string;
 export interface EventFilter {
@@ -80,6 +93,12 @@ export type SessionRow = IndexRow & {
   readonly shownKey: string;
   readonly queueMode: QueueRule['mode'];
 };
+/** `GET /v1/sessions`. */
+export interface SessionPage {
+  readonly sessions: readonly SessionRow[];
+  /** The `cursor` of the next page; `null`: there is none. */
+  readonly nextCursor: string | null;
+}
 export type Session = SessionRow & {
   /** The last sequence of the session that the index has; the row itself may be newer. */
   readonly indexedSeq: number;

@@ -70,7 +70,8 @@ export const startLeasedWork = ({ name, member, leases, clock, log, work }: Leas
       await clock.sleep(againMs, released.signal);
     }
   };
-  const done = run();
+  const ended = new AbortController();
+  void run().then(() => ended.abort());
 
   return {
     active: () => active,
@@ -79,9 +80,9 @@ export const startLeasedWork = ({ name, member, leases, clock, log, work }: Leas
       stopping.abort();
       if (!active) released.abort();
       const graceMs = deadlineMs * 0.8;
-      await Promise.race([done, clock.sleep(graceMs)]);
+      await clock.sleep(graceMs, ended.signal);
       released.abort();
-      await Promise.race([done, clock.sleep(deadlineMs - graceMs)]);
+      await clock.sleep(deadlineMs - graceMs, ended.signal);
     },
   };
 };

@@ -13,9 +13,9 @@ import {
 } from '../domain/session/envelope.ts';
 import { upcast } from '../domain/session/upcast.ts';
 import { assert } from '../kit/assert.ts';
-import { detachedString } from '../kit/detached-string.ts';
 import { NatterError } from '../kit/errors.ts';
 import { limits } from '../kit/limits.ts';
+import { detachedString } from '../kit/text/detached-string.ts';
 import { scan } from './scan.ts';
 
 /** Plain MessagePack that any language reads: no records, no extension types; `undefined` fields are left out. */

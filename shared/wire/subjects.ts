@@ -3,7 +3,7 @@ import type { AuditKind } from '../domain/access/audit.ts';
 import type { SessionKey } from '../domain/keys/session-key.ts';
 import type { EventType } from '../domain/session/events.ts';
 import type { DeliveryTarget } from '../domain/values/types.ts';
-import { escapeText, unescapeText } from '../kit/escape-text.ts';
+import { escapeText, unescapeText } from '../kit/text/escape-text.ts';
 import type { CustodyState } from '../ports/custody-log.ts';
 
 /**

@@ -27,7 +27,7 @@ import { printTable, type Row } from './table.ts';
 /**
  * `npm run bench [-- --only through-gateway,turns --setup always,default,cluster --seconds 8 --rounds 3 --json FILE --against FILE --record
  * NAME]`: whole-process measurements against real nats-servers, what a user gets first. `--only` names some of the scenarios below; `routing`, `list`, `skills` and
- * `memory-search` need no broker and run once, and so do `idle` and `backup`, with brokers of their own, and `page`, with a Chromium. `--rounds` runs each so many times and shows medians. `--json` writes
+ * `memory-search` need no broker and run once, and so do `idle` and `backup`, with brokers of their own, and `page`, with a broker and a Chromium. `--rounds` runs each so many times and shows medians. `--json` writes
  * one document; `--against` compares with an earlier one and ends with 1 if a ratio is worse by more than a tenth; `--record` keeps the figures
  * under a name in docs/develop. Figures are of this machine and this run; trust the ratios. Nothing here is a test.
  */

@@ -5,7 +5,7 @@ import { type SessionKey, sessionKeyProblem } from '../../shared/domain/keys/ses
 import { type EventType, eventTypes, type SessionEvent } from '../../shared/domain/session/events.ts';
 import { headlineOf } from '../../shared/domain/session/headline.ts';
 import { NatterError } from '../../shared/kit/errors.ts';
-import { escapeText, unescapeText } from '../../shared/kit/escape-text.ts';
+import { escapeText, unescapeText } from '../../shared/kit/text/escape-text.ts';
 import {
   decode,
   decodeCommand,

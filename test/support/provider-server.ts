@@ -32,6 +32,7 @@ export const startProvider = async (...answers: readonly [Answer, ...Answer[]]):
         listings.push(request.headers);
         return status(200, { object: 'list', data: offeredModels.map((id) => ({ id, object: 'model' })) })(response);
       }
+      if (request.method === 'GET') return status(404, openai.error('not_found', 'no such address'))(response);
       const body = JSON.parse(await text(request));
       const answer = answers[Math.min(requests.length, answers.length - 1)];
       requests.push({ path: request.url ?? '', headers: request.headers, body, at: performance.now() });

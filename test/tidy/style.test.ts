@@ -10,7 +10,7 @@ const documents = written.filter((path) => path.endsWith('.md'));
 
 /** Helpers that only compute. */
 const pureKit =
-  /^shared\/kit\/(process\/environment|assert|comparison|errors|detached-string|limits|escape-text|one-line|token-estimate|or-quarantined|scrub)\.ts$/;
+  /^shared\/kit\/(process\/environment|text\/[a-z-]+|assert|comparison|errors|limits|one-line|token-estimate|or-quarantined|scrub)\.ts$/;
 const pure =
   /^shared\/(domain|wire)\/|^services\/session\/prompt\/(conversation|conversation-message-list|prune|running-turn)\.ts$/;
 /** The terminal is a way out that only the process at the terminal can build. */

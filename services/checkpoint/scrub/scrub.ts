@@ -15,6 +15,8 @@ export interface ScrubberOptions {
 
 const name = 'checkpoint-scrub';
 const hourMs = 3_600_000;
+/** A round that has read for so long has not failed as the one before it. */
+const steadyMs = 60_000;
 const megabyte = 1_000_000;
 
 /**
@@ -27,7 +29,6 @@ export const startScrubber = ({ ports, log, member, config }: ScrubberOptions): 
   let [damaged, notErased] = [0, 0];
 
   const scrub = async ({ stopping, healthy }: Tenure): Promise<void> => {
-    healthy();
     const { lastSeq } = await events.info();
     const startedAt = clock.monotonic();
     let bytes = 0;
@@ -41,6 +42,7 @@ export const startScrubber = ({ ports, log, member, config }: ScrubberOptions): 
         counts.scrub_commits_total += read.commits;
         counts.scrub_bytes_total += read.bytes;
         counts.scrub_position = read.seq;
+        if (clock.monotonic() - startedAt > steadyMs) healthy();
         return clock.sleep(startedAt + (1_000 * bytes) / (config.megabytesPerSecond * megabyte) - clock.monotonic(), stopping);
       },
     }).finally(() => void view.close());
@@ -51,6 +53,7 @@ export const startScrubber = ({ ports, log, member, config }: ScrubberOptions): 
     for (const key of unerased) log.error({ key }, 'session was erased, and what was said before is there again');
     [damaged, notErased] = [damages.length, unerased.length];
     counts.scrub_runs_total += 1;
+    healthy();
     await clock.sleep(config.everyHours * hourMs, stopping);
   };
 

@@ -1,13 +1,14 @@
 import { uuidv7 } from 'uuidv7';
 import { decide } from '../../../shared/domain/session/decide/index.ts';
 import type { CommandEnvelope, Commit } from '../../../shared/domain/session/envelope.ts';
-import { evolve, fold, initialState } from '../../../shared/domain/session/fold/evolve.ts';
+import { evolve } from '../../../shared/domain/session/fold/evolve.ts';
 import { NatterError } from '../../../shared/kit/errors.ts';
 import type { Eraser } from '../../../shared/ports/eraser.ts';
 import type { Ports } from '../../../shared/ports/index.ts';
+import { type SurveyPorts, surveyDamage } from '../../../shared/runtime/damage-survey.ts';
 import type { ListedErasure } from './erasure-list.ts';
 
-type ErasurePorts = Pick<Ports, 'events' | 'clock' | 'audit' | 'attachments'>;
+type ErasurePorts = SurveyPorts & Pick<Ports, 'audit' | 'attachments'>;
 
 /**
  * Erases again what was erased after the backup. Only for a system that is not running: it writes to the log itself. Resolves with the number
@@ -33,10 +34,10 @@ export const repeatErasures = async (
   return sessions;
 };
 
-/** Records the erasure as a session host would. Resolves with the sequence of the commit. */
-const recordErasure = async ({ events, clock }: ErasurePorts, key: ListedErasure['key'], actor: string): Promise<number> => {
-  let state = initialState;
-  for await (const commit of events.read(key)) state = fold(state, commit);
+/** Records the erasure as a session host would, also behind damage. Resolves with the sequence of the commit. */
+const recordErasure = async (ports: ErasurePorts, key: ListedErasure['key'], actor: string): Promise<number> => {
+  const { events, clock } = ports;
+  const { known: state } = await surveyDamage(ports, key);
   const id = uuidv7();
   const at = clock.now();
   const data = { type: 'delete_session', mode: 'erased', reason: 'repeated after a restore' } as const;

@@ -1,6 +1,7 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { JetStreamApiError, type StreamConfig } from '@nats-io/jetstream';
 import type { Msg, NatsConnection } from '@nats-io/transport-node';
-import { toNatterError } from '../../../shared/adapters/nats/client/broker-errors.ts';
+import { nobodyListens, toNatterError } from '../../../shared/adapters/nats/client/broker-errors.ts';
 import { inboxOf } from '../../../shared/adapters/nats/client/connection.ts';
 import { NatterError } from '../../../shared/kit/errors.ts';
 import type { ArchiveState } from './archive.ts';
@@ -18,6 +19,8 @@ export interface Snapshot {
 }
 
 const requestMs = 30_000;
+/** Attempts to reach the server that takes the pieces, and the pause between them. */
+const reach = { attempts: 100, pauseMs: 100 } as const;
 /** The broker gives up after 5 s without an answer; a sync of a large stream may take longer. */
 const silenceMs = 60_000;
 const pieceBytes = 256 * 1024;
@@ -90,13 +93,24 @@ export const makeFromSnapshot = async (
   const { deliver_subject: subject } = await request;
   try {
     for await (const piece of pieces) {
-      const answer = await connection.request(subject, piece, { timeout: silenceMs });
+      const answer = await sent(connection, subject, piece);
       if (answer.data.length > 0) answerOf(answer);
     }
-    answerOf(await connection.request(subject, new Uint8Array(), { timeout: silenceMs }));
+    answerOf(await sent(connection, subject, new Uint8Array()));
   } catch (error) {
     throw toNatterError(error, doing);
   }
+};
+
+/** On a cluster our server may learn only now that another one listens there; what nobody has heard may be sent again. */
+const sent = async (connection: Pick<NatsConnection, 'request'>, subject: string, piece: Uint8Array): Promise<Msg> => {
+  for (let attempt = 1; ; attempt++)
+    try {
+      return await connection.request(subject, piece, { timeout: silenceMs });
+    } catch (error) {
+      if (!nobodyListens(error) || attempt === reach.attempts) throw error;
+      await delay(reach.pauseMs);
+    }
 };
 
 const withinSilence = async <T>(work: Promise<T>, problem: string): Promise<T> => {

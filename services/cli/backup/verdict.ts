@@ -1,5 +1,6 @@
 import pc from 'picocolors';
-import { counted, type World } from '../terminal.ts';
+import { counted } from '../../../shared/kit/text/counted.ts';
+import type { World } from '../terminal.ts';
 import type { LogEntry } from './manifest.ts';
 
 /** What a backup or a restore found, on one line. */

@@ -28,7 +28,7 @@ export const takeDataLock = async (file: string): Promise<DataLock> => {
     if (holder && (await isRunning(holder)))
       throw new NatterError(
         'unavailable',
-        `the data folder is in use by process ${holder.pid} (${file}); stop that one first, or give this one another dataDir`,
+        `the data folder is in use by process ${holder.pid} (${file}); chat with it (natter chat), stop it first, or use another folder (--data-dir)`,
       );
     if (server) await untilGone(server);
     await removeStale(file, found);

@@ -3,7 +3,8 @@ import { type Cursor, NatterApiError, type NatterClient, type Session, type Stre
 import { pause } from '../../../shared/client/pause.ts';
 import { errorMessage } from '../../../shared/kit/errors.ts';
 import { printable } from '../../../shared/kit/scrub.ts';
-import { counted, oneLine, type World } from '../terminal.ts';
+import { counted } from '../../../shared/kit/text/counted.ts';
+import { oneLine, type World } from '../terminal.ts';
 import { exportToFile } from './export-file.ts';
 import { openKeyboard } from './keyboard.ts';
 import { type Key, LineEditor } from './line-editor.ts';
@@ -93,8 +94,9 @@ export class Chat {
     if (session === null) return;
     const { seq, status } = session;
     const said = [];
+    // Natter's own messages to the model are not for people.
     for await (const message of this.#client.sessions.messages(this.#key, { after: Math.max(0, seq - earlierCommits) }))
-      said.push(message);
+      if (message.sender?.id !== 'natter') said.push(message);
     for (const { role, text } of said) if (role === 'user') this.#editor.remember(text);
     for (const { role, text, sender } of said.slice(-earlierMessages)) {
       const who = role === 'user' ? (sender?.name ?? sender?.id ?? 'api') : 'agent';
@@ -199,7 +201,7 @@ export class Chat {
       case 'unknown': {
         const near = line.near === null ? '' : ` Did you mean ${line.near}?`;
         return this.#screen.print(
-          pc.yellow(`There is no command ${printable(line.word)}.${near} /help lists them; with a blank in front it is text.`),
+          pc.yellow(`There is no command ${printable(line.word)}.${near} /help lists them; with a space before it, it is text.`),
         );
       }
       case 'send':

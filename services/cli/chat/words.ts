@@ -15,11 +15,11 @@ const leaving: ReadonlySet<string> = new Set(['/quit', '/exit', 'quit', 'exit'])
 const own = [
   ['/export FILE', 'writes this session to a Markdown file'],
   ['/clear', 'clears the screen'],
-  ['/quit', 'leaves, as quit, exit and Ctrl-D do'],
+  ['/quit', 'leaves; so do quit, exit and Ctrl-D'],
 ] as const;
 const keys = [
   'Alt-Enter begins a new line; a paste of several lines is one message; ↑ and ↓ are the history; Tab completes a command.',
-  'Ctrl-C stops the answer, and leaves when pressed again. A blank in front of a / sends the line to the model.',
+  'Ctrl-C stops the answer, and leaves when pressed again. A space before the / sends the line to the model.',
 ];
 
 /** What the terminal knows besides: further commands, such as those of skills, without `/`. */
@@ -52,7 +52,8 @@ export const lineMeaning = (text: string, known: Known): Line => {
 /** `/help`, at the terminal: each command with a line, then the keys. */
 export const helpLines = ({ skills }: Known): string[] => {
   const skillLines = skills.map((name) => [`/${name}`, 'calls this skill'] as const);
-  const rows = [...chatCommandLines, ...skillLines, ...own];
+  // The terminal's own /export stands for that of every channel.
+  const rows = [...chatCommandLines.filter(([usage]) => usage !== '/export'), ...skillLines, ...own];
   const width = Math.max(...rows.map(([usage]) => usage.length));
   return [...rows.map(([usage, what]) => `${usage.padEnd(width)}  ${what}`), '', ...keys];
 };

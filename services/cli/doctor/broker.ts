@@ -46,7 +46,9 @@ export const streams = ({ missing, restored, drift }: Pick<BrokerReport, 'missin
     return fail(
       'streams',
       `${drift.length} settings differ: ${drift.slice(0, 3).join('; ')}`,
-      'run: natter nats provision; or use the prefix and partitions they were created with',
+      drift.some((line) => line.includes('natter restore'))
+        ? 'run "natter restore" again: nothing starts before it is finished'
+        : 'run: natter nats provision; or use the prefix and partitions they were created with',
     );
   return ok('streams', 'all exist with the right settings');
 };

@@ -1,12 +1,13 @@
 import { openNats } from '../../../shared/adapters/nats/open.ts';
 import type { Config } from '../../../shared/domain/config/schema.ts';
 import { systemClock } from '../../../shared/kit/clock.ts';
+import { counted } from '../../../shared/kit/text/counted.ts';
 import type { Ports } from '../../../shared/ports/index.ts';
 import { checkDamaged } from '../../../shared/runtime/check-damaged.ts';
 import { type Finding, fail, ok, warn } from '../../../shared/runtime/doctor/finding.ts';
 import { type Damage, scrubLog } from '../../../shared/runtime/scrub-log.ts';
 import type { BrokerAddress } from '../runtime/broker.ts';
-import { counted, type World } from '../terminal.ts';
+import type { World } from '../terminal.ts';
 
 /** Damaged sessions that the finding names. */
 const named = 5;
@@ -47,7 +48,7 @@ const scrubbed = async (ports: Ports, { terminal, interrupted }: World): Promise
     return warn(
       'chains',
       `one replica has ${counted(differing.length, 'session')} damaged, another has them whole`,
-      'rebuild that replica',
+      'rebuild that replica: see "A session is damaged" in docs/operate/operations.md',
     );
   return ok('chains', `all of ${counted(commits, 'commit')} of ${counted(sessions, 'session')} as written`);
 };

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { NatterApiError, type NatterClient } from '../../../shared/client/main.ts';
 import type { InboundEnvelope } from '../../../shared/domain/routing/inbound-envelope.ts';
+import { counted } from '../../../shared/kit/text/counted.ts';
 import { commitsOf } from '../commits.ts';
-import { counted } from '../terminal.ts';
 import { SessionOutcome } from './outcome.ts';
 
 /** Conversations that are fed at the same time; within one, messages go one after another, in order. */

@@ -1,9 +1,8 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { NatterError } from '../../../shared/kit/errors.ts';
 import type { World } from '../terminal.ts';
 import type { KeySource } from './config-text.ts';
-import { type FoundProvider, findProviders } from './find-providers.ts';
+import { type FoundProvider, findProviders, type Listing, modelsAt } from './find-providers.ts';
 import { knownProviders } from './known-providers.ts';
 import type { Questions } from './questions.ts';
 
@@ -15,8 +14,8 @@ export interface Wishes {
   readonly keyFile?: string;
   readonly keyCommand?: readonly string[];
 }
-/** A provider, and where its key is. `null`: no provider for now. */
-export type Chosen = { readonly provider: FoundProvider; readonly key: KeySource } | null;
+/** A provider, and where its key is, or will be if it was typed. `null`: no provider for now. */
+export type Chosen = { readonly provider: FoundProvider; readonly key: KeySource; readonly typedKey?: string } | null;
 
 const names = knownProviders.map(({ name }) => name).join(', ');
 
@@ -29,8 +28,7 @@ const named = ({ provider: name, baseUrl }: Wishes, found: readonly FoundProvide
       'invalid',
       `--provider: "${name}" is not known; use one of ${names}, or give its address with --base-url`,
     );
-  const own = name ?? 'own';
-  return { name: own, title: own, kind: 'openai-compatible', baseUrl, variables: [], models: [] };
+  return { name: name ?? 'own', title: name ?? baseUrl, kind: 'openai-compatible', baseUrl, variables: [], models: [] };
 };
 
 const keyWished = ({ keyEnv, keyFile, keyCommand }: Wishes): KeySource | null => {
@@ -41,37 +39,62 @@ const keyWished = ({ keyEnv, keyFile, keyCommand }: Wishes): KeySource | null =>
 
 const keyFound = ({ apiKeyEnv }: FoundProvider): KeySource => (apiKeyEnv === undefined ? {} : { apiKeyEnv });
 
-/** Keeps a key that somebody typed in a file that only this user can read. */
-const keptKey = (dataDir: string, name: string, key: string): KeySource => {
-  const keyFile = join(dataDir, 'keys', name);
-  mkdirSync(dirname(keyFile), { recursive: true, mode: 0o700 });
-  writeFileSync(keyFile, `${key}\n`, { mode: 0o600, flush: true });
-  return { keyFile };
+/** Asks for a key. It will be in a file that only this user can read. */
+const withTypedKey = async (provider: FoundProvider, dataDir: string, questions: Questions): Promise<NonNullable<Chosen>> => {
+  const typedKey = await questions.secret(`The key of ${provider.title} (kept in a file that only you can read)?`);
+  return { provider, key: { keyFile: join(dataDir, 'keys', provider.name) }, typedKey };
+};
+
+const notFoundAdvice =
+  'most addresses end in /v1; for a server that lists no models: natter init --base-url ADDRESS --model NAME';
+
+/** The address of a server, until one answers. */
+const ownServer = async (
+  { terminal }: Pick<World, 'terminal'>,
+  dataDir: string,
+  questions: Questions,
+): Promise<NonNullable<Chosen>> => {
+  for (;;) {
+    const baseUrl = await questions.text('Its address?', 'http://127.0.0.1:8000/v1');
+    const provider = named({ baseUrl }, []);
+    const listing = await modelsAt(provider, undefined);
+    if ('models' in listing) return { provider: { ...provider, offered: listing.models }, key: {} };
+    const { problem, status } = listing;
+    if (status === 401 || status === 403) return withTypedKey(provider, dataDir, questions);
+    terminal.note(status === 404 ? `${problem}; ${notFoundAdvice}` : problem);
+    // A server need not list its models.
+    if (status !== null && status !== 404) return { provider, key: {} };
+  }
 };
 
 const describe = ({ apiKeyEnv, baseUrl }: FoundProvider): string => (apiKeyEnv === undefined ? baseUrl : `key in ${apiKeyEnv}`);
 
-const asked = async (found: readonly FoundProvider[], dataDir: string, questions: Questions): Promise<Chosen> => {
+const asked = async (
+  world: Pick<World, 'terminal'>,
+  found: readonly FoundProvider[],
+  dataDir: string,
+  questions: Questions,
+): Promise<Chosen> => {
   type Way = FoundProvider | 'typed' | 'address' | 'offline';
   const way = await questions.choose<Way>('Which model provider?', [
     ...found.map((provider) => ({ value: provider, label: provider.title, hint: describe(provider) })),
-    { value: 'typed', label: 'Another provider', hint: 'you type its key' },
+    {
+      value: 'typed',
+      label: found.length > 0 ? 'Another provider' : 'Anthropic, OpenAI or another provider',
+      hint: 'you type its key',
+    },
     { value: 'address', label: 'A server of your own', hint: 'with an OpenAI-compatible API' },
     { value: 'offline', label: 'None for now', hint: 'the offline model repeats what you say' },
   ]);
   if (way === 'offline') return null;
-  if (way === 'address') {
-    const baseUrl = await questions.text('Its address?', 'http://127.0.0.1:8000/v1');
-    return { provider: named({ baseUrl }, []), key: {} };
-  }
+  if (way === 'address') return ownServer(world, dataDir, questions);
   if (way !== 'typed') return { provider: way, key: keyFound(way) };
   const others = knownProviders.filter(({ variables, name }) => variables.length > 0 && found.every((one) => one.name !== name));
   const provider = await questions.choose(
     'Which one?',
     others.map((value) => ({ value, label: value.title })),
   );
-  const key = await questions.secret(`The key of ${provider.title} (kept in a file that only you can read)?`);
-  return { provider, key: keptKey(dataDir, provider.name, key) };
+  return withTypedKey(provider, dataDir, questions);
 };
 
 /**
@@ -91,7 +114,7 @@ export const chooseProvider = async (
     const provider = named(wishes, found);
     return { provider, key: key ?? keyFound(provider) };
   }
-  if (questions !== null && key === null) return asked(found, dataDir, questions);
+  if (questions !== null && key === null) return asked({ terminal }, found, dataDir, questions);
   const [first, ...others] = found;
   if (first === undefined) {
     const variables = knownProviders.flatMap(({ variables: [variable] }) => variable ?? []).join(', ');
@@ -102,14 +125,18 @@ export const chooseProvider = async (
   return { provider: first, key: key ?? keyFound(first) };
 };
 
-/** The model that the options name, else the first usual one that is offered, else one that a person chooses, else the first offered. */
+/**
+ * The model that the options name, else the first usual one that is offered, else one that a person chooses, else the first offered. Throws
+ * `NatterError('invalid')` where none is named and nobody can be asked.
+ */
 export const chooseModel = async (
   { models: usual, title }: FoundProvider,
-  offered: readonly string[],
+  listing: Listing,
   wishes: Wishes,
   questions: Questions | null,
 ): Promise<string> => {
   if (wishes.model !== undefined) return wishes.model;
+  const offered = 'models' in listing ? listing.models : [];
   const best = usual.find((model) => offered.includes(model)) ?? (offered.length === 0 ? usual[0] : undefined);
   const first = [...(best === undefined ? [] : [best]), ...offered.filter((model) => model !== best)];
   if (questions !== null && first.length > 1)
@@ -119,5 +146,6 @@ export const chooseModel = async (
     );
   if (questions !== null && first.length === 0) return questions.text(`The name of a model of ${title}?`, 'name');
   if (first[0] !== undefined) return first[0];
-  throw new NatterError('invalid', `${title} lists no models; name one with --model`);
+  const problem = 'problem' in listing ? listing.problem : `${title} lists no models`;
+  throw new NatterError('invalid', `${problem}; check the address, or name a model with --model`);
 };

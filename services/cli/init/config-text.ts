@@ -23,6 +23,13 @@ const heading = (date: string): string =>
   `// Written by "natter init" on ${date}. This is JSON5: comments and trailing commas are allowed.
 // Every key is in docs/use/configuration.md; "natter config schema" prints them, "natter config validate" checks this file.`;
 
+/** What people look for next. Each line is valid as it is, without its slashes. */
+const toolHints = {
+  workspace: `    // Lets the model read and write files in a folder (docs/use/tools.md):
+    // workspace: "~/.natter/workspace",`,
+  tools: `  // Lets the model run programs in that folder, each time with your approval:
+  // tools: { exec: { enabled: true } },`,
+};
 const moreModels = 8;
 
 /** The configuration file of a chosen model, with comments. */
@@ -42,7 +49,9 @@ export const configText = ({ provider, key, model, models }: ChosenModel, date: 
   agent: {
     // <provider>/<model>. "offline" is the built-in model, which needs no key and only repeats what you say.
     model: ${JSON.stringify(`${name}/${model}`)},
+${toolHints.workspace}
   },
+${toolHints.tools}
   model: {
     providers: {
       ${JSON.stringify(name)}: {
@@ -60,6 +69,8 @@ export const offlineText = (date: string): string => `${heading(date)}
   agent: {
     // The built-in model: it needs no key and only repeats what you say. "natter init --force" sets up a real one.
     model: "offline",
+${toolHints.workspace}
   },
+${toolHints.tools}
 }
 `;

@@ -1,3 +1,4 @@
+import { unreachable } from '../../../shared/client/errors.ts';
 import type { World } from '../terminal.ts';
 import { type KnownProvider, knownProviders } from './known-providers.ts';
 
@@ -18,26 +19,32 @@ const keyHeaders = (kind: KnownProvider['kind'], key: string | undefined): Recor
   return kind === 'anthropic' ? { 'x-api-key': key, 'anthropic-version': '2023-06-01' } : { authorization: `Bearer ${key}` };
 };
 
-/** The models that an address lists; `null` if it does not answer like a provider. Throws nothing. */
+/** The models that an address lists, or why it lists none, with the status of its answer (`null`: no answer). */
+export type Listing = { readonly models: readonly string[] } | { readonly problem: string; readonly status: number | null };
+
+/** Asks an address for its models. Throws nothing. */
 export const modelsAt = async (
   { kind, baseUrl }: Pick<KnownProvider, 'kind' | 'baseUrl'>,
   key: string | undefined,
   timeoutMs = listMs,
-): Promise<readonly string[] | null> => {
+): Promise<Listing> => {
+  const url = `${baseUrl.replace(/\/$/, '')}/models`;
   try {
-    const response = await fetch(`${baseUrl.replace(/\/$/, '')}/models`, {
+    const response = await fetch(url, {
       headers: keyHeaders(kind, key),
       // The key goes to this address alone.
       redirect: 'error',
       signal: AbortSignal.timeout(timeoutMs),
     });
-    const { data } = (await response.json()) as { data?: { id?: unknown }[] };
-    if (!response.ok || !Array.isArray(data)) return null;
+    const { ok, status } = response;
+    if (!ok) return { problem: `${url} answered ${status}`, status };
+    const { data } = (await response.json().catch(() => ({}))) as { data?: { id?: unknown }[] };
+    if (!Array.isArray(data)) return { problem: `${url} answered without a list of models`, status };
     // Gemini puts "models/" before each name, and takes them without it.
     const names = data.flatMap(({ id }) => (typeof id === 'string' && id !== '' ? [id.replace(/^models\//, '')] : []));
-    return names.slice(0, listed);
-  } catch {
-    return null;
+    return { models: names.slice(0, listed) };
+  } catch (error) {
+    return { problem: unreachable(url, error).message, status: null };
   }
 };
 
@@ -57,8 +64,8 @@ export const findProviders = async (env: World['env'], known = knownProviders): 
     if (apiKeyEnv !== undefined) return { ...provider, apiKeyEnv };
     if (provider.variables.length > 0) return null;
     const baseUrl = localUrl(provider, env);
-    const offered = await modelsAt({ ...provider, baseUrl }, undefined, localMs);
-    return offered === null || offered.length === 0 ? null : { ...provider, baseUrl, offered };
+    const listing = await modelsAt({ ...provider, baseUrl }, undefined, localMs);
+    return 'models' in listing && listing.models.length > 0 ? { ...provider, baseUrl, offered: listing.models } : null;
   });
   return (await Promise.all(found)).filter((provider) => provider !== null);
 };

@@ -39,26 +39,37 @@ export const init = async (world: World, options: InitOptions, given?: Questions
   const date = new Date(world.now()).toISOString().slice(0, 10);
   const text = chosen === null ? offlineText(date) : await textOf(world, options, chosen, questions, date);
   if (existsSync(path)) copyFileSync(path, `${path}.bak`);
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  writeFileSync(path, text, { mode: 0o600, flush: true });
+  if (chosen?.typedKey !== undefined && chosen.key.keyFile !== undefined)
+    writePrivate(chosen.key.keyFile, `${chosen.typedKey}\n`);
+  writePrivate(path, text);
   terminal.out(`${pc.green('written')}  ${path}`);
   terminal.out(`Next: natter up`);
+};
+
+/** Writes a file that only this user can read. */
+const writePrivate = (path: string, text: string): void => {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  writeFileSync(path, text, { mode: 0o600, flush: true });
 };
 
 const textOf = async (
   { env, terminal }: World,
   options: InitOptions,
-  { provider, key }: NonNullable<Chosen>,
+  { provider, key, typedKey }: NonNullable<Chosen>,
   questions: Questions | null,
   date: string,
 ): Promise<string> => {
   const { kind, baseUrl } = provider;
   const { model: settings } = configSchema.parse({ model: { providers: { [provider.name]: { kind, baseUrl, ...key } } } });
-  const held = withProviderKeys({ model: settings }, env);
   const variable = Object.entries(settings.providers).map(([name, one]) => keyVariable(name, one))[0];
-  const list = () => (options.model === undefined ? modelsAt(provider, variable && held[variable]) : null);
-  const offered = provider.offered ?? (await list()) ?? [];
-  const model = await chooseModel(provider, offered, options, questions);
+  // A key that was typed is in no file before its model has answered.
+  const held =
+    typedKey === undefined || variable === undefined
+      ? withProviderKeys({ model: settings }, env)
+      : { ...env, [variable]: typedKey };
+  const isAsked = provider.offered === undefined && options.model === undefined;
+  const listing = isAsked ? await modelsAt(provider, variable && held[variable]) : { models: provider.offered ?? [] };
+  const model = await chooseModel(provider, listing, options, questions);
   const text = configText({ provider, key, model, models: provider.offered ?? provider.models }, date);
   terminal.out(`${pc.green('found')}    ${provider.title}, model ${model}`);
   if (!options.test) return text;

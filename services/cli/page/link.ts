@@ -1,13 +1,4 @@
-import type { NatterClient } from '../../../shared/client/main.ts';
-import type { Role } from '../../../shared/domain/values/role.ts';
-
-/** A code as the gateway makes it. */
-interface LoginCode {
-  readonly code: string;
-  readonly expiresAt: number;
-  readonly role: Role;
-  readonly publicUrl?: string;
-}
+import type { LoginCode, NatterClient, Role } from '../../../shared/client/main.ts';
 
 /** An address of the page that signs in, once, until `expiresAt` (ms). The code is in the fragment, which no server sees. */
 export interface PageLink {

@@ -6,15 +6,20 @@ const openers: Readonly<Partial<Record<NodeJS.Platform, readonly [program: strin
   win32: ['rundll32', 'url.dll,FileProtocolHandler'],
 };
 const elsewhere = ['xdg-open'] as const;
+/** Most openers end at once. One that still runs after this time has become the browser. */
+const openedMs = 2_000;
 
-/** Opens an address in the person's browser. `false`: there is none that can be started here. */
-export const openBrowser = (address: string): Promise<boolean> =>
+/** Opens an address in the person's browser. `false`: none can be started here, or the opener found none. */
+export const openBrowser = (address: string, patienceMs = openedMs): Promise<boolean> =>
   new Promise((resolve) => {
     const [program, ...args] = openers[process.platform] ?? elsewhere;
     const child = spawn(program, [...args, address], { detached: true, stdio: 'ignore' });
-    child.once('error', () => resolve(false));
-    child.once('spawn', () => {
-      child.unref();
-      resolve(true);
-    });
+    child.unref();
+    const patience = setTimeout(resolve, patienceMs, true);
+    const ended = (isOpened: boolean): void => {
+      clearTimeout(patience);
+      resolve(isOpened);
+    };
+    child.once('error', () => ended(false));
+    child.once('exit', (code) => ended(code === 0));
   });

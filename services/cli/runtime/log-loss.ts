@@ -65,12 +65,27 @@ export const findLoss = async (tools: LossTools): Promise<LogLoss | null> => {
   const isSame = ({ seen, view }: (typeof known)[number]): boolean => seen.digest === view.digest;
   const firstOther = Math.min(...known.filter((one) => !isSame(one)).map(({ seen }) => seen.seq));
   const same = known.filter((one) => isSame(one) && one.seen.seq < firstOther).map(({ seen }) => seen.seq);
-  const keptThrough = firstOther === Number.POSITIVE_INFINITY ? lastSeq : Math.max(0, ...same);
+  const agreed = firstOther === Number.POSITIVE_INFINITY ? lastSeq : Math.max(0, ...same);
+  const keptThrough = Math.min(agreed, await lastStored(events, lastSeq));
   const view = await index.watch();
   const ahead = [...view.rows()].filter(({ seq }) => seq > keptThrough);
   await view.close();
   const reached = Math.max(...[...witnesses.values(), ...ahead].map(({ seq }) => seq));
   return { problems, lastSeq, keptThrough, reached, sessions: ahead.map(({ key }) => key) };
+};
+
+/** The sequence of the last commit that is there: a broker that cut its log off may still say that it ended later. */
+const lastStored = async (events: Pick<EventLog, 'raw'>, lastSeq: number): Promise<number> => {
+  // Something is stored after `known`, if anywhere; nothing is after `none`.
+  let [known, none] = [0, lastSeq];
+  while (known < none) {
+    const middle = Math.floor((known + none) / 2);
+    const { messages } = await events.raw({ after: middle, limit: 1 });
+    const [next] = messages;
+    if (next === undefined) none = middle;
+    else known = next.seq;
+  }
+  return known;
 };
 
 const witnessesOf = async ({ ports: { index }, cursors, memory, witness }: LossTools): Promise<Map<string, LogWitness>> => {

@@ -126,7 +126,7 @@ const greet = (
 ): void => {
   const key = mainSessionKey(config);
   terminal.out(`${pc.bold('natter is up')}  ${pc.cyan(system.gateway.url)}`);
-  if (page) terminal.out(`  page    ${pc.cyan(page.address)} (signs in once, for 60 seconds; later: natter open)`);
+  if (page) terminal.out(`  page    ${pc.cyan(page.address)} (works once, within 60 seconds; later: natter open)`);
   // Elsewhere it would end up in a log.
   terminal.out(`  token   ${terminal.interactive ? token : `in ${installation.paths.gateway}`}`);
   terminal.out(`  data    ${config.dataDir}`);
@@ -136,8 +136,8 @@ const greet = (
   if (chatting) terminal.out(`  log     ${installation.paths.log}`);
   terminal.out('');
   terminal.out('Try in another terminal:');
-  for (const line of [`send ${key} "hello" --wait`, 'tail --from 1', `replay ${key} --diff`])
-    terminal.out(`  ${callerOf(env)} ${line}`);
+  for (const line of [`send ${key} "hello" --wait`, 'tail --from 1', `replay ${key}`]) terminal.out(`  ${callerOf(env)} ${line}`);
   terminal.out('');
-  terminal.out(chatting ? `Or chat here with ${key}; /help lists the commands, /quit stops everything.` : 'Ctrl-C to stop.');
+  const keys = 'Ctrl-C stops an answer, /help lists the commands, /quit stops everything';
+  terminal.out(chatting ? `Or chat here with ${key}: ${keys}.` : 'Ctrl-C to stop.');
 };

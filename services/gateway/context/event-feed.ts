@@ -57,6 +57,8 @@ export class EventFeed {
   #characters = 0;
   #floor: number | null = null;
   #position = 0;
+  /** The failure that was logged since the last commit came. */
+  #told: string | null = null;
   #problem: HealthProblem | null = new HealthProblem('starting', 'event feed: the event log has not answered yet');
 
   /** `seen` is told of each commit as it comes. */
@@ -150,7 +152,8 @@ export class EventFeed {
         const found = HealthProblem.ofWork('event feed', error);
         const isStarting = this.#floor === null && found.code === 'work_stalled';
         this.#problem = isStarting ? new HealthProblem('starting', found.message) : found;
-        this.#log.warn({ err: error }, 'event feed interrupted; it will be taken up again');
+        if (found.message !== this.#told) this.#log.warn({ err: error }, 'event feed interrupted; it will be taken up again');
+        this.#told = found.message;
       },
     });
   }
@@ -165,6 +168,7 @@ export class EventFeed {
     this.#recent.push(commit);
     this.#characters += charactersOf(commit);
     this.#position = commit.seq;
+    this.#told = null;
     while (this.#recent.length > limits.feedCommits || this.#characters > limits.feedCharacters) {
       const oldest = this.#recent.shift();
       if (oldest === undefined) break;

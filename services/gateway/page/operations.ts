@@ -17,7 +17,7 @@ import { describeCaller, signIn, signOut } from './page-tokens.ts';
 const codeBody = z.strictObject({ role: z.enum(roles).optional().describe("Default: that of the caller's token.") });
 const loginBody = z.strictObject({ code: z.string().min(1).max(128) });
 
-const whoIsThere = z.object({
+export const whoIsThere = z.object({
   actor: z.string(),
   role: z.enum(roles),
   principal: z.string().optional(),
@@ -28,7 +28,7 @@ const whoIsThere = z.object({
   signedInBy: z.string().optional().describe('the token that the page was opened with'),
   expiresAt: z.number().optional(),
 });
-const codeMade = z.object({
+export const codeMade = z.object({
   code: z.string(),
   expiresAt: z.number(),
   role: z.enum(roles),

@@ -21,7 +21,7 @@ const readRetention = ({ context: { config, sessions, ports } }: Call, { limit }
   return { mode: maintenance.mode, count: due.length, due: listed, logBytes: logBytesOf(rows) };
 };
 
-const retentionResult = z.object({
+export const retentionResult = z.object({
   mode: z.enum(['report', 'enforce']),
   count: z.int().min(0).describe('of all that are due'),
   due: z.array(

@@ -1,10 +1,11 @@
+import type { Role } from '../../../shared/client/main.ts';
 import { now } from '../base/now.ts';
-import { signOut, type Who, who } from '../base/signed-in.ts';
+import { signOut, who } from '../base/signed-in.ts';
 import { chooseTheme, theme, themes } from '../base/theme.ts';
 import { Icon } from '../parts/icon.tsx';
 import { spanText } from '../parts/time.tsx';
 
-const roleWords: Readonly<Record<Who['role'], string>> = {
+const roleWords: Readonly<Record<Role, string>> = {
   admin: 'Administrator: sees and does everything, and manages tokens',
   owner: 'Owner: sees and does everything',
   'read-only': 'Reader: sees everything and changes nothing',

@@ -1,23 +1,13 @@
 import { signal } from '@preact/signals';
-import { createClient, NatterApiError, type NatterClient } from '../../../shared/client/main.ts';
+import { type Caller, createClient, NatterApiError, type NatterClient } from '../../../shared/client/main.ts';
 
 /** Who is signed in, in this tab. The token is in memory and in the session storage, which belongs to this tab and origin alone. */
-
-export interface Who {
-  readonly actor: string;
-  readonly role: 'owner' | 'admin' | 'read-only' | 'approver' | 'participant' | 'channel';
-  readonly isPage: boolean;
-  readonly agentId: string;
-  readonly mainKey: string;
-  readonly signedInBy?: string;
-  readonly expiresAt?: number;
-}
 
 const stored = 'natter-token';
 let token = '';
 
 /** `null`: nobody. `undefined`: not known yet. */
-export const who = signal<Who | null | undefined>(undefined);
+export const who = signal<Caller | null | undefined>(undefined);
 /** Why nobody is signed in, if there is more to say than that. */
 export const signInProblem = signal<string | null>(null);
 
@@ -44,7 +34,7 @@ const inWords = (error: unknown): string =>
 export const signInWith = async (given: string): Promise<void> => {
   token = given.trim();
   try {
-    const me = await client.get<Who>('/v1/me', { patienceMs: 3_000 });
+    const me = await client.get<Caller>('/v1/me', { patienceMs: 3_000 });
     sessionStorage.setItem(stored, token);
     signInProblem.value = null;
     who.value = me;

@@ -1,5 +1,6 @@
 import { batch, signal } from '@preact/signals';
-import { type LiveText, NatterApiError, type NatterEvent, sessionPath } from '../../../shared/client/main.ts';
+import { type EventPage, type LiveText, NatterApiError, type NatterEvent, sessionPath } from '../../../shared/client/main.ts';
+import { counted } from '../../../shared/kit/text/counted.ts';
 import { away } from '../base/away.ts';
 import { client, problemOf } from '../base/signed-in.ts';
 import { announce } from '../parts/announce.tsx';
@@ -13,11 +14,6 @@ export interface Outgoing {
   readonly problem: string | null;
 }
 
-interface EventPage {
-  readonly events: readonly NatterEvent[];
-  readonly next: string;
-  readonly more: boolean;
-}
 const pageEvents = 300;
 /** Live text is shown this often, ms: more often than a screen changes would be work for nobody. */
 const liveMs = 33;
@@ -65,25 +61,18 @@ export class ChatStore {
     }
   }
 
-  /** Says something else in place of a message: the conversation goes on from before it, and what came after is no part of it any more. */
-  async sayInstead({ seq, id }: SaidItem, text: string): Promise<void> {
-    try {
-      const from = this.#events.findLast((event) => event.seq < seq && event.type !== 'session_opened');
-      const isFirst = from === undefined && this.earlier.value === null;
+  /** Replaces a message: the conversation continues from before it, as a fork, and what came after is no part of it any more. */
+  replace({ seq }: SaidItem, text: string): Promise<void> {
+    return this.#attempt(async () => {
+      const isFirst = this.earlier.value === null && !this.#events.some((one) => one.seq < seq && one.type !== 'session_opened');
       if (isFirst) await client.sessions.reset(this.key, { reason: 'the first message was changed' });
-      else await client.sessions.fork(this.key, { at: seq - 1, idempotencyKey: `fork-${id}-${Date.now()}` });
+      else await client.sessions.fork(this.key, { at: seq - 1 });
       await this.send(text);
-    } catch (error) {
-      this.problem.value = problemOf(error);
-    }
+    });
   }
 
-  async stop(): Promise<void> {
-    try {
-      await client.sessions.stop(this.key, { reason: 'stopped on the page' });
-    } catch (error) {
-      this.problem.value = problemOf(error);
-    }
+  stop(): Promise<void> {
+    return this.#attempt(() => client.sessions.stop(this.key, { reason: 'stopped on the page' }));
   }
 
   /** Reads the events before those that are shown. */
@@ -91,15 +80,22 @@ export class ChatStore {
     const { value: before } = this.earlier;
     if (before === null || this.#isReadingEarlier) return;
     this.#isReadingEarlier = true;
-    try {
+    await this.#attempt(async () => {
       const events = await this.#back(before);
       this.#events = [...events, ...this.#events];
       // A call that began there may have ended here: all of it is computed again.
       this.chat.value = { ...this.#events.reduce(takeEvent, noChat), live: this.chat.value.live };
+    });
+    this.#isReadingEarlier = false;
+  }
+
+  /** What went wrong is shown until the next attempt. */
+  async #attempt(work: () => Promise<unknown>): Promise<void> {
+    this.problem.value = null;
+    try {
+      await work();
     } catch (error) {
-      this.problem.value = problemOf(error);
-    } finally {
-      this.#isReadingEarlier = false;
+      if (!this.#closing.signal.aborted) this.problem.value = problemOf(error);
     }
   }
 
@@ -163,7 +159,7 @@ export class ChatStore {
         if (missed !== null) {
           if ('rev' in item) missed += 1;
           const seconds = Math.max(1, Math.round((Date.now() - waitedSince) / 1_000));
-          this.caughtUp.value = `Connected again after ${seconds} s${missed === 0 ? '' : `, ${missed} events caught up`}. Nothing is missing.`;
+          this.caughtUp.value = `Connected again after ${seconds} s${missed === 0 ? '' : `, ${counted(missed, 'event')} caught up`}. Nothing is missing.`;
           // What is live again is no gap any more.
           if (item.type === 'delta') missed = null;
         } else if ('rev' in item && item.type === 'user_message') this.caughtUp.value = null;

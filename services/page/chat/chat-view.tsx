@@ -110,7 +110,7 @@ export const ChatView = ({ sessionKey, row }: { readonly sessionKey: string; rea
       {store.problem.value !== null && <Problem text={store.problem.value} />}
       {store.waiting.value !== null && (
         <p class="waiting" role="status">
-          The gateway is away: {store.waiting.value}. It goes on where it was.
+          The gateway is away: {store.waiting.value}. The chat will continue where it was.
         </p>
       )}
       {store.waiting.value === null && store.caughtUp.value !== null && (

@@ -70,7 +70,7 @@ export const Composer = ({ store, row }: { readonly store: ChatStore; readonly r
     event.preventDefault();
     send();
   };
-  if (!mayWrite()) return <p class="composer-off hint">This sign-in only reads.</p>;
+  if (!mayWrite()) return <p class="composer-off hint">This sign-in can only read.</p>;
   return (
     <form
       class="composer"

@@ -8,12 +8,12 @@ import { spanText, Time } from '../parts/time.tsx';
 import type { ApprovalItem, ChatItem, MarkItem, SaidItem, ToolItem } from './chat-model.ts';
 import type { ChatStore } from './chat-store.ts';
 
-/** Says it in other words, or once more: both continue from before the message. */
-const Instead = ({ item, store }: { readonly item: SaidItem; readonly store: ChatStore }) => {
+/** Edits a message, or sends it again: both continue from before it. */
+const EditOrRetry = ({ item, store }: { readonly item: SaidItem; readonly store: ChatStore }) => {
   const [draft, setDraft] = useState<string | null>(null);
   const send = (text: string): void => {
     setDraft(null);
-    void store.sayInstead(item, text);
+    void store.replace(item, text);
   };
   if (draft === null)
     return (
@@ -35,7 +35,7 @@ const Instead = ({ item, store }: { readonly item: SaidItem; readonly store: Cha
       }}
     >
       <textarea
-        aria-label="The message in other words"
+        aria-label="Edited message"
         rows={Math.min(8, draft.split('\n').length + 1)}
         value={draft}
         onInput={(event) => setDraft(event.currentTarget.value)}
@@ -46,7 +46,7 @@ const Instead = ({ item, store }: { readonly item: SaidItem; readonly store: Cha
           Cancel
         </button>
         <button type="submit" class="button button-first" disabled={draft.trim() === ''}>
-          Send in its place
+          Send instead
         </button>
       </p>
     </form>
@@ -66,7 +66,7 @@ const Said = ({ item, store }: { readonly item: SaidItem; readonly store: ChatSt
         {isQueued && <span class="said-queued">waits in the queue</span>}
       </header>
       {role === 'assistant' ? <Markdown text={text} growing={isGrowing} /> : <p class="plain">{text}</p>}
-      {role === 'user' && mayWrite() && <Instead item={item} store={store} />}
+      {role === 'user' && mayWrite() && <EditOrRetry item={item} store={store} />}
     </article>
   );
 };

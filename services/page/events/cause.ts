@@ -1,4 +1,5 @@
 import type { NatterEvent } from '../../../shared/client/main.ts';
+import { typeWords } from '../parts/one-line.ts';
 
 /** What led to an event and what came of it: the events of one run, which all have its id, in their order. */
 export interface Stage {
@@ -55,7 +56,7 @@ export const causeOf = (event: NatterEvent, events: readonly NatterEvent[]): Sta
     one.correlationId === event.correlationId || (one.type === 'delivery_reported' && sent.has(one.outboundId));
   let last: number | null = null;
   return events.filter(belongs).flatMap((one) => {
-    const words = one.id === event.id ? (wordsOf(one) ?? one.type.replaceAll('_', ' ')) : wordsOf(one);
+    const words = one.id === event.id ? (wordsOf(one) ?? typeWords(one.type)) : wordsOf(one);
     if (words === null) return [];
     const afterMs = Math.max(0, one.at - (last ?? one.at));
     last = one.at;

@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
-import { type NatterEvent, sessionPath } from '../../../shared/client/main.ts';
+import { type EventPage, type NatterEvent, sessionPath } from '../../../shared/client/main.ts';
 import { changeQuery, linkTo } from '../base/route.ts';
-import { client } from '../base/signed-in.ts';
+import { client, problemOf } from '../base/signed-in.ts';
 import { CopyButton } from '../parts/copy-button.tsx';
 import { typeWords } from '../parts/one-line.ts';
 import { spanText, Time } from '../parts/time.tsx';
@@ -16,7 +16,7 @@ const readAround = async ({ key, seq }: NatterEvent, signal: AbortSignal): Promi
   const found: NatterEvent[] = [];
   let after = `${Math.max(0, seq - around)}`;
   for (let read = 0; read < pages; read++) {
-    const page = await client.get<{ events: readonly NatterEvent[]; next: string; more: boolean }>(sessionPath(key, '/events'), {
+    const page = await client.get<EventPage>(sessionPath(key, '/events'), {
       ...{ query: { after, limit: 1_000 }, signal },
     });
     found.push(...page.events);
@@ -31,15 +31,18 @@ const latency = (ms: number): string => (ms < 10_000 ? `+${ms} ms` : `+${spanTex
 /** From the message to what came of it, on one line. */
 const CauseLine = ({ event }: { readonly event: NatterEvent }) => {
   const [stages, setStages] = useState<readonly Stage[] | null>(null);
+  const [problem, setProblem] = useState<string | null>(null);
   useEffect(() => {
     const controller = new AbortController();
     readAround(event, controller.signal).then(
       (events) => setStages(causeOf(event, events)),
-      () => {},
+      (error: unknown) => {
+        if (!controller.signal.aborted) setProblem(problemOf(error));
+      },
     );
     return () => controller.abort();
   }, [event]);
-  if (stages === null) return <p class="hint">Looking for its cause…</p>;
+  if (stages === null) return <p class="hint">{problem ?? 'Looking for its cause…'}</p>;
   return (
     <ol class="cause" aria-label="Cause and effect">
       {stages.map(({ event: one, words, afterMs }) => (

@@ -1,6 +1,5 @@
 import { effect, signal } from '@preact/signals';
-import type { EventType, NatterEvent } from '../../../shared/client/main.ts';
-import { sessionPath } from '../../../shared/client/main.ts';
+import { type EventPage, type EventType, type NatterEvent, type SessionPage, sessionPath } from '../../../shared/client/main.ts';
 import { away } from '../base/away.ts';
 import { client, problemOf } from '../base/signed-in.ts';
 
@@ -14,21 +13,15 @@ export interface EventQuery {
   readonly types: readonly EventType[];
 }
 
-interface EventPage {
-  readonly events: readonly NatterEvent[];
-  readonly next: string;
-  readonly more: boolean;
-}
-
 /** The events that a filter wants, from both ends: a while back, older ones when asked, and what comes. The gateway filters. */
 export class EventList {
   readonly #query: EventQuery;
   readonly #closing = new AbortController();
   #first = 0;
+  #isReadingOlder = false;
   #coming: NatterEvent[] = [];
   /** Oldest first. */
   readonly events = signal<readonly NatterEvent[]>([]);
-  readonly isRead = signal(false);
   readonly hasOlder = signal(false);
   readonly problem = signal<string | null>(null);
   readonly isPaused = signal(false);
@@ -48,22 +41,27 @@ export class EventList {
     this.#closing.abort();
   }
 
-  /** Reads what is before the first one. */
+  /** Reads what is before the first one. What is kept is full at some time: then there is no more. */
   async readOlder(): Promise<void> {
+    if (this.#isReadingOlder) return;
+    this.#isReadingOlder = true;
     const until = this.#first;
-    this.#first = Math.max(0, until - lookBack);
-    this.hasOlder.value = this.#first > 0;
+    const first = Math.max(0, until - lookBack);
     const found: NatterEvent[] = [];
     try {
-      for (let after = `${this.#first}`; ; ) {
+      for (let after = `${first}`; ; ) {
         const page = await this.#page(after);
         found.push(...page.events.filter(({ seq }) => seq <= until));
         if (!page.more || Number(page.next.split('.')[0]) >= until) break;
         after = page.next;
       }
-      this.events.value = [...found, ...this.events.peek()].slice(0, kept);
+      this.#first = first;
+      this.events.value = [...found, ...this.events.peek()].slice(-kept);
+      this.hasOlder.value = first > 0 && this.events.peek().length < kept;
     } catch (error) {
       if (!this.#closing.signal.aborted) this.problem.value = problemOf(error);
+    } finally {
+      this.#isReadingOlder = false;
     }
   }
 
@@ -89,15 +87,13 @@ export class EventList {
     } catch (error) {
       if (!signal.aborted) this.problem.value = problemOf(error);
     }
-    this.isRead.value = true;
   }
 
   /** The last sequence of the log: that of the session that changed last. */
   async #end(): Promise<number> {
     const query = { limit: 1, status: 'all' };
     const { signal } = this.#closing;
-    const { sessions } = await client.get<{ sessions: readonly { seq: number }[] }>('/v1/sessions', { query, signal });
-    this.isRead.value = true;
+    const { sessions } = await client.get<SessionPage>('/v1/sessions', { query, signal });
     return sessions[0]?.seq ?? 0;
   }
 

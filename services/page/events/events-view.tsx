@@ -56,14 +56,14 @@ const Row = ({ event, isChosen, top }: { readonly event: NatterEvent; readonly i
 /** The newest event first. Arrow keys move the choice. */
 const Rows = ({ list, chosenId }: { readonly list: EventList; readonly chosenId: string | undefined }) => {
   const events = list.events.value;
-  const { scroller, virtual, rows, height } = useVirtual({ count: events.length, rowHeight });
+  const { scroller, rows, height, show } = useVirtual({ count: events.length, rowHeight });
   const move = (by: number): void => {
     const at = events.findIndex(({ id }) => id === chosenId);
     const next = at < 0 ? events.length - 1 : Math.min(events.length - 1, Math.max(0, at - by));
     const event = events[next];
     if (event === undefined) return;
     changeQuery({ id: event.id });
-    virtual.scrollToIndex(events.length - 1 - next, { align: 'auto' });
+    show(events.length - 1 - next);
   };
   return (
     <section
@@ -160,7 +160,7 @@ const EventsView = () => {
           ) : (
             <div class="inspector-detail">
               <Empty title="Choose an event">
-                <p>Its JSON, what it came from and what it led to appear here. Arrow keys move through the list.</p>
+                <p>It is shown here as JSON, with what caused it and what it led to. Arrow keys move through the list.</p>
               </Empty>
             </div>
           )}

@@ -1,4 +1,5 @@
 import { signal } from '@preact/signals';
+import { counted } from '../../../shared/kit/text/counted.ts';
 import { changeQuery, linkTo, route } from '../base/route.ts';
 import { who } from '../base/signed-in.ts';
 import { Problem } from '../parts/empty.tsx';
@@ -88,7 +89,7 @@ const Choice = () => {
 
 const verdict = ({ commits, problem: wrong, isVerified }: FileSession): string => {
   if (wrong !== null) return `Damaged: ${wrong}`;
-  const count = commits.length === 1 ? '1 commit' : `${commits.length} commits`;
+  const count = counted(commits.length, 'commit');
   return isVerified ? `Whole: ${count}, each by its bytes` : `${count} in order; without their bytes, so not verified`;
 };
 

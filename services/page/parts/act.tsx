@@ -2,11 +2,11 @@ import { useState } from 'preact/hooks';
 import { problemOf } from '../base/signed-in.ts';
 import { announce } from './announce.tsx';
 
-/** Something that is done once at a time: a call that changes something. `outcome` says how the last one ended. */
+/** Something that is done once at a time: a call that changes something. `outcome`: how the last one ended. */
 export interface Act {
   readonly isBusy: boolean;
   readonly outcome: { readonly text: string; readonly failed: boolean } | null;
-  /** `done`: what to say when it is done. Resolves with whether it is. */
+  /** `done`: the text to show once it is done. Resolves with whether it was done. Never throws. */
   run(work: () => Promise<unknown>, done: string): Promise<boolean>;
 }
 

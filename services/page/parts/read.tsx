@@ -1,8 +1,9 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect, useReducer, useState } from 'preact/hooks';
+import { useReducer, useState } from 'preact/hooks';
 import type { Query } from '../../../shared/client/main.ts';
 import { client, problemOf } from '../base/signed-in.ts';
 import { Problem } from './empty.tsx';
+import { usePoll } from './poll.ts';
 
 /** What a call answers. `again` asks once more; what was answered before stays until then. */
 export interface Read<T> {
@@ -22,32 +23,16 @@ export const useRead = <T,>(path: string, { query = {}, everyMs }: ReadOptions =
   const [{ value, problem }, set] = useState<{ value: T | null; problem: string | null }>({ value: null, problem: null });
   const [turn, again] = useReducer((turns: number, _: null) => turns + 1, 0);
   const asked = JSON.stringify(query);
-  useEffect(() => {
-    const { signal, abort } = abortable();
-    const read = (): void => {
-      client.get<T>(path, { query: JSON.parse(asked) as Query, signal }).then(
-        (answer) => set({ value: answer, problem: null }),
-        (error: unknown) => {
-          if (!signal.aborted) set((before) => ({ value: before.value, problem: problemOf(error) }));
-        },
-      );
-    };
-    read();
-    if (everyMs === undefined) return abort;
-    const timer = setInterval(() => {
-      if (!document.hidden) read();
-    }, everyMs);
-    return () => {
-      clearInterval(timer);
-      abort();
-    };
-  }, [path, asked, everyMs, turn]);
+  const read = async (signal: AbortSignal): Promise<void> => {
+    try {
+      const answer = await client.get<T>(path, { query: JSON.parse(asked) as Query, signal });
+      set({ value: answer, problem: null });
+    } catch (error) {
+      if (!signal.aborted) set((before) => ({ value: before.value, problem: problemOf(error) }));
+    }
+  };
+  usePoll(read, everyMs, [path, asked, everyMs, turn]);
   return { value, problem, again: () => again(null) };
-};
-
-const abortable = () => {
-  const controller = new AbortController();
-  return { signal: controller.signal, abort: () => controller.abort() };
 };
 
 interface PaneProps {

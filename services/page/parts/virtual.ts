@@ -1,28 +1,46 @@
-import { elementScroll, observeElementOffset, observeElementRect, Virtualizer } from '@tanstack/virtual-core';
-import { useLayoutEffect, useReducer, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 
 interface VirtualOptions {
   readonly count: number;
   /** The height of every row, px. */
   readonly rowHeight: number;
-  readonly overscan?: number;
 }
 
+/** Rows that are drawn before and after those in sight, so that a quick finger meets no gap. */
+const aheadRows = 8;
+
 /** A list of which only the rows in sight are in the document. `scroller` is the element that scrolls. */
-export const useVirtual = ({ count, rowHeight, overscan = 8 }: VirtualOptions) => {
+export const useVirtual = ({ count, rowHeight }: VirtualOptions) => {
   const scroller = useRef<HTMLDivElement>(null);
-  const [, again] = useReducer((times: number) => times + 1, 0);
-  const held = useRef<Virtualizer<HTMLDivElement, HTMLElement> | null>(null);
-  const options = {
-    ...{ count, overscan, observeElementRect, observeElementOffset, scrollToFn: elementScroll },
-    getScrollElement: () => scroller.current,
-    estimateSize: () => rowHeight,
-    onChange: () => again(undefined as never),
+  const [{ first, end }, see] = useState({ first: 0, end: 0 });
+  useLayoutEffect(() => {
+    const { current } = scroller;
+    if (current === null) return undefined;
+    const look = (): void => {
+      const [top, bottom] = [current.scrollTop, current.scrollTop + current.clientHeight];
+      const now = { first: Math.floor(top / rowHeight), end: Math.ceil(bottom / rowHeight) };
+      see((before) => (before.first === now.first && before.end === now.end ? before : now));
+    };
+    const resized = new ResizeObserver(look);
+    resized.observe(current);
+    current.addEventListener('scroll', look, { passive: true });
+    return () => {
+      resized.disconnect();
+      current.removeEventListener('scroll', look);
+    };
+  }, [rowHeight]);
+  const from = Math.max(0, Math.min(first, count) - aheadRows);
+  const length = Math.max(0, Math.min(count, end + aheadRows) - from);
+  return {
+    scroller,
+    rows: Array.from({ length }, (_, offset) => ({ index: from + offset, start: (from + offset) * rowHeight })),
+    height: count * rowHeight,
+    /** Scrolls as little as is needed for a row to be in sight. */
+    show: (index: number): void => {
+      const { current } = scroller;
+      if (current === null) return;
+      const highest = (index + 1) * rowHeight - current.clientHeight;
+      current.scrollTop = Math.max(highest, Math.min(current.scrollTop, index * rowHeight));
+    },
   };
-  held.current ??= new Virtualizer<HTMLDivElement, HTMLElement>(options);
-  const virtual = held.current;
-  virtual.setOptions(options);
-  useLayoutEffect(() => virtual._didMount(), [virtual]);
-  useLayoutEffect(() => virtual._willUpdate());
-  return { scroller, virtual, rows: virtual.getVirtualItems(), height: virtual.getTotalSize() };
 };

@@ -1,23 +1,24 @@
 import { useState } from 'preact/hooks';
+import { counted } from '../../../shared/kit/text/counted.ts';
 import { Confirm } from '../parts/confirm.tsx';
-import { choosing, chosen, type Deed, deeds, doToAll, outcome } from './chosen.ts';
+import { type Action, actions, choosing, chosen, doToAll, outcome } from './chosen.ts';
 
 const shownKeys = 8;
 
 /** What can be done to the chosen sessions. Each is asked about before it is done. */
 export const Bulk = ({ isArchive }: { readonly isArchive: boolean }) => {
-  const [asked, ask] = useState<Deed | null>(null);
+  const [asked, ask] = useState<Action | null>(null);
   const keys = [...chosen.value];
-  const offered: readonly Deed[] = isArchive ? ['open', 'delete'] : ['archive', 'pin', 'unpin', 'delete'];
-  const names = `${keys.length} ${keys.length === 1 ? 'session' : 'sessions'}`;
+  const offered: readonly Action[] = isArchive ? ['restore', 'delete'] : ['archive', 'pin', 'unpin', 'delete'];
+  const names = counted(keys.length, 'session');
   return (
     <div class="bulk">
       <p class="hint" role="status">
         {outcome.value ?? `${names} chosen`}
       </p>
-      {offered.map((deed) => (
-        <button key={deed} type="button" class="button" disabled={keys.length === 0} onClick={() => ask(deed)}>
-          {deeds[deed].words}
+      {offered.map((action) => (
+        <button key={action} type="button" class="button" disabled={keys.length === 0} onClick={() => ask(action)}>
+          {actions[action].words}
         </button>
       ))}
       <button type="button" class="button button-quiet" onClick={() => choosing(false)}>
@@ -25,8 +26,8 @@ export const Bulk = ({ isArchive }: { readonly isArchive: boolean }) => {
       </button>
       {asked !== null && (
         <Confirm
-          title={`${deeds[asked].words} ${names}?`}
-          words={deeds[asked].words}
+          title={`${actions[asked].words} ${names}?`}
+          words={actions[asked].words}
           no={() => ask(null)}
           yes={() => {
             ask(null);

@@ -21,25 +21,26 @@ export const toggle = (key: string): void => {
   chosen.value = keys;
 };
 
-export const deeds = {
+/** What can be done to a session, and how it is said that it was. */
+export const actions = {
   archive: {
     words: 'Archive',
     done: 'archived',
-    act: (key: string) => client.sessions.deactivate(key, { reason: 'archived on the page' }),
+    run: (key: string) => client.sessions.deactivate(key, { reason: 'archived on the page' }),
   },
-  open: { words: 'Take back', done: 'taken back', act: (key: string) => client.sessions.open(key) },
-  pin: { words: 'Pin', done: 'pinned', act: (key: string) => client.sessions.patch(key, { pinned: true }) },
-  unpin: { words: 'Unpin', done: 'unpinned', act: (key: string) => client.sessions.patch(key, { pinned: null }) },
-  delete: { words: 'Delete', done: 'deleted', act: (key: string) => client.sessions.delete(key) },
+  restore: { words: 'Restore', done: 'restored', run: (key: string) => client.sessions.open(key) },
+  pin: { words: 'Pin', done: 'pinned', run: (key: string) => client.sessions.patch(key, { pinned: true }) },
+  unpin: { words: 'Unpin', done: 'unpinned', run: (key: string) => client.sessions.patch(key, { pinned: null }) },
+  delete: { words: 'Delete', done: 'deleted', run: (key: string) => client.sessions.delete(key) },
 } as const;
-export type Deed = keyof typeof deeds;
+export type Action = keyof typeof actions;
 
 /** Calls at the same time. */
-const atOnce = 4;
+const callsAtOnce = 4;
 
-/** Does one thing to all that are chosen, each by itself: those that cannot stay chosen, and the first reason is told. */
-export const doToAll = async (deed: Deed): Promise<void> => {
-  const { act, done } = deeds[deed];
+/** Does one thing to all that are chosen, each by itself. Those that fail stay chosen, and the first reason is shown. */
+export const doToAll = async (action: Action): Promise<void> => {
+  const { run, done } = actions[action];
   const rest = chosen.value.values();
   const failed = new Set<string>();
   let problem = '';
@@ -47,14 +48,14 @@ export const doToAll = async (deed: Deed): Promise<void> => {
   const worker = async (): Promise<void> => {
     for (const key of rest)
       try {
-        await act(key);
+        await run(key);
         count += 1;
       } catch (error) {
         failed.add(key);
         problem ||= problemOf(error);
       }
   };
-  await Promise.all(Array.from({ length: atOnce }, worker));
+  await Promise.all(Array.from({ length: callsAtOnce }, worker));
   chosen.value = failed;
   outcome.value = `${count} ${done}${failed.size > 0 ? `, ${failed.size} not: ${problem}` : ''}.`;
   await readAgain();

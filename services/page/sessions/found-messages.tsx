@@ -1,5 +1,6 @@
 import { effect, signal } from '@preact/signals';
 import type { FoundMessages } from '../../../shared/client/main.ts';
+import { counted } from '../../../shared/kit/text/counted.ts';
 import { linkTo } from '../base/route.ts';
 import { client, problemOf, who } from '../base/signed-in.ts';
 import { Problem } from '../parts/empty.tsx';
@@ -39,7 +40,7 @@ export const FoundInMessages = () => {
   return (
     <section class="found" aria-label="Messages with these words">
       <h2 class="found-head">
-        {messages.length === 0 ? 'No message has all these words' : `Said in ${messages.length} messages`}
+        {messages.length === 0 ? 'No message has all these words' : `Said in ${counted(messages.length, 'message')}`}
         {since > 0 && <small> (searched back to sequence {since})</small>}
         {!complete && <small> (the newest are still being read)</small>}
       </h2>

@@ -1,50 +1,38 @@
 import { useState } from 'preact/hooks';
 import type { Session } from '../../../shared/client/main.ts';
-import { client, mayWrite, problemOf } from '../base/signed-in.ts';
+import { client, mayWrite } from '../base/signed-in.ts';
+import { ActOutcome, useAct } from '../parts/act.tsx';
+import { type Action, actions } from './chosen.ts';
 import { readAgain } from './session-list.ts';
 
-/** What people do to keep their sessions in order (B24): a pin, labels, and putting one aside. */
+/** What people do to keep their sessions in order (B24): a pin, labels, and the archive. */
 export const SessionActions = ({ session }: { readonly session: Session }) => {
-  const [problem, setProblem] = useState<string | null>(null);
   const [labels, setLabels] = useState<string | null>(null);
+  const act = useAct();
   if (!mayWrite()) return null;
   const { key, settings, status } = session;
-  const act = async (deed: Promise<unknown>): Promise<void> => {
-    setProblem(null);
-    try {
-      await deed;
-      await readAgain();
-    } catch (error) {
-      setProblem(problemOf(error));
-    }
+  const offered: readonly Action[] = [settings.pinned ? 'unpin' : 'pin', status === 'inactive' ? 'restore' : 'archive'];
+  const run = (call: Promise<unknown>, done: string): void => {
+    void act.run(() => call.then(readAgain), done);
   };
   const saveLabels = (text: string): void => {
     setLabels(null);
     const words = [...new Set(text.split(',').map((word) => word.trim()))].filter((word) => word !== '');
-    void act(client.sessions.patch(key, { labels: words.length === 0 ? null : words }));
+    run(client.sessions.patch(key, { labels: words.length === 0 ? null : words }), 'Labels saved');
   };
   return (
     <div class="session-actions">
-      <button
-        type="button"
-        class="button button-quiet"
-        onClick={() => void act(client.sessions.patch(key, { pinned: settings.pinned ? null : true }))}
-      >
-        {settings.pinned ? 'Unpin' : 'Pin'}
-      </button>
-      {status === 'inactive' ? (
-        <button type="button" class="button button-quiet" onClick={() => void act(client.sessions.open(key))}>
-          Take back
-        </button>
-      ) : (
+      {offered.map((action) => (
         <button
+          key={action}
           type="button"
           class="button button-quiet"
-          onClick={() => void act(client.sessions.deactivate(key, { reason: 'archived on the page' }))}
+          disabled={act.isBusy}
+          onClick={() => run(actions[action].run(key), `Session ${actions[action].done}`)}
         >
-          Archive
+          {actions[action].words}
         </button>
-      )}
+      ))}
       {labels === null ? (
         <button type="button" class="button button-quiet" onClick={() => setLabels(settings.labels?.join(', ') ?? '')}>
           {settings.labels ? `Labels: ${settings.labels.join(', ')}` : 'Labels'}
@@ -67,11 +55,7 @@ export const SessionActions = ({ session }: { readonly session: Session }) => {
           </button>
         </form>
       )}
-      {problem !== null && (
-        <p class="approval-problem" role="alert">
-          {problem}
-        </p>
-      )}
+      <ActOutcome act={act} />
     </div>
   );
 };

@@ -1,14 +1,10 @@
 import { computed, effect, signal } from '@preact/signals';
-import type { SessionRow } from '../../../shared/client/main.ts';
+import type { SessionPage, SessionRow } from '../../../shared/client/main.ts';
 import { route } from '../base/route.ts';
 import { client, problemOf, who } from '../base/signed-in.ts';
 
 /** The list of sessions, as the filters in the address say. It is read again whenever anything is recorded. */
 
-interface ListPage {
-  readonly sessions: readonly SessionRow[];
-  readonly nextCursor: string | null;
-}
 const pageRows = 200;
 /** How long changes are collected before the list is read again, ms. */
 const settleMs = 250;
@@ -24,10 +20,12 @@ export const rows = signal<readonly SessionRow[] | null>(null);
 export const listProblem = signal<string | null>(null);
 const nextCursor = signal<string | null>(null);
 export const hasMore = computed(() => nextCursor.value !== null);
+/** The keys of the rows, which may be a hundred thousand. */
+let known = new Set<string>();
 
 let reading = new AbortController();
 
-const readPage = (cursor: string | undefined, signal: AbortSignal): Promise<ListPage> =>
+const readPage = (cursor: string | undefined, signal: AbortSignal): Promise<SessionPage> =>
   client.get('/v1/sessions', {
     query: {
       ...{ limit: pageRows, cursor, q: search.peek() || undefined, label: label.peek() || undefined },
@@ -42,7 +40,7 @@ const isSorted = (): boolean => search.peek() === '' && filter.peek() === 'activ
 const mostPinned = 50;
 const readPinned = async (signal: AbortSignal): Promise<readonly SessionRow[]> => {
   if (!isSorted()) return [];
-  const { sessions } = await client.get<ListPage>('/v1/sessions', { query: { limit: mostPinned, pinned: true }, signal });
+  const { sessions } = await client.get<SessionPage>('/v1/sessions', { query: { limit: mostPinned, pinned: true }, signal });
   return sessions;
 };
 
@@ -61,6 +59,7 @@ export const readAgain = async (): Promise<void> => {
         ? []
         : (rows.peek() ?? []).filter((row) => row.updatedAt < oldest && !row.settings.pinned && !fresh.has(row.key));
     rows.value = [...pinned, ...page.sessions, ...further];
+    known = new Set(rows.value.map(({ key }) => key));
     if (further.length === 0) nextCursor.value = page.nextCursor;
     listProblem.value = null;
   } catch (error) {
@@ -73,13 +72,16 @@ export const readMore = async (): Promise<void> => {
   const cursor = nextCursor.peek();
   if (cursor === null || isReadingMore) return;
   isReadingMore = true;
+  const { signal } = reading;
   try {
-    const page = await readPage(cursor, reading.signal);
-    const known = new Set((rows.peek() ?? []).map(({ key }) => key));
-    rows.value = [...(rows.peek() ?? []), ...page.sessions.filter(({ key }) => !known.has(key))];
+    const page = await readPage(cursor, signal);
+    if (signal.aborted) return;
+    const more = page.sessions.filter(({ key }) => !known.has(key));
+    for (const { key } of more) known.add(key);
+    rows.value = [...(rows.peek() ?? []), ...more];
     nextCursor.value = page.nextCursor;
   } catch (error) {
-    if (!reading.signal.aborted) listProblem.value = problemOf(error);
+    if (!signal.aborted) listProblem.value = problemOf(error);
   } finally {
     isReadingMore = false;
   }

@@ -1,4 +1,5 @@
 import type { SessionRow } from '../../../shared/client/main.ts';
+import { counted } from '../../../shared/kit/text/counted.ts';
 import { shortTime } from '../parts/time.tsx';
 
 type Named = Pick<SessionRow, 'key' | 'shownKey' | 'settings' | 'origin'>;
@@ -29,7 +30,7 @@ export const whyOf = (row: SessionRow, today: number): string | null => {
   if (row.approval !== null) return `Waits for a person: ${row.approval.action}`;
   if (row.status === 'running') return row.queuedTurns > 0 ? `Answering, ${row.queuedTurns} more in the queue` : 'Answering now';
   if (row.abortedLastRun) return 'The last answer was stopped';
-  if (row.failedTurns > 0) return `${row.failedTurns} ${row.failedTurns === 1 ? 'answer' : 'answers'} failed`;
+  if (row.failedTurns > 0) return `${counted(row.failedTurns, 'answer')} failed`;
   if (row.status === 'inactive') return 'Archived; its next message brings it back';
   return resetText(row, today);
 };

@@ -1,5 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { Session } from '../../../shared/client/main.ts';
+import { counted } from '../../../shared/kit/text/counted.ts';
 import { now } from '../base/now.ts';
 import { linkTo, route } from '../base/route.ts';
 import { client } from '../base/signed-in.ts';
@@ -85,7 +86,7 @@ const Head = ({
       {session && (
         <p class="session-facts">
           <span class="session-key">{session.key}</span>
-          <span>{session.messageCount === 1 ? '1 message' : `${session.messageCount} messages`}</span>
+          <span>{counted(session.messageCount, 'message')}</span>
           <span>{session.totalTokens.toLocaleString()} tokens</span>
           {session.model !== '' && <span>{session.model}</span>}
         </p>

@@ -1,3 +1,4 @@
+import type { AuditPage } from '../../../shared/client/main.ts';
 import { auditKinds } from '../../../shared/domain/access/audit.ts';
 import { changeQuery, route } from '../base/route.ts';
 import { Empty } from '../parts/empty.tsx';
@@ -5,20 +6,9 @@ import { typeWords } from '../parts/one-line.ts';
 import { Pane, useRead } from '../parts/read.tsx';
 import { Time } from '../parts/time.tsx';
 
-interface AuditRecord {
-  readonly seq: number;
-  readonly at: number;
-  readonly kind: string;
-  readonly actor: string;
-  readonly address?: string;
-  readonly target?: string;
-  readonly outcome: string;
-  readonly count?: number;
-  readonly detail?: string;
-}
 const everyMs = 5_000;
 
-const One = ({ one }: { readonly one: AuditRecord }) => (
+const One = ({ one }: { readonly one: AuditPage['records'][number] }) => (
   <li class={`item item-${one.outcome === 'ok' ? 'none' : 'warn'}`}>
     <header>
       <h2>{typeWords(one.kind)}</h2>
@@ -40,7 +30,7 @@ const One = ({ one }: { readonly one: AuditRecord }) => (
 /** Who did, or tried, what concerns security; the newest first. */
 const AuditView = () => {
   const { kind = '' } = route.value.query;
-  const read = useRead<{ readonly records: readonly AuditRecord[] }>('/v1/audit', {
+  const read = useRead<AuditPage>('/v1/audit', {
     query: { limit: 200, ...(kind !== '' && { kind }) },
     everyMs,
   });

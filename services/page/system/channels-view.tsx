@@ -1,21 +1,13 @@
 import { useState } from 'preact/hooks';
+import type { ChannelSender, DeliveryPage, Pairings } from '../../../shared/client/main.ts';
 import { client, mayWrite } from '../base/signed-in.ts';
 import { ActOutcome, useAct } from '../parts/act.tsx';
 import { Confirm } from '../parts/confirm.tsx';
 import { Empty } from '../parts/empty.tsx';
 import { Pane, useRead } from '../parts/read.tsx';
 import { Time } from '../parts/time.tsx';
-import { type Account, Waiting } from './waiting.tsx';
+import { Waiting } from './waiting.tsx';
 
-interface Sender {
-  readonly channel: string;
-  readonly senderId: string;
-  readonly name?: string;
-}
-interface Pairings {
-  readonly requests: readonly (Sender & { readonly code: string; readonly requestedAt: number; readonly expiresAt: number })[];
-  readonly paired: readonly (Sender & { readonly pairedAt: number; readonly by: string })[];
-}
 const everyMs = 5_000;
 
 /** A decision about a sender, to be confirmed. */
@@ -25,18 +17,18 @@ interface Decision {
   readonly who: string;
 }
 const decisionWords = {
-  approve: ['Let them write?', 'Let them write', 'Approved'],
-  deny: ['Keep them out?', 'Deny', 'Denied'],
-  revoke: ['Take it back?', 'Take back', 'Taken back'],
+  approve: ['Let this sender write?', 'Approve', 'Approved'],
+  deny: ['Keep this sender out?', 'Deny', 'Denied'],
+  revoke: ['Revoke the approval?', 'Revoke', 'Revoked'],
 } as const;
 
-const nameOf = ({ name, senderId, channel }: Sender): string =>
+const nameOf = ({ name, senderId, channel }: ChannelSender): string =>
   `${name === undefined ? senderId : `${name} (${senderId})`} on ${channel}`;
 
 /** Who may write on the channels besides those of the configuration, who asks to, and which accounts do not get through. */
 const ChannelsView = () => {
   const read = useRead<Pairings>('/v1/pairing', { everyMs });
-  const waiting = useRead<{ readonly waiting: readonly Account[] }>('/v1/deliveries', { query: { limit: 1 }, everyMs });
+  const waiting = useRead<DeliveryPage>('/v1/deliveries', { query: { limit: 1 }, everyMs });
   const [decision, decide] = useState<Decision | null>(null);
   const act = useAct();
   const { requests = [], paired = [] } = read.value ?? {};
@@ -45,7 +37,7 @@ const ChannelsView = () => {
     decide(null);
     if (await act.run(() => client.post(`/v1/pairing/${path}`, body), decisionWords[path][2])) read.again();
   };
-  const button = (path: Decision['path'], sender: Sender, body: object) => (
+  const button = (path: Decision['path'], sender: ChannelSender, body: object) => (
     <button type="button" class="button" disabled={act.isBusy} onClick={() => decide({ path, body, who: nameOf(sender) })}>
       {decisionWords[path][1]}…
     </button>
@@ -53,14 +45,14 @@ const ChannelsView = () => {
   return (
     <Pane
       title="Channels"
-      hint="Strangers who ask to write, who was let in, and accounts whose messages do not get through."
+      hint="Strangers who wait for approval, senders who were approved, and accounts whose messages do not get through."
       read={read}
     >
       <ActOutcome act={act} />
       <Waiting accounts={accounts} resumed={waiting.again} />
       {requests.length + paired.length + accounts.length === 0 && (
         <Empty title="Nobody waits">
-          <p>A stranger who writes on a channel with pairing gets a code, and comes here:</p>
+          <p>A stranger who writes on a channel with pairing gets a code and is listed here:</p>
           <pre>{"channels: { telegram: { dmPolicy: 'pairing' } }"}</pre>
         </Empty>
       )}
@@ -68,7 +60,7 @@ const ChannelsView = () => {
         {requests.map((sender) => (
           <li key={sender.code} class="item item-warn">
             <header>
-              <span class="badge badge-warn">Asks</span>
+              <span class="badge badge-warn">Waiting</span>
               <h2>{nameOf(sender)}</h2>
               <Time at={sender.requestedAt} />
             </header>
@@ -91,7 +83,7 @@ const ChannelsView = () => {
         {paired.map((sender) => (
           <li key={`${sender.channel} ${sender.senderId}`} class="item">
             <header>
-              <span class="badge badge-ok">Let in</span>
+              <span class="badge badge-ok">Approved</span>
               <h2>{nameOf(sender)}</h2>
               <Time at={sender.pairedAt} />
             </header>

@@ -1,25 +1,14 @@
+import type { ConfigInForce } from '../../../shared/client/main.ts';
 import { changeQuery, route } from '../base/route.ts';
 import { Empty } from '../parts/empty.tsx';
 import { Pane, useRead } from '../parts/read.tsx';
-
-interface Key {
-  readonly path: string;
-  readonly value: unknown;
-  readonly origin: string;
-  readonly effect?: string;
-}
-interface Config {
-  readonly file: string | null;
-  readonly keys: readonly Key[];
-  readonly processes: readonly { readonly process: string; readonly differsIn: readonly string[] }[];
-}
 
 /** Links of the documents as plain words. */
 const plain = (text: string): string => text.replace(/\[([^\]]+)\]\([^)]+\)/g, '$1').replaceAll('`', '');
 
 /** The configuration in force in this gateway, and the processes that have another one. */
 const ConfigView = () => {
-  const read = useRead<Config>('/v1/config');
+  const read = useRead<ConfigInForce>('/v1/config');
   const { find: q = '', show = 'set' } = route.value.query;
   const { file = null, keys = [], processes = [] } = read.value ?? {};
   const shown = keys.filter(
@@ -31,7 +20,7 @@ const ConfigView = () => {
       title="Configuration"
       hint={
         file === null
-          ? 'There is no file: all is from the environment and defaults.'
+          ? 'There is no file: every value is a default or from the environment.'
           : `From ${file}, the environment and defaults.`
       }
       read={read}
@@ -41,7 +30,7 @@ const ConfigView = () => {
           {process} runs with another configuration in: {differsIn.join(', ')}. Restart it, or give it the same file.
         </p>
       ))}
-      {processes.length > 0 && others.length === 0 && <p class="hint">All processes that report have the same.</p>}
+      {processes.length > 0 && others.length === 0 && <p class="hint">All processes run with the same configuration.</p>}
       <div class="fields">
         <label class="field">
           <span>Find a key</span>

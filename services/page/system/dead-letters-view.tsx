@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks';
+import type { DeadLetter, DeadLetterPage, DeadLetterWithMessage } from '../../../shared/client/main.ts';
 import { client, mayWrite } from '../base/signed-in.ts';
 import { ActOutcome, useAct } from '../parts/act.tsx';
 import { Confirm } from '../parts/confirm.tsx';
@@ -7,31 +8,17 @@ import { Pane, useRead } from '../parts/read.tsx';
 import { Time } from '../parts/time.tsx';
 import { Paging } from './paging.tsx';
 
-interface Letter {
-  readonly seq: number;
-  readonly id: string;
-  readonly service: string;
-  readonly reason: string;
-  readonly subject: string;
-  readonly at: number;
-  readonly size: number;
-}
-type Whole = Letter & {
-  readonly message: unknown;
-  readonly resend: { readonly isPossible: boolean; readonly wouldRepeat: boolean | null; readonly why: string };
-};
-
 const everyMs = 5_000;
 
-const prospectWords = ({ isPossible, wouldRepeat }: Whole['resend']): string => {
+const prospectWords = ({ isPossible, wouldRepeat }: DeadLetterWithMessage['resend']): string => {
   if (!isPossible) return 'It cannot be sent again';
   if (wouldRepeat === null) return 'Whether that would be a repeat is not known';
   return wouldRepeat ? 'That would be a repeat' : 'That would not be a repeat';
 };
 
-/** The message, and what a person may make of it. Whether a resend would be a repeat is said before the click. */
+/** The message, and what a person decides about it. It says before the click whether a resend would be a repeat. */
 const Decision = ({ seq, decided }: { readonly seq: number; readonly decided: () => void }) => {
-  const { value, problem } = useRead<Whole>(`/v1/dead-letters/${seq}`);
+  const { value, problem } = useRead<DeadLetterWithMessage>(`/v1/dead-letters/${seq}`);
   const [asked, ask] = useState<'resend' | 'discard' | null>(null);
   const [reason, setReason] = useState('');
   const act = useAct();
@@ -80,7 +67,7 @@ const Decision = ({ seq, decided }: { readonly seq: number; readonly decided: ()
   );
 };
 
-const One = ({ one, decided }: { readonly one: Letter; readonly decided: () => void }) => {
+const One = ({ one, decided }: { readonly one: DeadLetter; readonly decided: () => void }) => {
   const [isOpen, open] = useState(false);
   return (
     <li class="item item-warn">
@@ -105,15 +92,13 @@ const One = ({ one, decided }: { readonly one: Letter; readonly decided: () => v
 /** Messages that nobody could process. */
 const DeadLettersView = () => {
   const [before, setBefore] = useState<number | undefined>(undefined);
-  const read = useRead<{ readonly deadLetters: readonly Letter[]; readonly next: number | null }>('/v1/dead-letters', {
-    ...{ query: { before, limit: 50 }, everyMs },
-  });
+  const read = useRead<DeadLetterPage>('/v1/dead-letters', { query: { before, limit: 50 }, everyMs });
   const { deadLetters = [], next = null } = read.value ?? {};
   return (
     <Pane title="Dead letters" hint="Messages that nobody could process. Each waits here for a decision." read={read}>
       {deadLetters.length === 0 ? (
-        <Empty title="Nothing was given up">
-          <p>A message comes here when no service can make anything of it, with the reason.</p>
+        <Empty title="No dead letters">
+          <p>A message that no service can process is kept here, with the reason.</p>
           <pre>natter dead-letters</pre>
         </Empty>
       ) : (

@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks';
+import type { Delivery, DeliveryPage, DeliveryWithText } from '../../../shared/client/main.ts';
 import { linkTo } from '../base/route.ts';
 import { client, mayWrite } from '../base/signed-in.ts';
 import { ActOutcome, useAct } from '../parts/act.tsx';
@@ -7,31 +8,14 @@ import { Empty } from '../parts/empty.tsx';
 import { Pane, useRead } from '../parts/read.tsx';
 import { Time } from '../parts/time.tsx';
 import { Paging } from './paging.tsx';
-import { type Account, Waiting } from './waiting.tsx';
-
-interface Delivery {
-  readonly seq: number;
-  readonly state: 'partial' | 'unknown' | 'failed';
-  readonly outboundId: string;
-  readonly sessionKey: string;
-  readonly target: { readonly channel: string; readonly to: string };
-  readonly parts?: { readonly sent: number; readonly of: number };
-  readonly detail: string;
-  readonly at: number;
-}
-interface Deliveries {
-  readonly waiting: readonly Account[];
-  readonly deliveries: readonly Delivery[];
-  readonly next: number | null;
-}
-type Whole = Delivery & { readonly text: string; readonly repeat: { readonly isPossible: boolean; readonly why: string } };
+import { Waiting } from './waiting.tsx';
 
 const everyMs = 5_000;
 const stateWords = { partial: 'Partly sent', unknown: 'May have arrived', failed: 'Did not arrive' } as const;
 
-/** The text that was not sent, and what a person may make of it. What a repeat would do is said before the click. */
+/** The text that was not sent, and what a person decides about it. It says before the click what a repeat would do. */
 const Decision = ({ seq, decided }: { readonly seq: number; readonly decided: () => void }) => {
-  const { value, problem } = useRead<Whole>(`/v1/deliveries/${seq}`);
+  const { value, problem } = useRead<DeliveryWithText>(`/v1/deliveries/${seq}`);
   const [asked, ask] = useState<'repeat' | 'leave' | null>(null);
   const act = useAct();
   if (value === null) return <p class="hint">{problem ?? 'Reading…'}</p>;
@@ -68,7 +52,7 @@ const Decision = ({ seq, decided }: { readonly seq: number; readonly decided: ()
           <p>
             {asked === 'repeat'
               ? `To ${value.target.channel} ${value.target.to}: ${value.repeat.why}.`
-              : 'Nobody is reminded of it any more.'}
+              : 'It leaves this list and is not sent again.'}
           </p>
         </Confirm>
       )}
@@ -107,7 +91,7 @@ const One = ({ one, decided }: { readonly one: Delivery; readonly decided: () =>
 /** Outgoing messages that may not have arrived, and those that wait and go on by themselves. */
 const DeliveriesView = () => {
   const [before, setBefore] = useState<number | undefined>(undefined);
-  const read = useRead<Deliveries>('/v1/deliveries', { query: { before, limit: 50 }, everyMs });
+  const read = useRead<DeliveryPage>('/v1/deliveries', { query: { before, limit: 50 }, everyMs });
   const { waiting = [], deliveries = [], next = null } = read.value ?? {};
   return (
     <Pane
@@ -118,7 +102,7 @@ const DeliveriesView = () => {
       <Waiting accounts={waiting} resumed={read.again} />
       {deliveries.length === 0 && waiting.length === 0 ? (
         <Empty title="Everything has arrived">
-          <p>An answer to a channel comes here when its receiver refuses it, or does not say whether it took it.</p>
+          <p>An answer to a channel is listed here when its receiver refuses it or does not confirm it.</p>
           <pre>natter deliveries</pre>
         </Empty>
       ) : (

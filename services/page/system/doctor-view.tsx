@@ -1,18 +1,14 @@
+import type { DoctorReport } from '../../../shared/client/main.ts';
+import { counted } from '../../../shared/kit/text/counted.ts';
 import { Pane, useRead } from '../parts/read.tsx';
 
-interface Finding {
-  readonly what: string;
-  readonly level: 'ok' | 'warn' | 'fail';
-  readonly detail: string;
-  readonly fix?: string;
-}
 const everyMs = 10_000;
 const levelWords = { ok: 'Fine', warn: 'Warning', fail: 'Wrong' } as const;
 const order = { fail: 0, warn: 1, ok: 2 } as const;
 
 /** What `natter doctor` says, in its words, the worst first. */
 const DoctorView = () => {
-  const read = useRead<{ readonly ok: boolean; readonly findings: readonly Finding[] }>('/v1/doctor', { everyMs });
+  const read = useRead<DoctorReport>('/v1/doctor', { everyMs });
   const findings = [...(read.value?.findings ?? [])].sort((one, other) => order[one.level] - order[other.level]);
   const bad = findings.filter(({ level }) => level !== 'ok').length;
   return (
@@ -22,7 +18,7 @@ const DoctorView = () => {
       read={read}
     >
       <p class={bad === 0 ? 'act-done' : 'item-trouble'} role="status">
-        {bad === 0 ? 'Nothing is wrong.' : bad === 1 ? 'One finding needs you.' : `${bad} findings need you.`}
+        {bad === 0 ? 'Nothing is wrong.' : `${counted(bad, 'finding')} to look at.`}
       </p>
       <ul class="items">
         {findings.map(({ what, level, detail, fix }) => (

@@ -1,3 +1,5 @@
+import type { Hosts } from '../../../shared/client/main.ts';
+import { counted } from '../../../shared/kit/text/counted.ts';
 import { now } from '../base/now.ts';
 import { changeQuery, linkTo, route } from '../base/route.ts';
 import { Empty } from '../parts/empty.tsx';
@@ -11,29 +13,8 @@ const everyMs = 1_000;
 /** Colours there are; hosts beyond that share them, and differ by their letters. */
 const colours = 6;
 
-interface Process {
-  readonly process: string;
-  readonly version: string;
-  readonly startedAt: number;
-  readonly reportedAt: number;
-  readonly services: readonly {
-    readonly name: string;
-    readonly problems: readonly string[];
-    readonly warnings: readonly string[];
-    readonly metrics: Readonly<Record<string, number>>;
-  }[];
-}
-interface Partition {
-  readonly partition: number;
-  readonly process: string | null;
-  readonly since?: number;
-  readonly waiting: number | null;
-}
-interface Hosts {
-  readonly processes: readonly Process[];
-  readonly partitions: readonly Partition[];
-  readonly ofKey?: number;
-}
+type Process = Hosts['processes'][number];
+type Partition = Hosts['partitions'][number];
 
 const letterOf = (index: number): string => String.fromCharCode(65 + (index % 26));
 
@@ -99,8 +80,8 @@ const ProcessCard = ({
         <span>
           since <Time at={one.startedAt} />
         </span>
-        {letter && <span>{held.length === 1 ? '1 partition' : `${held.length} partitions`}</span>}
-        {letter && <span>{turns === 1 ? '1 turn' : `${turns} turns`} running</span>}
+        {letter && <span>{counted(held.length, 'partition')}</span>}
+        {letter && <span>{counted(turns, 'turn')} running</span>}
       </p>
       {troubles.map((trouble) => (
         <p key={trouble} class="item-trouble">

@@ -1,17 +1,14 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
+import type { LogPage } from '../../../shared/client/main.ts';
 import { changeQuery, linkTo, route } from '../base/route.ts';
 import { client, problemOf } from '../base/signed-in.ts';
 import { Empty } from '../parts/empty.tsx';
+import { usePoll } from '../parts/poll.ts';
 import { Pane } from '../parts/read.tsx';
 import { Time } from '../parts/time.tsx';
 
-interface Line {
-  readonly number: number;
-  readonly at: number;
-  readonly level: string;
-  readonly message: string;
-  readonly fields: Readonly<Record<string, unknown>>;
-}
+type Line = LogPage['lines'][number];
+
 const everyMs = 1_000;
 const keptLines = 500;
 const levels = ['debug', 'info', 'warn', 'error'] as const;
@@ -26,29 +23,19 @@ const useLog = (level: string, text: string, isPaused: boolean) => {
     after.current = 0;
     setLines(null);
   }, [level, text]);
-  useEffect(() => {
-    if (isPaused) return undefined;
-    const controller = new AbortController();
-    const read = async (): Promise<void> => {
-      const query = { after: after.current, level, limit: keptLines, ...(text !== '' && { text }) };
-      try {
-        const found = await client.get<{ lines: readonly Line[]; next: number }>('/v1/log', { query, signal: controller.signal });
-        after.current = found.next;
-        setLines((before) => [...(before ?? []), ...found.lines].slice(-keptLines));
-        setProblem(null);
-      } catch (error) {
-        if (!controller.signal.aborted) setProblem(problemOf(error));
-      }
-    };
-    void read();
-    const timer = setInterval(() => {
-      if (!document.hidden) void read();
-    }, everyMs);
-    return () => {
-      clearInterval(timer);
-      controller.abort();
-    };
-  }, [level, text, isPaused]);
+  const read = async (signal: AbortSignal): Promise<void> => {
+    if (isPaused) return;
+    const query = { after: after.current, level, limit: keptLines, ...(text !== '' && { text }) };
+    try {
+      const found = await client.get<LogPage>('/v1/log', { query, signal });
+      after.current = found.next;
+      setLines((before) => [...(before ?? []), ...found.lines].slice(-keptLines));
+      setProblem(null);
+    } catch (error) {
+      if (!signal.aborted) setProblem(problemOf(error));
+    }
+  };
+  usePoll(read, everyMs, [level, text, isPaused]);
   return { lines, problem };
 };
 
@@ -89,7 +76,7 @@ const LogView = () => {
           <select value={level} onChange={(event) => changeQuery({ level: event.currentTarget.value })}>
             {levels.map((each) => (
               <option key={each} value={each}>
-                {each} and worse
+                {each} and above
               </option>
             ))}
           </select>

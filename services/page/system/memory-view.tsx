@@ -1,4 +1,5 @@
 import { useRef, useState } from 'preact/hooks';
+import type { Memory, MemoryPage } from '../../../shared/client/main.ts';
 import { changeQuery, linkTo, route } from '../base/route.ts';
 import { client, mayWrite } from '../base/signed-in.ts';
 import { ActOutcome, useAct } from '../parts/act.tsx';
@@ -6,20 +7,8 @@ import { Confirm } from '../parts/confirm.tsx';
 import { Empty } from '../parts/empty.tsx';
 import { Pane, useRead } from '../parts/read.tsx';
 import { Time } from '../parts/time.tsx';
+import { Paging } from './paging.tsx';
 
-interface Memory {
-  readonly id: string;
-  readonly scope: string;
-  readonly text: string;
-  readonly createdAt: number;
-  readonly updatedAt: number;
-  readonly source: {
-    readonly key: string;
-    readonly seq: number;
-    readonly by: 'introspection' | 'agent' | 'person';
-    readonly person?: string;
-  };
-}
 const everyMs = 5_000;
 const searchMs = 250;
 
@@ -51,9 +40,7 @@ const MemoryView = () => {
   const { find: q = '', cursor } = route.value.query;
   const typing = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
   const query = q === '' ? { cursor, limit: 50 } : { query: q, limit: 50 };
-  const read = useRead<{ readonly memories: readonly Memory[]; readonly nextCursor: string | null }>('/v1/memory', {
-    ...{ query, everyMs },
-  });
+  const read = useRead<MemoryPage>('/v1/memory', { query, everyMs });
   const [chosen, choose] = useState<Memory | null>(null);
   const act = useAct();
   const { memories = [], nextCursor = null } = read.value ?? {};
@@ -85,21 +72,7 @@ const MemoryView = () => {
           ))}
         </ul>
       )}
-      {(cursor !== undefined || nextCursor !== null) && (
-        <div class="item-buttons">
-          <button type="button" class="button" disabled={cursor === undefined} onClick={() => changeQuery({ cursor: '' })}>
-            Newest
-          </button>
-          <button
-            type="button"
-            class="button"
-            disabled={nextCursor === null}
-            onClick={() => changeQuery({ cursor: nextCursor ?? '' })}
-          >
-            Older
-          </button>
-        </div>
-      )}
+      <Paging before={cursor} next={nextCursor} go={(to) => changeQuery({ cursor: to })} />
       {chosen && (
         <Confirm title="Forget this?" words="Forget" yes={() => void forget(chosen)} no={() => choose(null)}>
           <p>{chosen.text}</p>

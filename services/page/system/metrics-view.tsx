@@ -69,6 +69,7 @@ const MetricsView = () => {
       }
     };
     void read();
+    // While the page is hidden as well: a line has no gaps.
     const timer = setInterval(() => void read(), everyMs);
     return () => {
       clearInterval(timer);

@@ -1,3 +1,4 @@
+import type { ConfigInForce, DeliveryPage, Retention } from '../../../shared/client/main.ts';
 import { approvals } from '../approvals/approval-list.ts';
 import { now } from '../base/now.ts';
 import { linkTo } from '../base/route.ts';
@@ -5,7 +6,6 @@ import { Empty } from '../parts/empty.tsx';
 import { Pane, useRead } from '../parts/read.tsx';
 import { spanText, Time } from '../parts/time.tsx';
 import { rows } from '../sessions/session-list.ts';
-import type { Account } from './waiting.tsx';
 
 /** Something that happens by the clock. */
 interface Due {
@@ -13,14 +13,6 @@ interface Due {
   readonly at: number;
   readonly what: string;
   readonly key?: string;
-}
-interface Retention {
-  readonly mode: 'report' | 'enforce';
-  readonly count: number;
-}
-interface Key {
-  readonly path: string;
-  readonly value: unknown;
 }
 const everyMs = 10_000;
 const shownRules =
@@ -30,9 +22,9 @@ const isSet = (due: Due | null): due is Due => due !== null;
 
 /** What happens by the clock: what comes next, and the rules that it comes from. */
 const SchedulesView = () => {
-  const deliveries = useRead<{ readonly waiting: readonly Account[] }>('/v1/deliveries', { query: { limit: 1 }, everyMs });
+  const deliveries = useRead<DeliveryPage>('/v1/deliveries', { query: { limit: 1 }, everyMs });
   const retention = useRead<Retention>('/v1/retention', { query: { limit: 1 }, everyMs });
-  const config = useRead<{ readonly keys: readonly Key[] }>('/v1/config');
+  const config = useRead<ConfigInForce>('/v1/config');
   const next: Due[] = [
     ...(approvals.value ?? []).map(({ approvalId, expiresAt, sessionKey, action }) => ({
       ...{ id: approvalId, at: expiresAt, what: `The question “${action.slice(0, 60)}” expires`, key: sessionKey },

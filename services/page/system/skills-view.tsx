@@ -1,17 +1,10 @@
+import type { Skills } from '../../../shared/client/main.ts';
 import { CopyButton } from '../parts/copy-button.tsx';
 import { Empty } from '../parts/empty.tsx';
 import { Pane, useRead } from '../parts/read.tsx';
 
-interface Skill {
-  readonly name: string | null;
-  readonly description: string;
-  readonly source: string;
-  readonly folder: string;
-  readonly status: 'eligible' | 'ineligible' | 'shadowed' | 'unusable';
-  readonly reasons: readonly string[];
-  readonly notes: readonly string[];
-  readonly repair: string | null;
-}
+type Skill = Skills['skills'][number];
+
 const everyMs = 5_000;
 const levels = { eligible: 'ok', ineligible: 'warn', shadowed: 'none', unusable: 'fail' } as const;
 const statusWords = { eligible: 'In use', ineligible: 'Lacks something', shadowed: 'Shadowed', unusable: 'Unusable' } as const;
@@ -47,7 +40,7 @@ const One = ({ one }: { readonly one: Skill }) => (
 
 /** Every skill, and what each one lacks. */
 const SkillsView = () => {
-  const read = useRead<{ readonly skills: readonly Skill[] }>('/v1/skills', { everyMs });
+  const read = useRead<Skills>('/v1/skills', { everyMs });
   const skills = read.value?.skills ?? [];
   return (
     <Pane

@@ -1,26 +1,17 @@
+import type { WaitingDelivery } from '../../../shared/client/main.ts';
 import { client, mayWrite } from '../base/signed-in.ts';
 import { ActOutcome, useAct } from '../parts/act.tsx';
 import { Time } from '../parts/time.tsx';
 
-/** A conversation, or a whole account, whose messages wait. */
-export interface Account {
-  readonly channel: string;
-  readonly to?: string;
-  readonly accountId?: string;
-  readonly state: 'waiting' | 'parked';
-  readonly detail: string;
-  readonly until: number;
-}
-
 interface WaitingProps {
-  readonly accounts: readonly Account[];
+  readonly accounts: readonly WaitingDelivery[];
   resumed(): void;
 }
 
 /** What waits to be sent, and goes on by itself; a parked account can be tried at once. */
 export const Waiting = ({ accounts, resumed }: WaitingProps) => {
   const act = useAct();
-  const resume = async ({ channel, accountId }: Account): Promise<void> => {
+  const resume = async ({ channel, accountId }: WaitingDelivery): Promise<void> => {
     const body = { channel, ...(accountId !== undefined && { accountId }) };
     if (await act.run(() => client.post('/v1/deliveries/resume', body), `${channel} is tried again`)) resumed();
   };

@@ -10,11 +10,11 @@ const rowHeight = 44;
 /** All commits; the chosen one is the slider's. */
 export const CommitList = ({ past }: { readonly past: Past }) => {
   const count = past.count.value;
-  const { scroller, virtual, rows, height } = useVirtual({ count, rowHeight });
+  const { scroller, rows, height, show } = useVirtual({ count, rowHeight });
   const place = past.place.value;
   useEffect(() => {
-    if (place > 0) virtual.scrollToIndex(place - 1, { align: 'auto' });
-  }, [place, virtual]);
+    if (place > 0) show(place - 1);
+  }, [place]);
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard
     <section class="commits" ref={scroller} tabIndex={0} aria-label="Commits">

@@ -1,33 +1,25 @@
 import { useState } from 'preact/hooks';
 import { go } from '../base/route.ts';
-import { client, mayWrite, problemOf } from '../base/signed-in.ts';
+import { client, mayWrite } from '../base/signed-in.ts';
+import { ActOutcome, useAct } from '../parts/act.tsx';
 import { Confirm } from '../parts/confirm.tsx';
 import { Icon } from '../parts/icon.tsx';
 
-/** Continues the session from the chosen moment: a new generation under the same key, that has what was said until then. */
+/** Continues the session from the chosen moment: a new generation under the same key, that knows what was said until then. */
 export const ForkButton = ({ sessionKey, seq }: { readonly sessionKey: string; readonly seq: number }) => {
   const [isAsking, setAsking] = useState(false);
-  const [problem, setProblem] = useState<string | null>(null);
+  const act = useAct();
   const fork = async (): Promise<void> => {
     setAsking(false);
-    try {
-      await client.sessions.fork(sessionKey, { at: seq });
-      go(['sessions', sessionKey, 'chat']);
-    } catch (error) {
-      setProblem(problemOf(error));
-    }
+    if (await act.run(() => client.sessions.fork(sessionKey, { at: seq }), 'Forked')) go(['sessions', sessionKey, 'chat']);
   };
   if (!mayWrite()) return null;
   return (
     <>
-      <button type="button" class="button" disabled={seq === 0} onClick={() => setAsking(true)}>
+      <button type="button" class="button" disabled={seq === 0 || act.isBusy} onClick={() => setAsking(true)}>
         <Icon name="fork" /> Fork from here
       </button>
-      {problem !== null && (
-        <p class="approval-problem" role="alert">
-          {problem}
-        </p>
-      )}
+      <ActOutcome act={act} />
       {isAsking && (
         <Confirm title={`Continue from sequence ${seq}?`} words="Fork" yes={() => void fork()} no={() => setAsking(false)}>
           <p>

@@ -21,7 +21,7 @@ export const JsonTree = ({ name, value }: { readonly name: string; readonly valu
     );
   const parts = Object.entries(value);
   return (
-    <details class="branch" onToggle={(event) => setOpen(event.currentTarget.open)}>
+    <details class="tree" onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary>
         <span class="leaf-name">{name}</span>{' '}
         <span class="leaf-count">{Array.isArray(value) ? `${parts.length} items` : `${parts.length} fields`}</span>

@@ -4,6 +4,8 @@ import { client, problemOf } from '../base/signed-in.ts';
 import { Timeline } from './timeline.ts';
 
 const sliceMs = 12;
+/** How often the page is drawn while much is read, ms: drawing a moment takes longer than folding one. */
+const showMs = 100;
 const breathe = (): Promise<void> => new Promise((resolve) => setTimeout(resolve));
 
 /** Where a past is read from: the gateway, which goes on, or a file, which does not. */
@@ -78,11 +80,15 @@ export class Past {
   }
 
   async #read(after: number): Promise<void> {
-    let begun = performance.now();
+    let [begun, shown] = [performance.now(), 0];
     for await (const commit of this.#source.commits(after, this.#closing.signal)) {
       this.#add(commit);
-      if (performance.now() - begun < sliceMs) continue;
-      this.#show();
+      const now = performance.now();
+      if (now - begun < sliceMs) continue;
+      if (now - shown >= showMs) {
+        this.#show();
+        shown = now;
+      }
       await breathe();
       begun = performance.now();
     }

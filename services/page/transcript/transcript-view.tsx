@@ -2,6 +2,7 @@ import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { LogEntry } from '../../../shared/client/main.ts';
 import { summaryOf } from '../../../shared/domain/projections/event-summary.ts';
 import type { SessionEvent } from '../../../shared/domain/session/events.ts';
+import { counted } from '../../../shared/kit/text/counted.ts';
 import { linkTo } from '../base/route.ts';
 import { client, problemOf } from '../base/signed-in.ts';
 import { Problem } from '../parts/empty.tsx';
@@ -100,10 +101,8 @@ const TranscriptView = ({
   const [isRead, setRead] = useState(false);
   const [problem, setProblem] = useState<string | null>(null);
   useEffect(() => {
-    const { signal, abort } = ((controller: AbortController) => ({
-      signal: controller.signal,
-      abort: () => controller.abort(),
-    }))(new AbortController());
+    const controller = new AbortController();
+    const { signal } = controller;
     const read = async (): Promise<void> => {
       const found: LogEntry[] = [];
       for await (const commit of source?.commits(0, signal) ?? client.sessions.export(sessionKey, { signal })) {
@@ -116,7 +115,7 @@ const TranscriptView = ({
     read().catch((error: unknown) => {
       if (!signal.aborted) setProblem(problemOf(error));
     });
-    return abort;
+    return () => controller.abort();
   }, [sessionKey, source]);
   const lines = useMemo(() => linesOf(commits), [commits]);
   const { scroller, rows, height } = useVirtual({ count: lines.length, rowHeight });
@@ -124,7 +123,7 @@ const TranscriptView = ({
     <div class="transcript">
       {problem !== null && <Problem text={problem} />}
       <div class="transcript-head">
-        <p class="hint">{isRead ? `${lines.length} events in ${commits.length} commits` : 'Reading…'}</p>
+        <p class="hint">{isRead ? `${counted(lines.length, 'event')} in ${counted(commits.length, 'commit')}` : 'Reading…'}</p>
         <button
           type="button"
           class="button button-quiet"

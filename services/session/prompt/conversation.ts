@@ -8,7 +8,7 @@ import type { RecordedCommit } from '../../../shared/domain/session/envelope.ts'
 import type { EventOf, SessionEvent } from '../../../shared/domain/session/events.ts';
 import { forkBaseOf, mayFollow } from '../../../shared/domain/session/fold/evolve.ts';
 import { assert } from '../../../shared/kit/assert.ts';
-import { detachedString } from '../../../shared/kit/detached-string.ts';
+import { detachedString } from '../../../shared/kit/text/detached-string.ts';
 import { ConversationMessageList } from './conversation-message-list.ts';
 import {
   askAnew,

@@ -14,7 +14,7 @@ import { isKept } from '../../../shared/domain/values/attachment.ts';
 import type { ClientRequest } from '../../../shared/domain/values/client-request.ts';
 import type { ReasoningPart } from '../../../shared/domain/values/reasoning.ts';
 import type { Message, Sender, ToolCall } from '../../../shared/domain/values/types.ts';
-import { detachedString } from '../../../shared/kit/detached-string.ts';
+import { detachedString } from '../../../shared/kit/text/detached-string.ts';
 
 /** A message whose turn has not read it yet, and the sequence of its commit. */
 export interface Waiting {

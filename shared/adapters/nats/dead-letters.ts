@@ -1,7 +1,7 @@
 import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
-import { escapeText } from '../../kit/escape-text.ts';
 import { limits } from '../../kit/limits.ts';
+import { escapeText } from '../../kit/text/escape-text.ts';
 import type { DeadLetters, ListedDeadLetter } from '../../ports/dead-letters.ts';
 import { deadLetterCodec } from '../../wire/records.ts';
 import type { Subjects } from '../../wire/subjects.ts';

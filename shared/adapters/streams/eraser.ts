@@ -7,7 +7,7 @@ import { fold, initialState, toPlain } from '../../domain/session/fold/evolve.ts
 import type { DeliveryTarget } from '../../domain/values/types.ts';
 import type { Clock } from '../../kit/clock.ts';
 import { NatterError } from '../../kit/errors.ts';
-import { escapeText } from '../../kit/escape-text.ts';
+import { escapeText } from '../../kit/text/escape-text.ts';
 import type { CustodyRecord } from '../../ports/custody-log.ts';
 import type { DeadLetter } from '../../ports/dead-letters.ts';
 import type { Erased, Eraser } from '../../ports/eraser.ts';

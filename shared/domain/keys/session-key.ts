@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { detachedString } from '../../kit/detached-string.ts';
 import { limits } from '../../kit/limits.ts';
+import { detachedString } from '../../kit/text/detached-string.ts';
 
 /**
  * A session key names the conversation an actor serves (A3): segments joined by `:`, such as `agent:main:telegram:group:-100123`.

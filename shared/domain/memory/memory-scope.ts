@@ -1,4 +1,4 @@
-import { escapeText, unescapeText } from '../../kit/escape-text.ts';
+import { escapeText, unescapeText } from '../../kit/text/escape-text.ts';
 import type { Identities } from '../keys/identity.ts';
 import { parseKey, type SessionKey, sessionKeyProblem } from '../keys/session-key.ts';
 import { type MemoryScope, memoryScope } from '../values/memory-edit.ts';

@@ -104,9 +104,8 @@ const exportText = ({ key }: ChatCommandContext): string =>
     `Programs read GET /v1/sessions/${encodeURIComponent(key)}/messages.`,
   ].join('\n');
 
-/** The first message of a new session that was requested without further text (A4/55). */
-/** The message of a bare `/new`: no person wrote it. */
-export const greeting = 'A new session has just begun. Greet the user in one short line and ask what you can do.';
+/** The first message of a new session that was requested without further text (A4/55): no person wrote it. */
+export const greeting = 'A new session has just begun. Greet the user in one short line and ask how you can help.';
 
 /** Starts a new session. The rest of the text is its first message; the first word may name a model (A4/53–54). */
 const reset = ({ word, rest }: ChatCommand & { type: 'reset' }, context: ChatCommandContext): SessionCommand => {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { detachedString } from '../../kit/detached-string.ts';
 import { limits } from '../../kit/limits.ts';
+import { detachedString } from '../../kit/text/detached-string.ts';
 import { isRoutedId } from '../keys/routed-id.ts';
 import type { RecordedCommit } from './envelope.ts';
 import { type AskedCall, callAttempt, withAskedCall } from './repeats/asked-calls.ts';

@@ -1,5 +1,5 @@
 import type { Config } from '../../domain/config/schema.ts';
-import type { HealthProblem } from '../../kit/health-problem.ts';
+import type { HealthCode, HealthProblem } from '../../kit/health-problem.ts';
 import { limits } from '../../kit/limits.ts';
 import { deliveryService } from '../../ports/dead-letters.ts';
 import type { Ports } from '../../ports/index.ts';
@@ -114,14 +114,21 @@ export const followers = ({ lastSeq, cursors }: Pick<SystemReport, 'lastSeq' | '
   return atMost('cursors', most, detail, 'a reader is behind: see its service in natter status, and its outlets in its log');
 };
 
+const storesNothing: ReadonlySet<HealthCode> = new Set(['storage_full', 'write_probe_failed', 'leaders_missing']);
+
 /** Every service runs somewhere, and no process reports a problem. */
-export const processes = ({ processes: reports }: Pick<SystemReport, 'processes'>): Finding => {
+export const processes = ({
+  processes: reports,
+  problems: ofBroker = [],
+}: Pick<SystemReport, 'processes'> & Partial<Pick<SystemReport, 'problems'>>): Finding => {
   const running = reports.flatMap(({ services }) => services);
   const names = new Set(running.map(({ name }) => name));
   const absent = absentAmong(names);
   const problems = running.flatMap(({ name, problems: own }) => own.map((problem) => `${name}: ${problem}`));
   const warnings = running.flatMap(({ name, warnings: own }) => own.map((warning) => `${name}: ${warning}`));
-  const detail = `${reports.length} processes with ${[...names].join(', ')}`;
+  const detail = `${reports.length === 1 ? '1 process' : `${reports.length} processes`} with ${[...names].join(', ')}`;
+  if (reports.length === 0 && ofBroker.some(({ code }) => storesNothing.has(code)))
+    return fail('processes', 'no process can report its health: the broker does not store', 'see "store" above');
   if (reports.length === 0) return fail('processes', 'no process reports its health', 'start natter up');
   if (absent.length > 0)
     return fail('processes', `no process runs ${absent.join(', ')}`, `start natter up, or natter service ${absent[0]}`);

@@ -4,7 +4,7 @@ import { openConnection } from '../../../shared/adapters/nats/client/connection.
 import { provision } from '../../../shared/adapters/nats/provision.ts';
 import { commandQueue } from '../../../shared/adapters/nats/queue/work-queue.ts';
 import { systemClock } from '../../../shared/kit/clock.ts';
-import { escapeText, unescapeText } from '../../../shared/kit/escape-text.ts';
+import { escapeText, unescapeText } from '../../../shared/kit/text/escape-text.ts';
 import { decodeCommand } from '../../../shared/wire/codec.ts';
 import { subjectsUnder } from '../../../shared/wire/subjects.ts';
 import { bucketNames, partitionConsumer, streamNames, topologyOf } from '../../../shared/wire/topology.ts';

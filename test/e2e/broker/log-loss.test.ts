@@ -113,6 +113,7 @@ test('after it no sequence is used again, nothing is ahead of the log, and what 
   ]);
 
   await vi.waitFor(() => expect(ran.problems().join()).toMatch(/restart it/));
+  expect(ran.problems()[0]?.fix).toMatch(/^restart this process/);
   const refused = { code: 'unavailable' };
   await expect(ran.snapshots.put(kept, lostState), 'it stops after the decision, with what it held').rejects.toMatchObject(
     refused,

@@ -13,13 +13,18 @@ export interface Natter {
   readonly done: Promise<unknown>;
   interrupt(): void;
 }
-/** Runs `natter …` against a gateway. */
-export const natter = (url: string, commands: readonly AddCommand[], ...given: readonly string[]): Natter => {
+/** Runs `natter …` against a gateway, with an environment. */
+export const natterIn = (
+  env: Readonly<Record<string, string>>,
+  url: string,
+  commands: readonly AddCommand[],
+  ...given: readonly string[]
+): Natter => {
   const [out, notes]: [string[], string[]] = [[], []];
   const interrupted = new AbortController();
   const terminal = { out: (line: string) => out.push(line), note: (line: string) => notes.push(line) } as unknown as Terminal;
   const world = {
-    env: {},
+    env,
     home: '/nonexistent',
     terminal,
     timeZone: 'UTC',
@@ -35,3 +40,6 @@ export const natter = (url: string, commands: readonly AddCommand[], ...given: r
   const done = program.parseAsync(['node', 'natter', '--url', url, '--token', token, ...given]);
   return { out, notes, done, interrupt: () => interrupted.abort() };
 };
+/** The same, with an empty one. */
+export const natter = (url: string, commands: readonly AddCommand[], ...given: readonly string[]): Natter =>
+  natterIn({}, url, commands, ...given);

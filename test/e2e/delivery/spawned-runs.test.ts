@@ -108,7 +108,7 @@ describe('/stop', () => {
     const whole = await startWhole();
     const run = await spawn(whole, '[[think 600000]] x');
     await runs(whole, run);
-    expect(await stopped(whole)).toMatch(/^Stopped 1 sub-agent run /);
+    expect(await stopped(whole)).toMatch(/^Stopped 1 sub-agent run\b/);
     await whole.until(async () => expect(await whole.eventsOf(run.key, 'turn_aborted')).toHaveLength(1));
     await whole.settled();
     expect(await resultsOf(whole, run.runId)).toEqual([]);
@@ -127,7 +127,7 @@ describe('/stop', () => {
     if (child === undefined) throw new Error('nothing was begun');
     expect(child.key).toMatch(new RegExp(`^${run.key}:[0-9a-f]{24}$`));
     await runs(whole, child);
-    expect(await stopped(whole)).toMatch(/^Stopped 1 sub-agent run /);
+    expect(await stopped(whole)).toMatch(/^Stopped 1 sub-agent run\b/);
     await whole.until(async () => expect(await whole.eventsOf(child.key, 'turn_aborted')).toHaveLength(1));
   });
 
@@ -152,7 +152,7 @@ describe('how many', () => {
     const { text } = await whole.delivered();
     expect(text).toMatch(/"status":"accepted".*sessions_spawn → error: 1 sub-agents are at work already/s);
     expect((await whole.eventsOf(parent, 'tool_call_started')).filter(({ spawn: own }) => own)).toHaveLength(1);
-    expect(await stopped(whole)).toMatch(/^Stopped 1 sub-agent run /);
+    expect(await stopped(whole)).toMatch(/^Stopped 1 sub-agent run\b/);
     const deep = await spawn(whole, begin('too deep'));
     expect((await whole.delivered()).text).toMatch(/There is no tool "sessions_spawn"/);
     expect(await whole.eventsOf(deep.key, 'tool_call_started')).toEqual([]);

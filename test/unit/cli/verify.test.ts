@@ -36,6 +36,7 @@ const verified = async (lines: readonly string[]): Promise<Verified[]> => {
   return found;
 };
 const whole = await exported(commits);
+const changedLast = Buffer.from(encodeCommit(unrecorded({ ...(commits[2] as RecordedCommit), actor: 'eve' }))).toString('base64');
 const changed = JSON.stringify({
   ...JSON.parse(whole[2] as string),
   bytes: Buffer.from(
@@ -53,6 +54,15 @@ describe('F13: an export is verified without a server', () => {
     ['a line is missing', [...whole.slice(0, 2), ...whole.slice(3)], 'line 3: revs 2 to 2 are missing'],
     ['the first commit is missing', [...whole.slice(0, 1), ...whole.slice(2)], 'line 2: revs 1 to 1 are missing'],
     ['the last commit is missing', [...whole.slice(0, 3), ...whole.slice(4)], 'it ends at rev 2 after 2 commits'],
+    [
+      'the last commit was changed',
+      [
+        ...whole.slice(0, 3),
+        JSON.stringify({ ...JSON.parse(changed), seq: 3 }).replace(/"bytes":"[^"]*"/, `"bytes":"${changedLast}"`),
+        ...whole.slice(4),
+      ],
+      'rev 3, its last commit, was changed',
+    ],
     ['a commit was changed', [...whole.slice(0, 2), changed, ...whole.slice(3)], 'line 4: rev 2 is not the commit that rev 3'],
     [
       'two lines changed places',

@@ -1,12 +1,18 @@
 import { expect, expectTypeOf, test } from 'vitest';
 import type { z } from 'zod';
 import type { answerBody } from '../../../services/gateway/approvals/operations.ts';
+import type * as deadLetters from '../../../services/gateway/dead-letters/results.ts';
+import type * as deliveries from '../../../services/gateway/deliveries/results.ts';
+import type * as inspection from '../../../services/gateway/inspection/results.ts';
 import type { postBody } from '../../../services/gateway/messages/post-message.ts';
-import type { problem } from '../../../services/gateway/operation/results.ts';
+import type * as results from '../../../services/gateway/operation/results.ts';
+import type { codeMade, whoIsThere } from '../../../services/gateway/page/operations.ts';
+import type { pairingList } from '../../../services/gateway/pairing/results.ts';
 import type { VisibleDelta } from '../../../services/gateway/runs/live-text.ts';
 import type { compactBody } from '../../../services/gateway/sessions/context-operations.ts';
 import type { deletion, listQuery, reasonBody } from '../../../services/gateway/sessions/operations.ts';
 import type { patchBody } from '../../../services/gateway/sessions/patch.ts';
+import type { retentionResult } from '../../../services/gateway/sessions/retention-operations.ts';
 import type { ProblemDetails } from '../../../shared/client/errors.ts';
 import type * as client from '../../../shared/client/main.ts';
 import type { MethodName, Row, table } from './table.ts';
@@ -48,6 +54,31 @@ type Drifted = {
   [Name in MethodName]: IsSame<Answer<Name>, Schema<(typeof table)[Name]>> extends true ? never : Name;
 }[MethodName];
 
+/** What paths without a method of their own answer, and their schemas. */
+interface Paths {
+  '/v1/me': [client.Caller, typeof whoIsThere];
+  '/v1/page/codes': [client.LoginCode, typeof codeMade];
+  '/v1/sessions': [client.SessionPage, typeof results.sessions];
+  '/v1/events': [client.EventPage, typeof results.events];
+  '/v1/memory': [client.MemoryPage, typeof results.memories];
+  '/v1/memory/:id': [client.MemoryWithHistory, typeof results.memoryRead];
+  '/v1/pairing': [client.Pairings, typeof pairingList];
+  '/v1/deliveries': [client.DeliveryPage, typeof deliveries.deliveries];
+  '/v1/deliveries/:seq': [client.DeliveryWithText, typeof deliveries.deliveryRead];
+  '/v1/dead-letters': [client.DeadLetterPage, typeof deadLetters.deadLetters];
+  '/v1/dead-letters/:seq': [client.DeadLetterWithMessage, typeof deadLetters.deadLetterRead];
+  '/v1/audit': [client.AuditPage, typeof results.audit];
+  '/v1/hosts': [client.Hosts, typeof inspection.hosts];
+  '/v1/skills': [client.Skills, typeof inspection.skills];
+  '/v1/config': [client.ConfigInForce, typeof inspection.config];
+  '/v1/doctor': [client.DoctorReport, typeof inspection.findings];
+  '/v1/log': [client.LogPage, typeof inspection.log];
+  '/v1/retention': [client.Retention, typeof retentionResult];
+}
+type DriftedPaths = {
+  [Path in keyof Paths]: IsSame<Paths[Path][0], z.output<Paths[Path][1]>> extends true ? never : Path;
+}[keyof Paths];
+
 test('the comparison sees what is missing, optional or of another type, and nothing else', () => {
   expectTypeOf<IsSame<{ readonly a: readonly string[]; b?: 1 }, { a: string[] } & { b?: 1 | undefined }>>().toEqualTypeOf<true>();
   expectTypeOf<IsSame<{ t: 'a' | 'b'; x: 1 }, { t: 'a'; x: 1 } | { t: 'b'; x: 1 }>>().toEqualTypeOf<true>();
@@ -61,11 +92,13 @@ test('every answer is what the schema of its operation says', () => {
   // Written like this the compiler says which is not.
   const drifted: never[] = [] as Drifted[];
   expect(drifted).toEqual([]);
+  const driftedPaths: never[] = [] as DriftedPaths[];
+  expect(driftedPaths).toEqual([]);
 });
 
 test('live text is what streams send, and a problem what errors are made of', () => {
   expectTypeOf<IsSame<Omit<client.LiveText, 'type' | 'key'>, VisibleDelta>>().toEqualTypeOf<true>();
-  expectTypeOf<z.output<typeof problem>>().toExtend<ProblemDetails>();
+  expectTypeOf<z.output<typeof results.problem>>().toExtend<ProblemDetails>();
 });
 
 test('every body, and every choice of a query, is what its route takes', () => {

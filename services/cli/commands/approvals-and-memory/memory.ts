@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { uuidv7 } from 'uuidv7';
+import type { Memory, MemoryPage, MemoryWithHistory } from '../../../../shared/client/main.ts';
 import { atBroker, type CommonOptions, clientOf, wholeNumber } from '../../access.ts';
 import { example } from '../../example.ts';
 import { installationIn } from '../../installation.ts';
@@ -7,25 +8,6 @@ import { showLines } from '../../pager.ts';
 import { asJson, oneLine, table, type World } from '../../terminal.ts';
 import { ago, timeText, zoneOf } from '../../time.ts';
 
-interface Memory {
-  readonly id: string;
-  readonly scope: string;
-  readonly text: string;
-  readonly createdAt: number;
-  readonly updatedAt: number;
-  readonly source: { readonly key: string; readonly fromRev: number; readonly toRev: number; readonly by: string };
-}
-interface MemoryWithHistory extends Memory {
-  readonly history: readonly (Memory['source'] & {
-    readonly at: number;
-    readonly seq: number;
-    readonly op: string;
-    readonly person?: string;
-    readonly text?: string;
-    readonly reason?: string;
-    readonly from?: readonly number[];
-  })[];
-}
 interface MemoryResponse {
   readonly id?: string;
   readonly status: string;
@@ -78,7 +60,7 @@ const addReading = (memory: Command, world: World): void => {
   const show = async (command: Command, usual: number, words?: readonly string[]): Promise<void> => {
     const { json = false, scope, limit = usual, ...common } = command.optsWithGlobals<Options>();
     const query = { ...(words && { query: words.join(' ') }), scope, limit };
-    await showAll(world, (await clientOf(world, common).get<{ memories: Memory[] }>('/v1/memory', { query })).memories, json);
+    await showAll(world, (await clientOf(world, common).get<MemoryPage>('/v1/memory', { query })).memories, json);
   };
   reading('list', 'list memories, most recently changed first', 'memory list --limit 20').action((_: unknown, command: Command) =>
     show(command, 50),

@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Command, Option } from 'commander';
 import pc from 'picocolors';
+import type { AuditPage } from '../../../../shared/client/main.ts';
 import { auditKinds } from '../../../../shared/domain/access/audit.ts';
 import { limits } from '../../../../shared/kit/limits.ts';
-import type { StoredAudit } from '../../../../shared/ports/audit-log.ts';
 import { type CommonOptions, clientOf, wholeNumber } from '../../access.ts';
 import { example } from '../../example.ts';
 import { asJson, oneLine, type World } from '../../terminal.ts';
@@ -16,15 +16,12 @@ interface AuditOptions extends CommonOptions {
   readonly follow?: boolean;
   readonly json?: boolean;
 }
-interface Page {
-  readonly records: readonly StoredAudit[];
-  readonly next: string;
-}
+type AuditRecord = AuditPage['records'][number];
 
 const patienceMs = 30_000;
 const pollMs = 1_000;
 
-const lineOf = (record: StoredAudit, zone: string): string => {
+const lineOf = (record: AuditRecord, zone: string): string => {
   const { seq, at, kind, actor, target, outcome, detail, address, count = 1 } = record;
   const colour = { ok: pc.green, refused: pc.yellow, failed: pc.red }[outcome];
   const who = [actor || 'unknown', ...(address === undefined ? [] : [`(${address})`])].join(' ');
@@ -54,7 +51,7 @@ export const auditCommand = (program: Command, world: World): void => {
       const signal = follow ? world.interrupted : undefined;
       const showPage = async (after: string | number | undefined): Promise<string> => {
         const query = { after, limit, kind };
-        const { records, next } = await client.get<Page>('/v1/audit', { query, patienceMs: follow ? patienceMs : 0 });
+        const { records, next } = await client.get<AuditPage>('/v1/audit', { query, patienceMs: follow ? patienceMs : 0 });
         for (const record of records) world.terminal.out(json ? asJson(record) : lineOf(record, zoneOf(world, common)));
         return next;
       };

@@ -1,7 +1,6 @@
 import { type Command, InvalidArgumentError } from 'commander';
-import type { NatterClient } from '../../../../shared/client/main.ts';
+import type { DeadLetter, DeadLetterPage, DeadLetterWithMessage, NatterClient } from '../../../../shared/client/main.ts';
 import { limits } from '../../../../shared/kit/limits.ts';
-import type { ListedDeadLetter } from '../../../../shared/ports/dead-letters.ts';
 import { type CommonOptions, clientOf, wholeNumber } from '../../access.ts';
 import { isConfirmed } from '../../confirm.ts';
 import { example } from '../../example.ts';
@@ -14,11 +13,6 @@ interface DeadLettersOptions extends CommonOptions {
   readonly json?: boolean;
   readonly yes?: boolean;
   readonly reason: string;
-}
-interface DeadLetterWithMessage extends ListedDeadLetter {
-  readonly message: unknown;
-  readonly bytes: string;
-  readonly resend: { readonly isPossible: boolean; readonly wouldRepeat: boolean | null; readonly why: string };
 }
 type Resent = Pick<DeadLetterWithMessage['resend'], 'wouldRepeat' | 'why'> & { readonly duplicate: boolean };
 
@@ -41,7 +35,7 @@ export const deadLettersCommand = (program: Command, world: World): void => {
     .action(async (_: unknown, command: Command) => {
       const { limit, json, ...common } = command.optsWithGlobals<DeadLettersOptions>();
       const client = clientOf(world, common);
-      const { deadLetters: letters } = await client.get<{ deadLetters: ListedDeadLetter[] }>('/v1/dead-letters', {
+      const { deadLetters: letters } = await client.get<DeadLetterPage>('/v1/dead-letters', {
         query: { limit },
       });
       if (json) {
@@ -101,7 +95,7 @@ export const deadLettersCommand = (program: Command, world: World): void => {
         return isConfirmed(world, `${service}: ${oneLine(cause, 200)}\nDiscard ${seq} for good?`, 'discard');
       };
       if (!yes && !(await ask())) return terminal.note('nothing was discarded');
-      const discarded = await client.delete<ListedDeadLetter>(path(seq), { query: { reason } });
+      const discarded = await client.delete<DeadLetter>(path(seq), { query: { reason } });
       terminal.out(json ? asJson(discarded, 2) : `${seq}: discarded`);
     });
 };
@@ -113,7 +107,7 @@ const prospectText = ({ isPossible, wouldRepeat, why }: DeadLetterWithMessage['r
   return `${verdict}: ${oneLine(why, 500)}`;
 };
 
-const linesOf = (letters: readonly ListedDeadLetter[], now: number): string[] =>
+const linesOf = (letters: readonly DeadLetter[], now: number): string[] =>
   table(
     ['SEQ', 'AGE', 'SERVICE', 'REASON', 'SUBJECT'],
     letters.map(({ seq, at, service, reason, subject }) => [

@@ -1,8 +1,7 @@
 import { type Command, InvalidArgumentError } from 'commander';
-import type { WaitingDelivery } from '../../../../shared/domain/values/delivery.ts';
+import type { Delivery, DeliveryPage, DeliveryWithText, WaitingDelivery } from '../../../../shared/client/main.ts';
 import type { DeliveryTarget } from '../../../../shared/domain/values/types.ts';
 import { limits } from '../../../../shared/kit/limits.ts';
-import type { Undelivered } from '../../../../shared/ports/dead-letters.ts';
 import { type CommonOptions, clientOf, wholeNumber } from '../../access.ts';
 import { isConfirmed } from '../../confirm.ts';
 import { example } from '../../example.ts';
@@ -15,23 +14,6 @@ interface DeliveriesOptions extends CommonOptions {
   readonly yes?: boolean;
   readonly account?: string;
 }
-interface Delivery extends Pick<Undelivered, 'target' | 'kind' | 'parts'> {
-  readonly seq: number;
-  readonly state: Undelivered['outcome'];
-  readonly outboundId: string;
-  readonly sessionKey: string;
-  readonly detail: string;
-  readonly at: number;
-}
-interface DeliveryWithText extends Delivery {
-  readonly text: string;
-  readonly repeat: { readonly isPossible: boolean; readonly why: string };
-}
-interface Deliveries {
-  readonly waiting: readonly WaitingDelivery[];
-  readonly deliveries: readonly Delivery[];
-}
-
 const path = (seq: number, rest = ''): string => `/v1/deliveries/${seq}${rest}`;
 const sequence = (text: string): number => {
   if (/^[1-9]\d{0,14}$/.test(text)) return Number(text);
@@ -49,7 +31,7 @@ export const deliveriesCommand = (program: Command, world: World): void => {
     .addHelpText('after', example('deliveries --limit 10'))
     .action(async (_: unknown, command: Command) => {
       const { limit, json, ...common } = command.optsWithGlobals<DeliveriesOptions>();
-      const found = await clientOf(world, common).get<Deliveries>('/v1/deliveries', { query: { limit } });
+      const found = await clientOf(world, common).get<DeliveryPage>('/v1/deliveries', { query: { limit } });
       if (json) return terminal.out(asJson(found, 2));
       if (found.waiting.length + found.deliveries.length === 0)
         return terminal.note('every message has arrived, as far as is known');
@@ -123,7 +105,7 @@ const targetText = ({ channel, to, threadId, accountId }: Partial<DeliveryTarget
 
 const stateText = ({ state, parts }: Delivery): string => (parts ? `${state}, ${parts.sent} of ${parts.of} parts sent` : state);
 
-const linesOf = ({ waiting, deliveries }: Deliveries, now: number): string[] =>
+const linesOf = ({ waiting, deliveries }: DeliveryPage, now: number): string[] =>
   table(
     ['SEQ', 'AGE', 'STATE', 'SESSION', 'TO', 'DETAIL'],
     [

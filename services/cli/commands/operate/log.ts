@@ -43,14 +43,14 @@ export const logCommand = (program: Command, world: World): void => {
 
   log
     .command('accept')
-    .description('show what the event log and the queues have lost, accept that it is lost for good, and let work continue')
-    .option('--reason <text>', 'why; it stays in the audit trail')
+    .description('show what the event log and the queues have lost, and with --reason accept that it is lost for good')
+    .option('--reason <text>', 'why; it stays in the audit trail. Without it nothing is changed')
     .option('--yes', 'do not ask for confirmation')
     .option('--json', 'print JSON')
     .addHelpText('after', example('log accept --reason "the disk is gone, and there is no copy"'))
     .action(async (_: unknown, command: Command) => {
-      const { yes, reason = '', json, ...common } = command.optsWithGlobals<AcceptOptions>();
-      if (reason.trim() === '' || reason.length > 200)
+      const { yes, reason, json, ...common } = command.optsWithGlobals<AcceptOptions>();
+      if (reason !== undefined && (reason.trim() === '' || reason.length > 200))
         throw new NatterError('invalid', '--reason: say why in 1 to 200 characters; the audit trail keeps it');
       const config = atBroker(world, common);
       // Loaded on demand: the broker client is large.
@@ -64,6 +64,11 @@ export const logCommand = (program: Command, world: World): void => {
           return world.terminal.note('log and queues have everything that was seen of them: there is nothing to accept');
         const lines = [...(loss === null ? [] : linesOf(loss)), ...queues.flatMap(linesOfQueue)];
         if (!json) for (const line of lines) world.terminal.out(line);
+        if (reason === undefined) {
+          if (json) world.terminal.out(asJson({ ...loss, queues }, 2));
+          process.exitCode = 1;
+          return world.terminal.note('nothing was changed; if no copy is left, accept the loss with --reason "why"');
+        }
         if (!yes && !(await isConfirmed(world, 'Is this lost for good?', 'accept')))
           return world.terminal.note('nothing was changed');
         const acceptance = { actor: operatorOf(world), reason };

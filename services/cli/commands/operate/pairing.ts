@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import type { ChannelSender, Pairings } from '../../../../shared/client/main.ts';
 import { type CommonOptions, clientOf } from '../../access.ts';
 import { example } from '../../example.ts';
 import { asJson, oneLine, table, type World } from '../../terminal.ts';
@@ -7,17 +8,8 @@ import { ago } from '../../time.ts';
 interface PairingOptions extends CommonOptions {
   readonly json?: boolean;
 }
-interface Sender {
-  readonly channel: string;
-  readonly senderId: string;
-  readonly name?: string;
-}
-interface Pairings {
-  readonly requests: readonly (Sender & { readonly code: string; readonly requestedAt: number; readonly expiresAt: number })[];
-  readonly paired: readonly (Sender & { readonly pairedAt: number; readonly by: string })[];
-}
 
-const senderOf = ({ channel, senderId, name }: Sender): string =>
+const senderOf = ({ channel, senderId, name }: ChannelSender): string =>
   oneLine(`${channel}:${senderId}${name === undefined ? '' : ` (${name})`}`, 120);
 
 /** `natter pairing list|approve|deny|revoke`: strangers who ask to be let in, and what the owner decides (docs/operate/who-may.md). */
@@ -56,7 +48,7 @@ export const pairingCommand = (program: Command, world: World): void => {
       .argument(`<${what === 'code' ? 'code' : 'sender'}>`, what === 'code' ? 'code of the stranger' : 'id of the sender there')
       .action(async (channel: string, value: string, _: unknown, given: Command) => {
         const { json, ...common } = given.optsWithGlobals<PairingOptions>();
-        const sender = await clientOf(world, common).post<Sender>(`/v1/pairing/${name}`, { channel, [what]: value });
+        const sender = await clientOf(world, common).post<ChannelSender>(`/v1/pairing/${name}`, { channel, [what]: value });
         terminal.out(json ? asJson(sender, 2) : `${senderOf(sender)}: ${done}`);
       });
   };

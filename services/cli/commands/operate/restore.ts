@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import pc from 'picocolors';
 import { createLog } from '../../../../shared/kit/log.ts';
+import { counted } from '../../../../shared/kit/text/counted.ts';
 import { atBroker, type CommonOptions } from '../../access.ts';
 import type { LogEntry } from '../../backup/manifest.ts';
 import { showBreaks, verdictOn } from '../../backup/verdict.ts';
@@ -9,7 +10,7 @@ import { example } from '../../example.ts';
 import { installationIn } from '../../installation.ts';
 import { operatorOf } from '../../operator.ts';
 import type { BrokerAddress } from '../../runtime/broker.ts';
-import { asJson, counted, type World } from '../../terminal.ts';
+import { asJson, type World } from '../../terminal.ts';
 
 interface RestoreOptions extends CommonOptions {
   readonly verify?: boolean;

@@ -30,10 +30,14 @@ export const openCommand = (program: Command, world: World): void => {
       const { terminal, env } = world;
       const link = await pageLink(clientOf(world, common), role);
       const isRemote = env.SSH_CONNECTION !== undefined;
-      if (!print && !isRemote && (await openBrowser(link.address)))
-        return terminal.note(`opened the page as ${link.role}; "natter open --print" prints an address instead`);
+      const isOpened = !print && !isRemote && (await openBrowser(link.address));
+      if (isOpened)
+        return terminal.note(
+          `opened the page in a browser, signed in as ${link.role}; "natter open --print" prints an address instead`,
+        );
+      if (!print && !isRemote) terminal.note('no browser could be opened here; open this address in one:');
       terminal.out(link.address);
-      terminal.note(pc.dim('it signs in once, for 60 seconds'));
+      terminal.note(pc.dim('it works once, within 60 seconds'));
       if (isRemote) terminal.note(pc.dim(forwarding(gatewayOf(world, common).url)));
     });
 };

@@ -1,32 +1,24 @@
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
-import { NatterApiError, type NatterClient } from '../../../../shared/client/main.ts';
+import { NatterApiError, type NatterClient, type Retention } from '../../../../shared/client/main.ts';
 import { storedKey } from '../../../../shared/domain/keys/shown-key.ts';
 import { exportStore } from '../../../../shared/domain/projections/transcript-layout.ts';
 import { linesOf } from '../../../../shared/domain/projections/transcript-line.ts';
 import type { LogBytes } from '../../../../shared/domain/reset/retention.ts';
+import { counted } from '../../../../shared/kit/text/counted.ts';
 import { TranscriptFiles } from '../../../../shared/runtime/transcripts/files.ts';
 import { type CommonOptions, clientOf, wholeNumber } from '../../access.ts';
 import { commitsOf, noteLost } from '../../commits.ts';
 import { isConfirmed } from '../../confirm.ts';
 import { example } from '../../example.ts';
-import { asJson, counted, type World } from '../../terminal.ts';
+import { asJson, type World } from '../../terminal.ts';
 import { type EraseDueOptions, eraseDue } from './erase-due.ts';
-import { linesOfDue, type ShownDue, sizeText } from './shown-due.ts';
+import { linesOfDue, sizeText } from './shown-due.ts';
 
 interface CleanupOptions extends CommonOptions, EraseDueOptions {
   readonly erase?: boolean;
 }
-interface Due extends ShownDue {
-  readonly key: string;
-  readonly seq: number;
-}
-interface Retention {
-  readonly mode: 'report' | 'enforce';
-  readonly count: number;
-  readonly due: readonly Due[];
-  readonly logBytes: LogBytes;
-}
+type Due = Retention['due'][number];
 
 const logText = ({ live, deleted }: LogBytes): string =>
   `in the log: ${sizeText(live)} of sessions, ${sizeText(deleted)} of deleted ones`;

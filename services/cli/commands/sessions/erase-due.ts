@@ -12,6 +12,7 @@ import {
 } from '../../../../shared/domain/reset/retention.ts';
 import { isErasure } from '../../../../shared/domain/session/chain.ts';
 import { hasCode } from '../../../../shared/kit/errors.ts';
+import { counted } from '../../../../shared/kit/text/counted.ts';
 import type { Eraser } from '../../../../shared/ports/eraser.ts';
 import type { Ports } from '../../../../shared/ports/index.ts';
 import { archiveTranscripts } from '../../../../shared/runtime/transcripts/archive.ts';
@@ -20,7 +21,7 @@ import type { ListedErasure } from '../../backup/erasure-list.ts';
 import { isConfirmed } from '../../confirm.ts';
 import { installationIn } from '../../installation.ts';
 import { operatorOf } from '../../operator.ts';
-import { asJson, counted, type World } from '../../terminal.ts';
+import { asJson, type World } from '../../terminal.ts';
 import { linesOfDue, sizeText } from './shown-due.ts';
 
 export interface EraseDueOptions {

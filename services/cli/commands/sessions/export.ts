@@ -9,13 +9,14 @@ import type { IndexRow } from '../../../../shared/domain/projections/index-row.t
 import { exportStore } from '../../../../shared/domain/projections/transcript-layout.ts';
 import { linesOf, type TranscriptLine } from '../../../../shared/domain/projections/transcript-line.ts';
 import { NatterError } from '../../../../shared/kit/errors.ts';
+import { counted } from '../../../../shared/kit/text/counted.ts';
 import { TranscriptFiles } from '../../../../shared/runtime/transcripts/files.ts';
 import { mapPathOf, type StoreConfig, writeMap } from '../../../../shared/runtime/transcripts/session-map.ts';
 import { type CommonOptions, clientOf, configOf, wholeNumber } from '../../access.ts';
 import { commitsOf, noteLost } from '../../commits.ts';
 import { example } from '../../example.ts';
 import { exportLines } from '../../stored-export.ts';
-import { asJson, counted, type World } from '../../terminal.ts';
+import { asJson, type World } from '../../terminal.ts';
 
 interface ExportOptions extends CommonOptions {
   readonly out: string;

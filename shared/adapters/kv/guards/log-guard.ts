@@ -66,6 +66,13 @@ export class LogGuard extends StreamGuard {
     return result;
   }
 
+  override problem(): ReturnType<StreamGuard['problem']> {
+    const problem = super.problem();
+    return problem?.text === decided
+      ? { ...problem, fix: 'restart this process, or "natter up"; nothing more is lost' }
+      : problem;
+  }
+
   protected async regression(): Promise<string | null> {
     // Appends during the requests must not count against their answers.
     const before = this.seen;
@@ -88,8 +95,7 @@ export class LogGuard extends StreamGuard {
   async #durableRegression(): Promise<string | null> {
     const [written, read] = await Promise.all([this.witness.read(), this.#cursors.all()]);
     // What this process holds of sessions may be of the part that was lost.
-    if (this.accepted !== null && written.accepted > this.accepted)
-      return 'a person has accepted that the end of the event log is lost, and this process has worked with it: restart it';
+    if (this.accepted !== null && written.accepted > this.accepted) return decided;
     for (const seen of [written, ...read.values()]) {
       const problem = regression(seen, await this.#events.view(seen.seq));
       if (problem !== null) return `${problem}${toAct}`;
@@ -99,4 +105,5 @@ export class LogGuard extends StreamGuard {
   }
 }
 
+const decided = 'a person has accepted that the end of the event log is lost, and this process has worked with it: restart it';
 const toAct = ': writing is stopped until the log is back, or until `natter log accept` accepts the loss';

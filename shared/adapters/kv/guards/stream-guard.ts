@@ -78,8 +78,11 @@ export abstract class StreamGuard {
     await shared;
   }
 
-  /** What is wrong with the stream, once it is certain; before that, that it is being checked. `null` if nothing is wrong. */
-  problem(): { readonly text: string; readonly certain: boolean } | null {
+  /**
+   * What is wrong with the stream, once it is certain; before that, that it is being checked. `null` if nothing is wrong. `fix`: if it is
+   * not the usual one of `code`.
+   */
+  problem(): { readonly text: string; readonly certain: boolean; readonly fix?: string } | null {
     const doubt = this.#doubt;
     if (doubt !== null && this.clock.monotonic() - doubt.since >= believeMs) return { text: doubt.problem, certain: true };
     return this.#trusted ? null : { text: `${this.name} is being checked`, certain: false };

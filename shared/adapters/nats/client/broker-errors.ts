@@ -71,17 +71,21 @@ const failureByApiCode: ReadonlyMap<number, BrokerFailure> = new Map([
 export const failureOf = (error: unknown): BrokerFailure => {
   if (error instanceof JetStreamApiError) return failureByApiCode.get(error.code) ?? failureOfStore(error);
   if (error instanceof JetStreamStatusError) return failureOfStatus(error.code);
-  if (error instanceof jserrors.JetStreamNotEnabled || error instanceof errors.NoRespondersError) return 'unavailable';
+  if (error instanceof jserrors.JetStreamNotEnabled || nobodyListens(error)) return 'unavailable';
   if (error instanceof errors.TimeoutError) return 'unknown';
   if (refusalIn(error) !== null) return 'forbidden';
-  // Either nobody listened, or the connection broke while the request was under way.
-  if (error instanceof errors.RequestError) return error.isNoResponders() ? 'unavailable' : 'unknown';
+  // The connection broke while the request was under way.
+  if (error instanceof errors.RequestError) return 'unknown';
   if (error instanceof errors.ConnectionError) return 'unavailable';
   if (error instanceof errors.ClosedConnectionError || error instanceof errors.DrainingConnectionError) return 'closed';
   if (error instanceof errors.AuthorizationError || error instanceof errors.UserAuthenticationExpiredError) return 'forbidden';
   if (error instanceof errors.InvalidArgumentError && /max_payload/.test(error.message)) return 'too_large';
   return 'other';
 };
+
+/** True if a request reached nobody, so that it may be sent again. */
+export const nobodyListens = (error: unknown): boolean =>
+  error instanceof errors.NoRespondersError || (error instanceof errors.RequestError && error.isNoResponders());
 
 /** The refused subject, if that is why the call failed: a request wraps it. */
 const refusalIn = (error: unknown): PermissionViolation | null => {

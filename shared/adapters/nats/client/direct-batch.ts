@@ -1,7 +1,7 @@
 import type { Msg } from '@nats-io/transport-node';
-import { detachedString } from '../../../kit/detached-string.ts';
 import { NatterError } from '../../../kit/errors.ts';
 import { limits } from '../../../kit/limits.ts';
+import { detachedString } from '../../../kit/text/detached-string.ts';
 import type { MessageBatch, StoredMessage } from '../../streams/stored-message.ts';
 import { countHeader, headerText, lastHeader } from './header-text.ts';
 import type { ReplyInbox } from './reply-inbox.ts';

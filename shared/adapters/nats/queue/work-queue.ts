@@ -5,7 +5,7 @@ import type { CheckpointRequest, CommandEnvelope } from '../../../domain/session
 import { backoffMs } from '../../../kit/backoff.ts';
 import type { Clock } from '../../../kit/clock.ts';
 import { NatterError } from '../../../kit/errors.ts';
-import { escapeText } from '../../../kit/escape-text.ts';
+import { escapeText } from '../../../kit/text/escape-text.ts';
 import type { DeadLetters } from '../../../ports/dead-letters.ts';
 import type { ConsumeOptions, Consumption, WorkQueue } from '../../../ports/work-queue.ts';
 import { traceHeader } from '../../../wire/cloudevents.ts';

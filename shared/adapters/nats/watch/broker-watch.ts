@@ -63,7 +63,7 @@ export const watchBroker = async (options: BrokerWatchOptions): Promise<BrokerWa
       ...found,
       ...guards.flatMap((guard) => {
         const problem = guard.problem();
-        return problem === null ? [] : new HealthProblem(problem.certain ? guard.code : 'starting', problem.text);
+        return problem === null ? [] : new HealthProblem(problem.certain ? guard.code : 'starting', problem.text, problem.fix);
       }),
     ],
     stop: () => stopping.abort(),

@@ -43,6 +43,7 @@ const stoppedText = ({ turn, queue, spawned }: Pick<SessionContext, 'turn' | 'qu
   const runs = [...run, ...(spawned.length === 0 ? [] : [many(spawned.length, 'sub-agent run')])];
   const cleared = many(queue.length, 'waiting message');
   if (runs.length === 0) return `Cleared ${cleared}.`;
+  if (queue.length === 0) return `Stopped ${runs.join(' and ')}.`;
   return `Stopped ${runs.join(' and ')}${runs.length > 1 ? ',' : ''} and cleared ${cleared}.`;
 };
 

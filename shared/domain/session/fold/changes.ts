@@ -1,4 +1,4 @@
-import { detachedString } from '../../../kit/detached-string.ts';
+import { detachedString } from '../../../kit/text/detached-string.ts';
 import { answered, asked, messageAdded, resultsAwaited, resultsReceived, runEnded, runsStopped } from '../answered.ts';
 import {
   type ContextChange,

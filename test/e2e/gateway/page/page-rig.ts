@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { startWorker } from '../../../../services/cli/runtime/compose.ts';
 import { reportHealth } from '../../../../services/cli/runtime/health/report.ts';
@@ -13,7 +15,7 @@ import { fixed } from '../../../../shared/runtime/config/reload.ts';
 import { RecentLog } from '../../../../shared/runtime/recent-log.ts';
 import { callerOf, ready } from '../setup.ts';
 
-/** The whole product in this process, on a broker in memory, with a gateway that can be stopped and started at the same address. */
+/** The whole product in this process, on a broker in memory, with two gateways behind one address, as behind a proxy. */
 export interface PageRig {
   readonly client: NatterClient;
   readonly url: string;
@@ -21,12 +23,48 @@ export interface PageRig {
   readonly ports: Ports;
   /** An address that signs the page in, once. */
   link(): Promise<string>;
-  /** The gateway is gone, with its connections, and another one starts at its address. */
-  replaceGateway(): Promise<void>;
+  /** The gateway that serves is gone, with its connections. The other one serves from now on. */
+  killGateway(): Promise<void>;
   close(): Promise<void>;
 }
 
 const token = 'a-token-for-the-page';
+
+/** An address whose connections lead to one gateway; those to the gateway before it are cut. */
+const openFront = async () => {
+  let port = 0;
+  const sockets = new Set<Socket>();
+  const cut = (): void => {
+    for (const socket of sockets) socket.resetAndDestroy();
+  };
+  const server = createServer((from) => {
+    const to = connect(port, '127.0.0.1');
+    for (const [socket, other] of [
+      [from, to],
+      [to, from],
+    ] as const) {
+      sockets.add(socket);
+      socket.pipe(other);
+      socket.on('error', () => {});
+      socket.on('close', () => {
+        sockets.delete(socket);
+        other.destroy();
+      });
+    }
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    leadTo: (url: string) => {
+      port = Number(new URL(url).port);
+      cut();
+    },
+    close: () => {
+      server.close();
+      cut();
+    },
+  };
+};
 
 export const startPageRig = async (home: string, settings: object): Promise<PageRig> => {
   const broker = openInMemory({ clock: systemClock, partitions: 4 });
@@ -42,17 +80,18 @@ export const startPageRig = async (home: string, settings: object): Promise<Page
       }),
     ),
   );
-  let count = 0;
-  const start = (port: number): Promise<Gateway> =>
+  const front = await openFront();
+  const { url } = front;
+  const start = (name: string): Promise<Gateway> =>
     startGateway({
-      config: fixed({ ...config, gateway: { ...config.gateway, port } }),
-      ports: broker.portsFor(`gateway-${count++}`),
+      config: fixed({ ...config, gateway: { ...config.gateway, port: 0, publicUrl: url } }),
+      ports: broker.portsFor(name),
       ...{ log, token, version: '0', insight: { configSource: { env: {}, home }, recentLog } },
       services: () => workers,
     });
-  let gateway = await start(0);
-  const { url } = gateway;
-  await ready(callerOf(url, token));
+  const gateways = await Promise.all([start('gateway-1'), start('gateway-2')]);
+  for (const gateway of gateways) await ready(callerOf(gateway.url, token));
+  front.leadTo(gateways[0].url);
   const client = createClient({ url, token });
   const ports = broker.portsFor('test');
   const leaving = new AbortController();
@@ -64,15 +103,15 @@ export const startPageRig = async (home: string, settings: object): Promise<Page
       const { code } = await client.post<{ code: string }>('/v1/page/codes', {});
       return `${url}/#code=${code}`;
     },
-    replaceGateway: async () => {
-      await gateway.stop(0);
-      gateway = await start(Number(new URL(url).port));
-      await ready(callerOf(url, token));
+    killGateway: async () => {
+      front.leadTo(gateways[1].url);
+      await gateways[0].stop(0);
     },
     close: async () => {
       leaving.abort();
       await reporting;
-      await gateway.stop(1_000);
+      front.close();
+      await Promise.all(gateways.map((gateway) => gateway.stop(1_000)));
       await Promise.all(workers.map((worker) => worker.stop(1_000)));
     },
   };

@@ -1,17 +1,8 @@
-import { mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { afterwards } from '../setup.ts';
-import { axeFindings, chromiumPath, launchBrowser, openPage, type Watched } from './browser.ts';
-import { type PageRig, startPageRig } from './page-rig.ts';
+import { describe, expect, test } from 'vitest';
+import type { SessionPage } from '../../../../shared/client/main.ts';
+import { goTo, hasBrowser, picture, usePage, wrongIn } from './use-page.ts';
 
 /** The page in a real browser, on the whole product. */
-
-const path = chromiumPath();
-if (path === null)
-  console.warn('LEFT OUT: the tests of the page need a Chromium in the PATH (on Debian: apt-get install chromium)');
 
 const main = 'agent:main:main';
 const work = 'agent:main:work';
@@ -19,29 +10,8 @@ const forked = 'agent:main:forked';
 const hostile = 'agent:main:hostile';
 const place = (key: string, tab: string): string => `#/sessions/${encodeURIComponent(key)}/${tab}`;
 
-let browser: Browser;
-let rig: PageRig;
-
-const open = async (width = 1280, colorScheme: 'light' | 'dark' = 'light'): Promise<Watched> => {
-  const watched = await openPage(browser, { width, colorScheme, origin: rig.url });
-  afterwards(() => watched.page.close());
-  await watched.page.goto(await rig.link());
-  await watched.page.getByRole('heading', { name: 'Sessions', exact: true }).waitFor();
-  return watched;
-};
-const goTo = async ({ page }: Watched, fragment: string): Promise<void> => {
-  await page.evaluate((hash) => {
-    (globalThis as unknown as { location: { hash: string } }).location.hash = hash;
-  }, fragment);
-};
-
-// Where there is no Chromium this says so, above.
-describe.skipIf(path === null)('the page', () => {
-  beforeAll(async () => {
-    const home = mkdtempSync(join(tmpdir(), 'natter-page-'));
-    const tools = { exec: { enabled: true } };
-    [browser, rig] = await Promise.all([launchBrowser(path ?? ''), startPageRig(home, { tools })]);
-    const { sessions } = rig.client;
+describe.skipIf(!hasBrowser)('the page', () => {
+  const { rig, open } = usePage({ tools: { exec: { enabled: true } } }, async ({ client: { sessions } }) => {
     for (const text of ['hello', 'and **again**']) await sessions.post(main, text, { wait: 30 });
     await sessions.reset(main, { reason: 'test' });
     await sessions.post(main, 'a fresh start', { wait: 30 });
@@ -57,14 +27,9 @@ describe.skipIf(path === null)('the page', () => {
     await sessions.post(hostile, { text: bad, sender: { id: 'x', name: '<b onclick=alert(1)>Eve</b>' } }, { wait: 30 });
     await sessions.patch(hostile, { displayName: '<img src=x onerror=alert(1)>' });
   });
-  afterAll(async () => {
-    await browser?.close();
-    await rig?.close();
-  });
 
   test('signs in with a code that leaves the address, survives a reload, and signs out', async () => {
-    const watched = await open();
-    const { page, faults } = watched;
+    const { page, faults } = await open();
     expect(page.url()).not.toContain('code');
     await page.reload();
     await page.getByRole('link', { name: /main/ }).first().waitFor();
@@ -79,17 +44,16 @@ describe.skipIf(path === null)('the page', () => {
     expect(faults).toEqual([]);
   });
 
-  test('a chat goes on in the same bubble when the gateway dies while it streams, with no word twice', async () => {
-    const watched = await open();
-    const { page, faults } = watched;
+  test('a chat goes on in the same bubble when one of two gateways is killed while it streams, with no word twice', async () => {
+    const { page, faults } = await open();
     const key = 'agent:main:web:killed';
-    await goTo(watched, place(key, 'chat'));
+    await goTo(page, place(key, 'chat'));
     const words = Array.from({ length: 40 }, (_, index) => `word${index}`).join(' ');
     await page.getByLabel('Message', { exact: true }).fill(`[[think 3000]] ${words}`);
     await page.keyboard.press('Enter');
     const answer = page.locator('.said-assistant');
     await answer.getByText('word3').waitFor();
-    await rig.replaceGateway();
+    await rig().killGateway();
     await answer.getByText('word39').waitFor();
     await page.locator('.said-assistant:not([aria-busy])').waitFor();
     expect(await answer.count()).toBe(1);
@@ -101,18 +65,17 @@ describe.skipIf(path === null)('the page', () => {
     expect(faults).toEqual([]);
   });
 
-  test('a message said in other words continues from before it; a command is completed; what is earlier is read on demand', async () => {
+  test('an edited message continues from before it; a command is completed; what is earlier is read on demand', async () => {
     const key = 'agent:main:web:edit';
-    const { sessions } = rig.client;
+    const { sessions } = rig().client;
     await sessions.post(key, 'keep this', { wait: 30 });
     await sessions.post(key, 'a mistake', { wait: 30 });
-    const watched = await open();
-    const { page, faults } = watched;
-    await goTo(watched, place(key, 'chat'));
+    const { page, faults } = await open();
+    await goTo(page, place(key, 'chat'));
     const mistake = page.locator('.said-user', { hasText: 'a mistake' });
     await mistake.getByRole('button', { name: 'Edit' }).press('Enter');
-    await page.getByLabel('The message in other words').fill('what was meant');
-    await page.getByRole('button', { name: 'Send in its place' }).press('Enter');
+    await page.getByLabel('Edited message').fill('what was meant');
+    await page.getByRole('button', { name: 'Send instead' }).press('Enter');
     await page.locator('.said-assistant', { hasText: 'what was meant' }).waitFor();
     await page.getByText(/Continued from sequence/).waitFor();
     const { context } = await sessions.state(key);
@@ -127,10 +90,9 @@ describe.skipIf(path === null)('the page', () => {
   });
 
   test('an approval is answered once, from the inbox, by keyboard alone', async () => {
-    await rig.client.sessions.post(work, '[[tool exec {"command": ["true"]}]] please', {});
-    const watched = await open();
-    const { page, faults } = watched;
-    await goTo(watched, '#/approvals');
+    await rig().client.sessions.post(work, '[[tool exec {"command": ["true"]}]] please', {});
+    const { page, faults } = await open();
+    await goTo(page, '#/approvals');
     const card = page.getByRole('article');
     await card.getByText('true').waitFor();
     await page.reload();
@@ -140,16 +102,15 @@ describe.skipIf(path === null)('the page', () => {
       await page.keyboard.press('Tab');
     await page.keyboard.press('Enter');
     await page.getByText('Nothing waits for you').waitFor();
-    await goTo(watched, place(work, 'chat'));
+    await goTo(page, place(work, 'chat'));
     await page.getByText(/Allowed by/).waitFor();
     await page.getByText('please', { exact: false }).last().waitFor();
     expect(faults).toEqual([]);
   });
 
   test('the time machine folds what the gateway folds, at each moment, and jumps to what a person looks for', async () => {
-    const watched = await open();
-    const { page, faults } = watched;
-    await goTo(watched, place(main, 'time'));
+    const { page, faults } = await open();
+    await goTo(page, place(main, 'time'));
     const same = page.getByText('The same as the gateway’s');
     await same.waitFor();
     const number = page.getByLabel('Commit number');
@@ -189,23 +150,23 @@ describe.skipIf(path === null)('the page', () => {
   });
 
   test('two forks stand side by side from their common ancestor, with what differs marked', async () => {
-    const watched = await open();
-    const { page, faults } = watched;
-    await goTo(watched, place(forked, 'time'));
+    const { page, faults } = await open();
+    await goTo(page, `${place(forked, 'time')}?label=travel`);
     const [left, right] = ['Left behind', 'Fork'].map((name) => page.getByRole('region', { name, exact: true }));
     await left?.getByText('to the left', { exact: false }).first().waitFor();
     await right?.getByText('to the right', { exact: false }).first().waitFor();
     expect(await left?.getByText('which way?').count()).toBe(0);
     expect(await left?.locator('.branch-differs').count()).toBe(2);
     await page.locator('.branch-state').getByText('context.generation').waitFor();
+    await page.getByText('The same as the gateway’s').waitFor();
+    await picture(page, 'time-machine', 1_280, 120_000);
     expect(faults).toEqual([]);
   });
 
-  test('sessions are found by what was said, filtered by the server, put aside together, and taken back', async () => {
-    const { sessions } = rig.client;
+  test('sessions are found by what was said, filtered by the server, archived together, and restored', async () => {
+    const { sessions } = rig().client;
     for (const name of ['one', 'two']) await sessions.post(`agent:main:bulk:${name}`, `a pelican of ${name}`, { wait: 30 });
-    const watched = await open();
-    const { page, faults } = watched;
+    const { page, faults } = await open();
     await page.getByLabel('Search sessions').fill('pelican');
     await page.getByText('Said in 4 messages').waitFor();
     await page.locator('.found a', { hasText: 'a pelican of one' }).first().waitFor();
@@ -219,9 +180,9 @@ describe.skipIf(path === null)('the page', () => {
     await page.locator('a.row', { hasText: 'bulk:one' }).waitFor();
     expect(page.url()).toContain('status=inactive');
     await page.getByLabel('Choose bulk:one').check();
-    await page.getByRole('button', { name: 'Take back' }).click();
-    await page.getByRole('dialog').getByRole('button', { name: 'Take back' }).click();
-    await page.getByText('1 taken back.').waitFor();
+    await page.getByRole('button', { name: 'Restore' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Restore' }).click();
+    await page.getByText('1 restored.').waitFor();
     expect((await sessions.get('agent:main:bulk:one')).status).toBe('idle');
     await page.getByLabel('Search sessions').fill('');
     await page.getByLabel('Status').selectOption('active');
@@ -230,11 +191,40 @@ describe.skipIf(path === null)('the page', () => {
     expect(faults).toEqual([]);
   });
 
+  test('a page of rows that nobody wants any more is no problem', async () => {
+    const { page, faults } = await open();
+    const [session] = (await rig().client.get<SessionPage>('/v1/sessions', { query: { limit: 1 } })).sessions;
+    const rowOf = (name: string) => ({ ...session, key: `agent:main:${name}`, settings: { displayName: name } });
+    let answer = (): void => {};
+    const isChecked = new Promise<void>((resolve) => {
+      answer = resolve;
+    });
+    await page.route(/\/v1\/sessions\?/, async (asked) => {
+      const { searchParams } = new URL(asked.request().url());
+      if (searchParams.has('cursor')) return;
+      const q = searchParams.get('q');
+      if (q !== null) await isChecked;
+      await asked.fulfill({ json: { sessions: [rowOf(q ?? 'first')], nextCursor: q === null ? 'more' : null } });
+    });
+    const asked = page.waitForRequest(/cursor=more/);
+    await page.getByLabel('Status').selectOption('idle');
+    await asked;
+    const dropped = page.waitForEvent('requestfailed');
+    await page.getByLabel('Search sessions').fill('second');
+    await dropped;
+    await page
+      .locator('html')
+      .evaluate((html) => new Promise((resolve) => html.ownerDocument.defaultView?.requestAnimationFrame(resolve)));
+    expect(await page.getByRole('alert').count()).toBe(0);
+    answer();
+    await page.locator('a.row', { hasText: 'second' }).waitFor();
+    expect(faults).toEqual([]);
+  });
+
   test('what people and models write is text: no element, no request, no report', async () => {
-    const watched = await open();
-    const { page, faults } = watched;
+    const { page, faults } = await open();
     await page.getByText('<img src=x onerror=alert(1)>').first().waitFor();
-    await goTo(watched, place(hostile, 'chat'));
+    await goTo(page, place(hostile, 'chat'));
     await page.getByText('<b onclick=alert(1)>Eve</b>').waitFor();
     const answer = page.locator('.said-assistant .prose');
     await answer.getByText('bold').waitFor();
@@ -247,8 +237,7 @@ describe.skipIf(path === null)('the page', () => {
     ['light', 1920],
     ['dark', 320],
   ] as const)('axe finds nothing wrong, and nothing is cut off: %s, %d px', async (scheme, width) => {
-    const watched = await open(width, scheme);
-    const { page, faults } = watched;
+    const { page, faults } = await open(width, scheme);
     const views: readonly (readonly [string, string])[] = [
       ['#/sessions', 'a.row'],
       [place(main, 'chat'), '.said'],
@@ -259,18 +248,9 @@ describe.skipIf(path === null)('the page', () => {
       ['#/approvals', '.approvals .empty, .approvals .approval'],
       ['#/account', '.facts'],
     ];
-    for (const [fragment, selector] of views) {
-      await goTo(watched, fragment);
-      await page.locator(selector).first().waitFor();
-      expect(await axeFindings(page), fragment).toEqual([]);
-      const overflow = await page.evaluate(() => {
-        const { scrollWidth, clientWidth } = (
-          globalThis as unknown as { document: { documentElement: { scrollWidth: number; clientWidth: number } } }
-        ).document.documentElement;
-        return scrollWidth - clientWidth;
-      });
-      expect(overflow, fragment).toBeLessThanOrEqual(0);
-    }
+    const wrong: string[] = [];
+    for (const view of views) wrong.push(...(await wrongIn(page, ...view)));
+    expect(wrong).toEqual([]);
     expect(faults).toEqual([]);
   });
 });

@@ -1,38 +1,18 @@
-import { mkdirSync, mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { exportLines } from '../../../../services/cli/stored-export.ts';
+import type { Hosts, MemoryPage } from '../../../../shared/client/main.ts';
 import type { SessionKey } from '../../../../shared/domain/keys/session-key.ts';
 import { encodeCommand } from '../../../../shared/wire/codec.ts';
 import { undeliveredCodec } from '../../../../shared/wire/undelivered.ts';
-import { afterwards } from '../setup.ts';
-import { axeFindings, chromiumPath, launchBrowser, openPage, type Watched } from './browser.ts';
-import { type PageRig, startPageRig } from './page-rig.ts';
+import { axeFindings } from './browser.ts';
+import type { PageRig } from './page-rig.ts';
+import { goTo, hasBrowser, picture, usePage, wrongIn } from './use-page.ts';
 
-/** The views of the system, in a real browser on the whole product. `NATTER_PICTURES=1` writes docs/pictures anew. */
+/** The views of the system, in a real browser on the whole product. */
 
-const path = chromiumPath();
 const soon = { timeout: 15_000, interval: 50 };
 const main = 'agent:main:main' as SessionKey;
 const hostile = '<img src=x onerror=alert(1)>';
-
-let browser: Browser;
-let rig: PageRig;
-
-const open = async (width = 1280, colorScheme: 'light' | 'dark' = 'light'): Promise<Watched> => {
-  const watched = await openPage(browser, { width, colorScheme, origin: rig.url });
-  afterwards(() => watched.page.close());
-  await watched.page.goto(await rig.link());
-  await watched.page.getByRole('navigation', { name: 'Main' }).waitFor();
-  return watched;
-};
-const goTo = async ({ page }: Watched, fragment: string): Promise<void> => {
-  await page.evaluate((hash) => {
-    (globalThis as unknown as { location: { hash: string } }).location.hash = hash;
-  }, fragment);
-};
 
 /** A command that its session has already, and one message that may not have arrived. */
 const fill = async ({ ports, client }: PageRig): Promise<void> => {
@@ -52,6 +32,11 @@ const fill = async ({ ports, client }: PageRig): Promise<void> => {
     bytes: undeliveredCodec.encode({ ...undelivered, outcome: 'unknown' }),
   });
   await client.post('/v1/memory', { text: `Ann prefers short answers ${hostile}`, scope: `session:${main}` });
+  await vi.waitFor(async () => {
+    const { memories } = await client.get<MemoryPage>('/v1/memory');
+    const { processes } = await client.get<Hosts>('/v1/hosts');
+    expect([memories.length, processes.length]).toEqual([1, 1]);
+  }, soon);
 };
 
 /** Every view with what shows that it is there. */
@@ -73,52 +58,18 @@ const views: readonly (readonly [fragment: string, selector: string])[] = [
   ['#/system/audit', '.item'],
 ];
 
-/** A picture that is larger shows less. */
-const pictureBytes = 60_000;
-const picture = async ({ page }: Watched, name: string): Promise<void> => {
-  if (process.env.NATTER_PICTURES !== '1') return;
-  mkdirSync('docs/pictures', { recursive: true });
-  const file = `docs/pictures/${name}.png`;
-  let bytes = Number.POSITIVE_INFINITY;
-  for (let height = 600; bytes > pictureBytes; height -= 40)
-    bytes = (await page.screenshot({ path: file, clip: { x: 0, y: 0, width: 1_000, height } })).byteLength;
-};
-
-describe.skipIf(path === null)('the views of the system', () => {
-  beforeAll(async () => {
-    const home = mkdtempSync(join(tmpdir(), 'natter-views-'));
-    [browser, rig] = await Promise.all([launchBrowser(path ?? ''), startPageRig(home, {})]);
-    await fill(rig);
-    await vi.waitFor(async () => {
-      const { memories } = await rig.client.get<{ memories: unknown[] }>('/v1/memory');
-      const { processes } = await rig.client.get<{ processes: unknown[] }>('/v1/hosts');
-      expect([memories.length, processes.length]).toEqual([1, 1]);
-    }, soon);
-  });
-  afterAll(async () => {
-    await browser?.close();
-    await rig?.close();
-  });
+describe.skipIf(!hasBrowser)('the views of the system', () => {
+  const { rig, openTab, open } = usePage({}, fill);
 
   test.each([
     ['light', 1_000],
     ['dark', 390],
   ] as const)('axe finds nothing wrong in any, nothing is cut off, and all text is text: %s, %d px', async (scheme, width) => {
-    const watched = await open(width, scheme);
-    const { page, faults } = watched;
+    const { page, faults } = await open(width, scheme);
     const wrong: string[] = [];
     for (const [fragment, selector] of views) {
-      await goTo(watched, fragment);
-      await page.locator(selector).first().waitFor();
-      wrong.push(...(await axeFindings(page)).map((finding) => `${fragment}: ${finding}`));
-      const overflow = await page.evaluate(() => {
-        const { scrollWidth, clientWidth } = (
-          globalThis as unknown as { document: { documentElement: { scrollWidth: number; clientWidth: number } } }
-        ).document.documentElement;
-        return scrollWidth - clientWidth;
-      });
-      if (overflow > 0) wrong.push(`${fragment}: ${overflow} px are cut off`);
-      if (scheme === 'light') await picture(watched, fragment.replace(/^#\/(system\/)?/, '').replace('?show=all', '-all'));
+      wrong.push(...(await wrongIn(page, fragment, selector)));
+      if (scheme === 'light') await picture(page, fragment.replace(/^#\/(system\/)?/, '').replace('?show=all', '-all'));
     }
     expect(await page.locator('img').count()).toBe(0);
     expect(wrong).toEqual([]);
@@ -126,14 +77,13 @@ describe.skipIf(path === null)('the views of the system', () => {
   });
 
   test('events stand still while paused, go by the filter in the address, and lead from the message to the end', async () => {
-    const watched = await open();
-    const { page, faults } = watched;
-    await goTo(watched, `#/events?key=${encodeURIComponent(main)}&type=talk`);
+    const { page, faults } = await open();
+    await goTo(page, `#/events?key=${encodeURIComponent(main)}&type=talk`);
     const rows = page.locator('.event-row');
     await rows.filter({ hasText: 'assistant message' }).first().waitFor();
     expect(await rows.filter({ hasText: 'model step' }).count()).toBe(0);
     await page.getByRole('button', { name: 'Pause' }).click();
-    await rig.client.sessions.post(main, 'while it stands still', { wait: 30 });
+    await rig().client.sessions.post(main, 'while it stands still', { wait: 30 });
     await page.getByRole('button', { name: /Go on, \d+ new/ }).waitFor();
     expect(await page.getByText('while it stands still').count()).toBe(0);
     await page.getByRole('button', { name: /Go on/ }).click();
@@ -150,9 +100,8 @@ describe.skipIf(path === null)('the views of the system', () => {
   });
 
   test('a dead letter says before the click that it would be a repeat, and is discarded with a reason that is audited', async () => {
-    const watched = await open();
-    const { page, faults } = watched;
-    await goTo(watched, '#/system/dead-letters');
+    const { page, faults } = await open();
+    await goTo(page, '#/system/dead-letters');
     const letter = page.locator('.item').filter({ hasText: hostile });
     await letter.getByText('Its message').click();
     await letter.getByText('That would not be a repeat', { exact: false }).waitFor();
@@ -163,15 +112,14 @@ describe.skipIf(path === null)('the views of the system', () => {
     await page.getByRole('dialog').getByRole('textbox').fill('a test');
     await page.getByRole('dialog').getByRole('button', { name: 'Discard' }).click();
     await vi.waitFor(async () => expect(await letter.count()).toBe(0), soon);
-    await goTo(watched, '#/system/audit?kind=dead_letter_discarded');
+    await goTo(page, '#/system/audit?kind=dead_letter_discarded');
     await page.locator('.item').getByText('a test', { exact: false }).waitFor();
     expect(faults).toEqual([]);
   });
 
   test('cells become another host’s as soon as it says that it has them', async () => {
-    const watched = await open();
-    const { page, faults } = watched;
-    await goTo(watched, `#/system/hosts?key=${encodeURIComponent(main)}`);
+    const { page, faults } = await open();
+    await goTo(page, `#/system/hosts?key=${encodeURIComponent(main)}`);
     await page.locator('.cell-marked').waitFor();
     expect(await page.locator('.cells .cell-1').count()).toBe(0);
     const held = [{ since: Date.now() + 60_000, partitions: [0, 1] }];
@@ -184,20 +132,18 @@ describe.skipIf(path === null)('the views of the system', () => {
       at: Date.now(),
       services: [service],
     } as const;
-    await rig.ports.presence.tell(report);
+    await rig().ports.presence.tell(report);
     await vi.waitFor(async () => expect(await page.locator('.cells .cell-1').count()).toBe(2), soon);
     await page.getByText('different versions', { exact: false }).waitFor();
     expect(faults).toEqual([]);
-    await rig.ports.presence.leave('session-2');
+    await rig().ports.presence.leave('session-2');
   });
 
   test('an exported file is looked at without a gateway: verified, folded, and told where it is damaged', async () => {
     const lines: string[] = [];
-    for await (const line of exportLines(rig.client, main, new Date().toISOString())) lines.push(JSON.stringify(line));
-    const watched = await openPage(browser, { width: 1_000, origin: rig.url });
-    afterwards(() => watched.page.close());
-    const { page, faults } = watched;
-    await page.goto(`${rig.url}/#/export`);
+    for await (const line of exportLines(rig().client, main, new Date().toISOString())) lines.push(JSON.stringify(line));
+    const { page, faults } = await openTab(1_000);
+    await page.goto(`${rig().url}/#/export`);
     const field = page.getByLabel('A file that natter export wrote');
     await field.waitFor();
     await page.route(/\/v1\//, (asked) => asked.abort());
@@ -207,7 +153,7 @@ describe.skipIf(path === null)('the views of the system', () => {
     await page.getByText(/Whole: \d+ commits, each by its bytes/).waitFor();
     await page.getByText('End of the file').waitFor();
     expect(await axeFindings(page)).toEqual([]);
-    await picture(watched, 'export');
+    await picture(page, 'export');
     await page.getByRole('button', { name: 'Next error' }).waitFor();
     await page.getByRole('button', { name: 'Previous error' }).click();
     await page.locator('.happened').getByText('turn failed').waitFor();

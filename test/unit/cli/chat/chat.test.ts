@@ -214,6 +214,7 @@ test('/help lists the commands and the skills; a word that is none is refused wi
   chat.type('/help\r/stpo\r/tidse now\r');
   await chat.shows('There is no command /tidse. Did you mean /tides?');
   expect(chat.screen.text).toMatch(/^\/stop +stops the answer.*\n[\s\S]*^\/tides +calls this skill/m);
+  expect(chat.screen.text.match(/^\/export.*$/gm)).toEqual([expect.stringMatching(/^\/export FILE +writes this session/)]);
   expect(chat.screen.text).toContain('There is no command /stpo. Did you mean /stop?');
   for (const line of ['/stop', '/tides now', '/fresh', ' /tidse now', '/etc/hosts is what?']) await chat.say(line);
   expect(chat.posted).toEqual(['/stop', '/tides now', '/fresh', ' /tidse now', '/etc/hosts is what?']);
@@ -290,6 +291,7 @@ describe('an approval', () => {
   test('from before the chat is asked again, behind the end of what was said', async () => {
     const earlier = [
       { role: 'user', text: 'make it', sender: { id: 'api' } },
+      { role: 'user', text: 'A new session has just begun.', sender: { id: 'natter' } },
       { role: 'assistant', text: 'I ask\nfirst' },
     ];
     const pending = [

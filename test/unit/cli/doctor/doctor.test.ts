@@ -209,6 +209,12 @@ const rows: readonly [what: string, level: Finding['level'], found: () => Findin
   ['a stream that is gone', 'fail', () => broker.streams({ ...whole, missing: ['NATTER_DEAD'] }), /NATTER_DEAD.*provision/],
   ['a consumer that was gone', 'fail', () => broker.streams({ ...whole, restored: ['X/partition-1'] }), /partition-1/],
   ['a setting that differs', 'fail', () => broker.streams({ ...whole, drift: ['X: a is 1, not 2'] }), /a is 1, not 2/],
+  [
+    'a restore that was interrupted',
+    'fail',
+    () => broker.streams({ ...whole, drift: ['X: restore is not finished: run "natter restore" again, not finished'] }),
+    /→ run "natter restore" again/,
+  ],
   ['a log', 'ok', () => broker.logEnd({ lastSeq: 5, losses: [] }), /ends at sequence 5/],
   [
     'I13: a log that lost its end',
@@ -231,7 +237,7 @@ const rows: readonly [what: string, level: Finding['level'], found: () => Findin
   ['a full disk', 'fail', () => system.store({ problems: [full, wentBack], losses: ['lost'] }), /storage_full: .*→ free space/],
   ['a log that went back, said in its own line', 'ok', () => system.store({ problems: [wentBack], losses: ['lost'] }), /written/],
   ['a log that is not known yet', 'fail', () => system.store({ problems: [wentBack], losses: [] }), /log_went_back/],
-  ['all services', 'ok', () => system.processes({ processes: [running(services)] }), /1 processes/],
+  ['all services', 'ok', () => system.processes({ processes: [running(services)] }), /^1 process with/],
   [
     'hosts of their own',
     'ok',
@@ -245,6 +251,12 @@ const rows: readonly [what: string, level: Finding['level'], found: () => Findin
     /no process runs session/,
   ],
   ['nobody there', 'fail', () => system.processes({ processes: [] }), /start natter up/],
+  [
+    'nobody who can say so',
+    'fail',
+    () => system.processes({ processes: [], problems: [full] }),
+    /the broker does not store.*see "store"/,
+  ],
   ['no session host', 'fail', () => system.processes({ processes: [running(services.slice(1))] }), /no process runs session/],
   [
     'a host with a problem',

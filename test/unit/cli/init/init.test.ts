@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, w
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
-import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { findProviders } from '../../../../services/cli/init/find-providers.ts';
 import { type InitOptions, init } from '../../../../services/cli/init/init.ts';
 import { type KnownProvider, knownProviders } from '../../../../services/cli/init/known-providers.ts';
@@ -129,6 +129,25 @@ describe('natter init', () => {
     expect(config().agent.model).toBe('own/tiny');
   });
 
+  test.each<[string, (url: string) => Partial<InitOptions>]>([
+    ['with a model', (baseUrl) => ({ baseUrl, model: 'tiny' })],
+    ['with none', () => ({ provider: 'offline' })],
+  ])('%s, the lines that enable a folder and programs need only lose their slashes', async (_, options) => {
+    const server = await provide(ready);
+    const { written } = await run(options(server.url));
+    expect(config().agent.workspace).toBeUndefined();
+    expect(config().tools.exec.enabled).toBe(false);
+    writeFileSync(join(home, '.natter', 'natter.json'), written.replace(/\/\/ (?=workspace:|tools:)/g, ''));
+    const workspace = join(home, '.natter', 'workspace');
+    expect(config()).toMatchObject({ agent: { workspace }, tools: { exec: { enabled: true } } });
+  });
+
+  test('an address where nothing answers is named, with what went wrong there', async () => {
+    await expect(run({ baseUrl: 'http://127.0.0.1:1/v1' })).rejects.toThrow(
+      /no answer from http:\/\/127\.0\.0\.1:1\/v1\/models \(.+\); check the address, or name a model with --model/,
+    );
+  });
+
   test('never replaces a configuration unasked, and keeps the old one', async () => {
     const server = await provide(ready);
     await run({ provider: 'offline' });
@@ -164,12 +183,47 @@ describe('with a person to ask', () => {
   };
 
   test('a key that is typed gets a file that only this user can read, and the configuration names it', async () => {
-    await run({ test: false, model: 'tiny' }, {}, answers('Another provider', 'Mistral', key));
+    await run({ test: false, model: 'tiny' }, {}, answers('Anthropic, OpenAI or another provider', 'Mistral', key));
     const keyFile = join(home, '.natter', 'keys', 'mistral');
     expect(config().model.providers.mistral).toMatchObject({ keyFile });
     expect(readFileSync(keyFile, 'utf8')).toBe(`${key}\n`);
     expect(statSync(keyFile).mode & 0o077).toBe(0);
     expect(readdirSync(join(home, '.natter')).sort()).toEqual(['keys', 'natter.json']);
+  });
+
+  test('a key that does not work is in no file, and one that was there stays', async () => {
+    const typed = () => answers('Anthropic, OpenAI or another provider', 'Mistral', key, 'no');
+    vi.stubGlobal('fetch', async () => new Response('{}', { status: 401 }));
+    onTestFinished(() => void vi.unstubAllGlobals());
+    await expect(run({ model: 'tiny' }, {}, typed())).rejects.toThrow(/did not answer/);
+    expect(existsSync(join(home, '.natter'))).toBe(false);
+  });
+
+  test('an address that does not answer is asked for again, with the reason', async () => {
+    const server = await provide(ready);
+    const { printed } = await run(
+      { test: false },
+      {},
+      answers('A server of your own', 'http://127.0.0.1:1/v1', server.url.replace(/v1$/, 'v2'), server.url, 'tiny'),
+    );
+    expect(printed).toMatch(
+      /no answer from http:\/\/127\.0\.0\.1:1\/v1\/models \(.+\)\n.*\/v2\/models answered 404; most addresses end in \/v1/,
+    );
+    expect(config().agent.model).toBe('own/tiny');
+    expect(config().model.providers.own?.baseUrl).toBe(server.url);
+  });
+
+  test('a server that wants a key is given one', async () => {
+    const server = await provide(ready);
+    const { fetch: real } = globalThis;
+    const unauthorised = new Response('{}', { status: 401 });
+    vi.stubGlobal('fetch', async (...[url, options]: Parameters<typeof fetch>) =>
+      new Headers(options?.headers).has('authorization') ? real(url, options) : unauthorised,
+    );
+    onTestFinished(() => void vi.unstubAllGlobals());
+    await run({}, {}, answers('A server of your own', server.url, key, 'tiny'));
+    expect(config().model.providers.own).toMatchObject({ keyFile: join(home, '.natter', 'keys', 'own') });
+    expect(server.requests[0]?.headers.authorization).toBe(`Bearer ${key}`);
   });
 
   test("a server of one's own is asked for its models", async () => {

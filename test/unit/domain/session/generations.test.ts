@@ -244,7 +244,7 @@ describe('stop, reports and the end', () => {
 
   test.each([
     ['nothing runs', [], 'Nothing was running.'],
-    ['one run', ['post m1'], 'Stopped 1 run and cleared 0 waiting messages.'],
+    ['one run', ['post m1'], 'Stopped 1 run.'],
     ['a run and its queue', ['post m1', 'post m2', 'post m3'], 'Stopped 1 run and cleared 2 waiting messages.'],
   ])('A11/125: the answer to /stop says how much was stopped: %s', (_, history, text) => {
     expect(told(history, 'stop-told')).toBe(text);

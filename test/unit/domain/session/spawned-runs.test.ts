@@ -41,7 +41,7 @@ describe('what it began ends with the session', () => {
     [['open'], 'Nothing was running.'],
     [['post m1', 'post m2'], 'Stopped 1 run and cleared 1 waiting message.'],
     [[...spawning, 'post m2', 'post m3'], 'Stopped 1 run and 2 sub-agent runs, and cleared 2 waiting messages.'],
-    [waiting, 'Stopped 2 sub-agent runs and cleared 0 waiting messages.'],
+    [waiting, 'Stopped 2 sub-agent runs.'],
   ])('after %j: %s', (history, text) => {
     expect(
       given(...history)

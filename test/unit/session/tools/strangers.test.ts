@@ -313,7 +313,7 @@ describe('D7: whose sub-agent runs are', () => {
   });
 
   test.each<[string, Sender, Sender, string]>([
-    ['a stranger stops their own', bob, bob, 'Stopped 1 sub-agent run and cleared 0 waiting messages.'],
+    ['a stranger stops their own', bob, bob, 'Stopped 1 sub-agent run.'],
     ["no other stranger's", bob, eve, 'Nothing was stopped: only the owner may stop what others started.'],
     ["nor the owner's", olga, eve, 'Nothing was stopped: only the owner may stop what others started.'],
   ])('%s', async (_, asks, by, text) => {

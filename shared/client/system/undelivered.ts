@@ -1,0 +1,58 @@
+import type { DeliveryReport, WaitingDelivery } from '../../domain/values/delivery.ts';
+import type { DeliveryTarget } from '../../domain/values/types.ts';
+
+/** What `client.get` returns of messages that did not arrive or could not be processed. Times are milliseconds since 1970. */
+
+export type { WaitingDelivery };
+
+/** An outgoing message that may not have arrived (D12). `seq` is its place, by which it is found. */
+export interface Delivery extends Pick<DeliveryReport, 'kind' | 'parts'> {
+  readonly seq: number;
+  readonly state: DeliveryReport['outcome'];
+  /** `<seq>.<index>` of the event that it came from. */
+  readonly outboundId: string;
+  readonly sessionKey: string;
+  readonly target: DeliveryTarget;
+  readonly detail: string;
+  readonly at: number;
+}
+/** `GET /v1/deliveries`. */
+export interface DeliveryPage {
+  /** What will be sent by itself; on the first page only. */
+  readonly waiting: readonly WaitingDelivery[];
+  readonly deliveries: readonly Delivery[];
+  /** The `before` of the next page; `null`: there is none. */
+  readonly next: number | null;
+}
+/** `GET /v1/deliveries/{seq}`: with the text that was not sent. */
+export interface DeliveryWithText extends Delivery {
+  readonly text: string;
+  readonly repeat: { readonly isPossible: boolean; readonly why: string };
+}
+
+/** A message that nobody could process. `seq` is its place, by which it is found; `size` is in bytes. */
+export interface DeadLetter {
+  readonly seq: number;
+  readonly id: string;
+  readonly service: string;
+  readonly reason: string;
+  readonly subject: string;
+  readonly at: number;
+  readonly size: number;
+}
+/** `GET /v1/dead-letters`. */
+export interface DeadLetterPage {
+  readonly deadLetters: readonly DeadLetter[];
+  readonly next: number | null;
+}
+/** `GET /v1/dead-letters/{seq}`: with its message as JSON (`null`: it cannot be read) and in base64, and what a resend would do. */
+export interface DeadLetterWithMessage extends DeadLetter {
+  readonly message: unknown;
+  readonly bytes: string;
+  readonly resend: {
+    readonly isPossible: boolean;
+    /** Whether the session remembers it already, so that nothing would change; `null`: that cannot be known. */
+    readonly wouldRepeat: boolean | null;
+    readonly why: string;
+  };
+}
