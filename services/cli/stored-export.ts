@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { NatterClient } from '../../shared/client/main.ts';
-import { breakText, type ChainLink, chainBreak, chainStart, linkAfter } from '../../shared/domain/session/chain.ts';
+import { breakText, type ChainLink, chainBreak, chainStart, endProblem, linkAfter } from '../../shared/domain/session/chain.ts';
 import { errorMessage } from '../../shared/kit/errors.ts';
 import { linkOf, type StoredLink } from '../../shared/wire/commit-link.ts';
 
@@ -53,7 +53,7 @@ export async function* verifyLines(lines: AsyncIterable<string>): AsyncGenerator
     } else if (read === null) {
       session = { ...session, problem: session.problem ?? `line ${number}: it is not a line of an export` };
     } else if ('end' in read) {
-      yield verdict(session, endProblem(session, read));
+      yield verdict(session, endProblem({ ...session.last, ...session }, { ...read, key: read.end }));
       session = null;
     } else session = follow(session, read, number);
   }
@@ -84,12 +84,4 @@ const follow = (session: Session, stored: z.infer<typeof commit>, number: number
   const broken = chainBreak(last, link);
   const problem = broken === null ? null : `line ${number}: ${breakText[broken](last.rev, link.rev)}`;
   return { key, commits: commits + 1, last: linkAfter(last, link), problem: session.problem ?? problem };
-};
-
-const endProblem = ({ key, commits, last }: Session, ended: z.infer<typeof end>): string | null => {
-  const same = ended.end === key && ended.commits === commits && ended.rev === last.rev && ended.digest === last.digest;
-  if (same) return null;
-  if (ended.end === key && ended.commits === commits && ended.rev === last.rev)
-    return `rev ${last.rev}, its last commit, was changed`;
-  return `it ends at rev ${last.rev} after ${commits} commits, but should end at rev ${ended.rev} after ${ended.commits}`;
 };

@@ -1,4 +1,11 @@
-import { breakText, type ChainLink, chainBreak, chainStart, linkAfter } from '../../../shared/domain/session/chain.ts';
+import {
+  breakText,
+  type ChainLink,
+  chainBreak,
+  chainStart,
+  endProblem,
+  linkAfter,
+} from '../../../shared/domain/session/chain.ts';
 import type { RecordedCommit } from '../../../shared/domain/session/envelope.ts';
 import { hash } from '../fold/sha256.ts';
 import { unpack } from '../fold/unpack.ts';
@@ -101,12 +108,14 @@ export class ExportFile {
   #end({ end, commits, rev, digest }: Line): void {
     const open = this.#open;
     if (open === null) return;
-    const { last } = open;
-    const same = end === open.key && commits === open.commits.length && rev === last.rev && digest === last.digest;
-    if (!same)
-      this.#fail(
-        `it ends at rev ${last.rev} after ${open.commits.length} commits, but should end at rev ${rev} after ${commits}`,
-      );
+    const stated = {
+      key: String(end),
+      commits: Number(commits),
+      rev: Number(rev),
+      digest: digest === null ? null : String(digest),
+    };
+    const problem = endProblem({ ...open.last, key: open.key, commits: open.commits.length }, stated);
+    if (problem !== null) this.#fail(problem);
     this.#close();
   }
 

@@ -26,6 +26,21 @@ export const breakText: Readonly<Record<ChainBreak, (last: number, rev: number) 
   unchained: (_, rev) => `rev ${rev} names no commit before it, although the chain had begun`,
 };
 
+/** The end of a session in an export: its number of commits, and the last one. */
+export interface ExportEnd extends Pick<ChainLink, 'rev' | 'digest'> {
+  readonly key: string;
+  readonly commits: number;
+}
+
+/** What is wrong with the end of an exported session, `found` by counting and `stated` by the export; `null`: nothing. */
+export const endProblem = (found: ExportEnd, stated: ExportEnd): string | null => {
+  if (stated.key !== found.key) return `its end is that of ${stated.key}`;
+  const isSame = stated.commits === found.commits && stated.rev === found.rev;
+  if (isSame && stated.digest === found.digest) return null;
+  if (isSame) return `rev ${found.rev}, its last commit, was changed`;
+  return `it ends at rev ${found.rev} after ${found.commits} commits, but should end at rev ${stated.rev} after ${stated.commits}`;
+};
+
 /** The link after a commit. */
 export const linkAfter = (
   { chained }: Pick<ChainLink, 'chained'>,

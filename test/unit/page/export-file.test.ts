@@ -44,6 +44,7 @@ describe('F13: the page verifies an export as natter verify does, in its words',
     ['two lines changed places', [begin, second, first, third, end]],
     ['a line twice', [begin, first, first, second, third, end]],
     ['another end', [begin, first, second, third, end.replace(/"digest":"./, '"digest":"_')]],
+    ['the end of another session', [begin, first, second, third, end.replace('"end":"', '"end":"agent:other:')]],
     ['no end', [begin, first, second, third]],
     ['no JSON', [begin, first, '{', second, third, end]],
   ])('%s', async (_, lines) => {
