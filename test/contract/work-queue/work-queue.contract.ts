@@ -535,7 +535,7 @@ export const workQueueContract = (name: string, start: () => Promise<QueueBroker
         const queue = await publisher();
         const key = await ownedKey(a, queue);
         await queue.publish(commandTo(key));
-        await vi.waitFor(() => expect(a.handled).toHaveLength(1), soon);
+        await vi.waitFor(async () => expect(await queue.lag()).toBe(0), soon);
         const began = performance.now();
         const closing = a.consumption.close();
         await queue.publish(commandTo(key));

@@ -222,8 +222,9 @@ describe('several at work', () => {
     expect(active).toHaveLength(1);
     await active[0]!.stop(2_000);
     await delivered(await say('b'));
-    expect(textsTo('ann')).toEqual(['a', 'b']);
-    expect(farSide.received).toHaveLength(2);
+    // A machine that stands still for 150 ms loses the lease in mid-send: the other one repeats it with the same id.
+    const byId = new Map(farSide.received.map(({ id, text }) => [id, text]));
+    expect([...byId.values()]).toEqual(['a', 'b']);
   });
 });
 
