@@ -83,6 +83,7 @@ export class PullStream {
   #retryAt: number | null = null;
   #heardAt: number;
   #pin = '';
+  #stopped = false;
   #ended = false;
 
   constructor(connection: NatsConnection, consumer: PulledConsumer, events: PullEvents, monotonic: () => number) {
@@ -115,6 +116,7 @@ export class PullStream {
   /** Requests the next messages. An earlier request may still be out: its messages are handled, its end is ignored. */
   request(stage: Stage = 'busy'): void {
     this.#retryAt = null;
+    if (this.#stopped) return;
     this.#stage = stage;
     if (stage === 'resting') this.#pin = '';
     this.#request += 1;
@@ -140,11 +142,20 @@ export class PullStream {
   }
 
   /**
+   * Sends no further request. Call this before the pin is given up: the broker refuses the request that is out then, and would give the
+   * pin to another one from here, which keeps the next member waiting until it ends.
+   */
+  stop(): void {
+    this.#stopped = true;
+  }
+
+  /**
    * Stops requesting. Messages that are on their way here go to `late`: an unhandled one would be delayed by its ack wait. Resolves when
    * the broker has confirmed that no more will come, after a second at most.
    */
   async end(late: PullEvents['message']): Promise<void> {
     this.#events = { message: late, unpinned: () => {}, gone: () => {} };
+    this.#stopped = true;
     this.#ended = true;
     if (this.#connection.isClosed()) return;
     let patience: NodeJS.Timeout | undefined;
@@ -210,7 +221,7 @@ export class PullStream {
     if (pin !== this.#pin && this.#pin !== '') this.#events.unpinned();
     this.#pin = pin;
     this.#remaining -= 1;
-    if (this.#remaining <= 0 && !this.#ended) this.request();
+    if (this.#remaining <= 0) this.request();
     this.#events.message({
       subject: message.subject,
       bytes: isStrayAnswer(header, 0) ? nothing : message.data,

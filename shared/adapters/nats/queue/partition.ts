@@ -146,6 +146,7 @@ export class Partition<T> {
     const drained = new AbortController();
     await Promise.race([this.#idle, this.#host.clock.sleep(drainMs, drained.signal)]);
     drained.abort();
+    pull.stop();
     const wasOurs = this.#held || pull.pinned;
     this.lose();
     if (!wasOurs || (await this.#giveUpPin())) for (const answer of this.#afterUnpin) answer();
