@@ -4,7 +4,7 @@ import { Partition } from '../../../../shared/adapters/nats/queue/partition.ts';
 import type { PartitionHost } from '../../../../shared/adapters/nats/queue/partition-host.ts';
 import { systemClock } from '../../../../shared/kit/clock.ts';
 
-test('a message that the broker hands to a leaving member after taking its pin is given back after a second unpin', async () => {
+test('a message that the broker hands to a leaving member after taking its pin is given back after a second unpin, and nothing is requested', async () => {
   const seen: string[] = [];
   let events: PullEvents | undefined;
   const message: Pulled = {
@@ -15,16 +15,16 @@ test('a message that the broker hands to a leaving member after taking its pin i
     clock: systemClock,
     openPull: (_partition, given) => {
       events = given;
-      return { pinned: true, end: async () => {} } as unknown as PullStream;
+      return { pinned: true, stop: () => seen.push('stop'), end: async () => {} } as unknown as PullStream;
     },
     unpin: async () => {
       seen.push('unpin');
-      if (seen.length === 1) events?.message(message);
+      if (seen.length === 2) events?.message(message);
       return true;
     },
   };
   const partition = new Partition(3, host as PartitionHost<object>);
   partition.open();
   await partition.release(1_000);
-  expect(seen).toEqual(['unpin', 'unpin', 'again']);
+  expect(seen).toEqual(['stop', 'unpin', 'unpin', 'again']);
 });

@@ -35,7 +35,7 @@ const rig = ({ cluster, pinned = true }: { cluster?: string; pinned?: boolean } 
   const asks = (): string | undefined => requests.at(-1)?.asks;
   const status = (code: number): void => hear(null, { subject: requests.at(-1)?.reply, headers: { code } });
   return {
-    ...{ pull, said, asks, status },
+    ...{ pull, said, asks, status, requests },
     /** Time goes by, and the consumer's owner ticks. */
     wait: (ms: number) => {
       for (const until = now + ms; now < until; now += 250) pull.tick();
@@ -81,6 +81,20 @@ test('the first message ends the rest; the rest begins again only once the pin c
   message('p2');
   expect(asks()).toBe(`${busy} as p2`);
   expect(said, 'the pins are both ours').toEqual(['message', 'message', 'message']);
+});
+
+test('before the pin is given up, the last request is out: none follows it, whatever the broker says of it', () => {
+  const { pull, requests, message, status, wait, said } = rig({ cluster: 'three' });
+  message('p1');
+  pull.stop();
+  for (const code of [423, 408, 409]) status(code);
+  wait(5_000);
+  expect(requests).toHaveLength(1);
+  message('p2');
+  expect(
+    said.filter((what) => what === 'message'),
+    'what it brings still comes',
+  ).toHaveLength(2);
 });
 
 test('a member without pins rests as well', () => {
