@@ -5,6 +5,8 @@ import type { Partition } from './partition.ts';
 /** How long the work in a partition may take that is to be handed over. */
 export const drainMs = 10_000;
 const askEveryMs = 50;
+/** A message in hand is done before anybody misses it: what takes longer is announced. */
+const announceAfterMs = 500;
 
 export interface HandOverRules {
   /** True while this member does something for the partition that another one cannot continue. */
@@ -22,6 +24,7 @@ export class HandOvers<T> {
   readonly #membership: Membership;
   readonly #rules: HandOverRules;
   readonly #waiting = new Map<number, Promise<void>>();
+  readonly #announced = new Set<number>();
   #endBy = Number.POSITIVE_INFINITY;
 
   constructor(clock: Clock, membership: Membership, rules: HandOverRules) {
@@ -43,31 +46,29 @@ export class HandOvers<T> {
     if (isReleasing || this.#isFree(partition)) return partition.release(this.#leftMs());
     const handedOver = this.#finish(partition);
     this.#waiting.set(number, handedOver);
-    this.#announce();
     return handedOver;
   }
 
   async #finish(partition: Partition<T>): Promise<void> {
-    const until = this.#clock.monotonic() + drainMs;
-    while (!this.#isFree(partition) && this.#clock.monotonic() < Math.min(until, this.#endBy)) {
+    const { number } = partition;
+    const began = this.#clock.monotonic();
+    const passed = (): number => this.#clock.monotonic() - began;
+    while (!this.#isFree(partition) && passed() < Math.min(drainMs, this.#endBy - began)) {
+      if (this.#rules.isBusy(number) || passed() >= announceAfterMs) this.#membership.finish([...this.#announced.add(number)]);
       const next = new AbortController();
       const handled = partition.isHandling ? [partition.idle] : [];
       await Promise.race([...handled, this.#clock.sleep(askEveryMs, next.signal)]);
       next.abort();
     }
-    this.#waiting.delete(partition.number);
-    const released = this.#rules.mustGo(partition.number) ? partition.release(this.#leftMs()) : null;
-    this.#announce();
+    this.#waiting.delete(number);
+    const released = this.#rules.mustGo(number) ? partition.release(this.#leftMs()) : null;
+    if (this.#announced.delete(number)) this.#membership.finish([...this.#announced]);
     await released;
   }
 
   /** The message in hand may start what another member cannot continue, so it comes first. */
   #isFree({ held, isHandling, number }: Partition<T>): boolean {
     return !held || (!isHandling && !this.#rules.isBusy(number));
-  }
-
-  #announce(): void {
-    this.#membership.finish([...this.#waiting.keys()]);
   }
 
   #leftMs(): number {
