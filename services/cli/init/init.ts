@@ -9,11 +9,12 @@ import { configFileOf } from '../../../shared/runtime/config/load.ts';
 import { withProviderKeys } from '../../../shared/runtime/config/provider-keys.ts';
 import { type CommonOptions, sourceOf } from '../access.ts';
 import type { World } from '../terminal.ts';
+import { callerOf } from './caller.ts';
 import { type Chosen, chooseModel, chooseProvider, type Wishes } from './choose.ts';
 import { configText, offlineText } from './config-text.ts';
 import { modelsAt } from './find-providers.ts';
 import { type Questions, terminalQuestions } from './questions.ts';
-import { adviceAfter, tryModel } from './try-model.ts';
+import { failureOf, tryModel } from './try-model.ts';
 
 export interface InitOptions extends CommonOptions, Wishes {
   /** Replace a configuration that is there; it is kept beside the new one. */
@@ -80,7 +81,11 @@ const textOf = async (
     terminal.out(`${pc.green('works')}    ${trial.model} answered in ${(trial.tookMs / 1_000).toFixed(1)} s`);
     return text;
   }
-  const what = `${trial.model} did not answer: ${trial.code}: ${trial.message}`;
-  if (questions !== null && (await questions.isYes(`${what}. Write the configuration nevertheless?`))) return text;
-  throw new NatterError('unavailable', `${what}; ${adviceAfter(trial)}; nothing was written (--no-test writes without asking)`);
+  const { reason, advice } = failureOf(trial);
+  const what = `${trial.model} did not answer: ${reason} (${trial.code}: ${trial.message}); ${advice}`;
+  const again = `nothing was written; try again with: ${callerOf(env)} init`;
+  if (questions === null) throw new NatterError('unavailable', `${what}; ${again} (--no-test writes without asking)`);
+  terminal.note(`${pc.red('failed')}   ${what}`);
+  if (await questions.isYes('Write the configuration nevertheless?')) return text;
+  throw new NatterError('unavailable', again);
 };

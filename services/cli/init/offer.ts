@@ -3,7 +3,6 @@ import { errorMessage, hasCode } from '../../../shared/kit/errors.ts';
 import { configFileOf } from '../../../shared/runtime/config/load.ts';
 import { type CommonOptions, sourceOf } from '../access.ts';
 import type { World } from '../terminal.ts';
-import { callerOf } from './caller.ts';
 import { findProviders } from './find-providers.ts';
 import { init } from './init.ts';
 import { type Questions, terminalQuestions } from './questions.ts';
@@ -21,6 +20,6 @@ export const offerModel = async (world: World, options: CommonOptions, given?: Q
     await init(world, { ...options, test: true }, given ?? (await terminalQuestions(world)));
   } catch (error) {
     if (!hasCode(error, 'unavailable')) throw error;
-    terminal.note(`${errorMessage(error)}. Starting with the offline model; try again with: ${callerOf(env)} init`);
+    terminal.note(`${errorMessage(error)}. Starting with the offline model.`);
   }
 };

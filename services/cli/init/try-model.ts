@@ -41,19 +41,31 @@ export const tryModel = async (config: Pick<Config, 'agent' | 'model' | 'context
   return { ok: true, model: name, tookMs: Math.round(systemClock.monotonic() - began) };
 };
 
-/** What to do about a trial that failed, by its code. */
-export const adviceAfter = ({ code }: { readonly code: string }): string => {
-  switch (code) {
-    case 'model_auth':
-      return 'check the key, and that the account may use this model';
-    case 'model_unknown':
-      return 'choose a model that the provider offers: natter init --model NAME';
-    case 'model_rate_limited':
-      return 'the key is right; wait, or raise the limit of the account';
-    case 'model_unavailable':
-    case 'model_timeout':
-      return 'check the address and the network, and that the server runs';
-    default:
-      return 'see docs/use/models.md, "How a step can fail"';
-  }
-};
+interface Failure {
+  /** What happened, in plain words. */
+  readonly reason: string;
+  readonly advice: string;
+}
+const failures: ReadonlyMap<string, Failure> = new Map([
+  ['model_auth', { reason: 'the provider refused the key', advice: 'check the key, and that the account may use this model' }],
+  ['model_unknown', { reason: 'the provider has no such model', advice: 'choose a model that it offers: --model NAME' }],
+  [
+    'model_rate_limited',
+    {
+      reason: 'the key is right, but the provider takes no more requests of this account for now',
+      advice: 'wait, or raise the limit of the account',
+    },
+  ],
+  [
+    'model_unavailable',
+    {
+      reason: 'the provider cannot be reached, or is in trouble',
+      advice: 'check the address and the network, and that the server runs',
+    },
+  ],
+  ['model_timeout', { reason: 'no answer came in time', advice: 'check the address and the network, and that the server runs' }],
+]);
+const other: Failure = { reason: 'the request failed', advice: 'see docs/use/models.md, "How a step can fail"' };
+
+/** Why a trial failed and what to do about it, by its code. */
+export const failureOf = ({ code }: { readonly code: string }): Failure => failures.get(code) ?? other;

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } fro
 import { findProviders } from '../../../../services/cli/init/find-providers.ts';
 import { type InitOptions, init } from '../../../../services/cli/init/init.ts';
 import { type KnownProvider, knownProviders } from '../../../../services/cli/init/known-providers.ts';
-import type { Questions } from '../../../../services/cli/init/questions.ts';
+import { type Questions, terminalQuestions } from '../../../../services/cli/init/questions.ts';
 import { createTerminal, type World } from '../../../../services/cli/terminal.ts';
 import { loadConfig } from '../../../../shared/runtime/config/load.ts';
 import {
@@ -114,10 +114,18 @@ describe('natter init', () => {
     [
       'a wrong key',
       status(401, openai.error('invalid_api_key', `Incorrect API key provided: ${key}`)),
-      /model_auth: .*; check the key/,
+      /did not answer: the provider refused the key \(model_auth: .*; check the key/,
     ],
-    ['a model that is not offered', status(404, openai.error('not_found', 'no such model')), /model_unknown: .*; choose a model/],
-    ['a server in trouble', status(503, openai.error('overloaded', 'later')), /model_unavailable: .*check the address/],
+    [
+      'a model that is not offered',
+      status(404, openai.error('not_found', 'no such model')),
+      /the provider has no such model \(model_unknown: .*; choose a model/,
+    ],
+    [
+      'a server in trouble',
+      status(503, openai.error('overloaded', 'later')),
+      /cannot be reached.*model_unavailable: .*check the address.*; nothing was written; try again with: natter init /,
+    ],
   ])('%s: says so and what to do, and writes nothing', async (_, answer, message) => {
     const server = await provide(answer);
     const options = { baseUrl: server.url, keyEnv: 'K', model: 'tiny' };
@@ -195,7 +203,7 @@ describe('with a person to ask', () => {
     const typed = () => answers('Anthropic, OpenAI or another provider', 'Mistral', key, 'no');
     vi.stubGlobal('fetch', async () => new Response('{}', { status: 401 }));
     onTestFinished(() => void vi.unstubAllGlobals());
-    await expect(run({ model: 'tiny' }, {}, typed())).rejects.toThrow(/did not answer/);
+    await expect(run({ model: 'tiny' }, {}, typed())).rejects.toThrow(/nothing was written/);
     expect(existsSync(join(home, '.natter'))).toBe(false);
   });
 
@@ -232,11 +240,24 @@ describe('with a person to ask', () => {
     expect(config().agent.model).toBe('own/tiny');
   });
 
-  test('a model that does not answer may be written nevertheless', async () => {
+  test('a model that does not answer may be written nevertheless, with the reason before the question', async () => {
     const server = await provide(status(503, {}));
-    await expect(run({}, {}, answers('A server of your own', server.url, 'tiny', 'no'))).rejects.toThrow(/did not answer/);
-    await run({}, {}, answers('A server of your own', server.url, 'tiny', 'yes'));
+    const failing = run({}, {}, answers('A server of your own', server.url, 'tiny', 'no'));
+    await expect(failing).rejects.toThrow(/^nothing was written; try again with: natter init$/);
+    const { printed } = await run({}, {}, answers('A server of your own', server.url, 'tiny', 'yes'));
+    expect(printed).toMatch(/failed +own\/tiny did not answer: the provider cannot be reached.*; check the address/);
     expect(config().agent.model).toBe('own/tiny');
+  });
+
+  test.each([
+    ['Enter alone', '\r', false],
+    ['y', 'y', true],
+  ])('%s to a yes-or-no question: %o', async (_, typed, yes) => {
+    const [input, output] = [new PassThrough(), new PassThrough()];
+    const { isYes } = await terminalQuestions({ input, output } as unknown as World);
+    const answer = isYes('Write the configuration nevertheless?');
+    input.write(typed);
+    expect(await answer).toBe(yes);
   });
 
   test('nobody needs a provider', async () => {
