@@ -21,6 +21,8 @@ export interface ServerProcessOptions {
   readonly arguments?: readonly string[];
   /** One line of the server's log. */
   readonly log: (line: string) => void;
+  /** It has been spawned, and does not listen yet. */
+  readonly spawned?: (pid: number) => Promise<void>;
 }
 
 export interface ServerProcess {
@@ -56,6 +58,7 @@ export const startServerProcess = async (options: ServerProcessOptions): Promise
   const pid = child.pid;
   if (pid === undefined) throw new NatterError('unavailable', `nats-server cannot be started: ${await exited}`);
   endWithUs(pid, exited);
+  await options.spawned?.(pid);
   const port = await Promise.race([portFrom(portsDir), exited.then(() => null)]);
   if (port === null) {
     if (child.exitCode === null) child.kill('SIGKILL');

@@ -115,9 +115,9 @@ export class Supervisor implements ManagedServer {
     this.#unstored.forget();
     this.#warnings = [];
     const log = (line: string): void => this.#hear(line);
-    const started = await startServerProcess({ binary, folder, port, syncInterval, configFile, log });
-    await lock.noteServer(started.pid);
-    this.#server = started;
+    // At once: whoever finds our lock stale must wait for the end of a server that still recovers its store as well.
+    const spawned = lock.noteServer;
+    this.#server = await startServerProcess({ binary, folder, port, syncInterval, configFile, log, spawned });
   }
 
   #hear(line: string): void {

@@ -9,11 +9,11 @@ import type { World } from '../terminal.ts';
 export const askModel = async (config: Config, env: World['env']): Promise<Finding> => {
   const named = namedModel(config);
   if (config.agent.model === 'offline') return ok('model', 'offline: it repeats what you say; a real one: natter init');
-  const { adviceAfter, tryModel } = await import('../init/try-model.ts');
+  const { failureOf, tryModel } = await import('../init/try-model.ts');
   try {
     const trial = await tryModel(config, withProviderKeys(config, env));
     if (trial.ok) return ok('model', `${named} answered in ${(trial.tookMs / 1_000).toFixed(1)} s`);
-    return fail('model', `${named}: ${trial.code}: ${trial.message}`, adviceAfter(trial));
+    return fail('model', `${named}: ${trial.code}: ${trial.message}`, failureOf(trial).advice);
   } catch (error) {
     if (!hasCode(error, 'invalid')) throw error;
     const fix = 'give session hosts and checkpoint services the key: they do not start without it';

@@ -49,9 +49,9 @@ type OpenPorts = Awaited<ReturnType<typeof openNats>>;
 
 /** Runs one service until SIGTERM, or until the `natter up` that started it is gone. */
 export const runService = async (world: World, name: ServiceName, options: ServiceOptions): Promise<void> => {
+  const stopping = stopSignal(world);
   const resources = await openResources(world, name, options);
   const { config, live, tracing, ports, token } = resources;
-  const stopping = stopSignal(world);
   const started: Service[] = [];
   const problems = (): readonly HealthProblem[] => problemsOf(name, started, ports, stopping);
   let closePage = async (): Promise<void> => {};
@@ -97,11 +97,12 @@ const serve = async (world: World, service: Service, resources: Resources, stopp
   await reporting;
 };
 
-/** Aborts on a signal, or when the parent process is gone. */
+/** Aborts on a signal, or when the parent process is gone: it may be gone before this process has loaded its code, and nothing tells then. */
 const stopSignal = (world: World): AbortSignal => {
   const stopping = new AbortController();
   world.interrupted.addEventListener('abort', () => stopping.abort());
   process.once('disconnect', () => stopping.abort());
+  if (process.connected === false) stopping.abort();
   return stopping.signal;
 };
 

@@ -8,7 +8,7 @@ const rounds = 300;
 /** One of so many turns calls a tool, which goes through the turn's loop, and after so many the session is loaded again. */
 const roundsEachCall = 10;
 const roundsEachLoad = 40;
-const loads = 500;
+const loads = 20;
 const loadsAtOnce = 10;
 const drainMs = 1_000;
 const warmUpKey = 'agent:warm-up:main' as SessionKey;

@@ -74,6 +74,20 @@ test('after kill -9 the managed broker is back on its port with its data, and cl
   await Promise.all([connection, reader].map(closeConnection));
 });
 
+test('the lock names the server before it listens: who finds the lock of a killed system waits for its end', async () => {
+  const binary = join(dataDir, 'recovers-its-store');
+  await writeFile(binary, '#!/bin/sh\necho "$$ starts" >&2\nexec sleep 60\n', { mode: 0o755 });
+  const lines: string[] = [];
+  const starting = start({ binary, log: (_, line) => lines.push(line) });
+  const failed = expect(starting).rejects.toThrow(/did not start/);
+  await vi.waitFor(() => expect(lines.join()).toMatch(/\d+ starts/), { timeout: 30_000 });
+  const pid = Number(/(\d+) starts/.exec(lines.join())?.[1]);
+  const holders = async () => (await readFile(join(dataDir, 'broker', 'lock'), 'utf8')).split('\n').map(parseFloat);
+  await vi.waitFor(async () => expect(await holders()).toEqual([process.pid, pid, Number.NaN]), { timeout: 10_000 });
+  process.kill(pid, 'SIGKILL');
+  await failed;
+});
+
 test('it listens on loopback and takes nobody but its users, whose seeds are nowhere but in their files', async () => {
   const server = await start();
   const nkeySeed = Buffer.from(nkeys.createUser().getSeed()).toString();
