@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { errorMessage, NatterError } from '../../shared/kit/errors.ts';
 import type { Config } from '../../shared/runtime/config/load.ts';
 import { makeOnce } from './make-once.ts';
 
@@ -42,6 +43,15 @@ const readOrMake = (path: string, make: () => string): string | null => {
   }
 };
 
+const makeFolder = (dataDir: string): void => {
+  try {
+    mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    const advice = 'name another one with --data-dir or NATTER_DATA_DIR';
+    throw new NatterError('invalid', `the data directory cannot be made: ${errorMessage(error)}; ${advice}`);
+  }
+};
+
 /** The files of one data directory. */
 export const installationIn = (dataDir: string) => {
   const paths = {
@@ -53,8 +63,8 @@ export const installationIn = (dataDir: string) => {
   };
   return {
     paths,
-    /** Creates the directory if it is missing, for this user only. */
-    prepare: () => mkdirSync(dataDir, { recursive: true, mode: 0o700 }),
+    /** Creates the directory if it is missing, for this user only. Throws `NatterError('invalid')` where this user may not. */
+    prepare: () => makeFolder(dataDir),
     gateway: () => read(paths.gateway, gatewayFile),
     writeGateway: (file: GatewayFile) => writePrivate(paths.gateway, file),
     broker: () => read(paths.broker, brokerFile),

@@ -216,8 +216,12 @@ export const startGateway = async (options: GatewayOptions): Promise<Gateway> =>
     return { ...service, url };
   } catch (error) {
     await close();
-    throw new NatterError('unavailable', `the gateway cannot listen: ${errorMessage(error)}; set gateway.port to a free one`, {
-      cause: error,
-    });
+    throw new NatterError(
+      'unavailable',
+      `the gateway cannot listen: ${errorMessage(error)}; choose a free port with gateway.port, or natter up --port`,
+      {
+        cause: error,
+      },
+    );
   }
 };

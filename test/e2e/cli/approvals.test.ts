@@ -8,6 +8,7 @@ import { afterEach, describe, expect, test, vi } from 'vitest';
 import { approvalsCommand } from '../../../services/cli/commands/approvals-and-memory/approvals.ts';
 import { statusCommand } from '../../../services/cli/commands/operate/status.ts';
 import { compactCommand } from '../../../services/cli/commands/sessions/compact.ts';
+import { sendCommand } from '../../../services/cli/commands/talk/send.ts';
 import type { Terminal, World } from '../../../services/cli/terminal.ts';
 import { afterwards, pathOf, token } from '../gateway/setup.ts';
 import { startWhole } from '../system/whole.ts';
@@ -31,7 +32,7 @@ const startWaiting = async () => {
     const terminal = { out, note: out } as unknown as Terminal;
     const world = { env: {}, home: '/nonexistent', terminal, timeZone: 'UTC', now: () => Date.now() } as unknown as World;
     const program = new Command('natter').option('--url <url>').option('--token <token>').exitOverride();
-    for (const add of [approvalsCommand, compactCommand, statusCommand]) add(program, world);
+    for (const add of [approvalsCommand, compactCommand, sendCommand, statusCommand]) add(program, world);
     await program.parseAsync(['node', 'natter', '--url', url, '--token', token, ...given]);
     return lines.join('\n');
   };
@@ -49,10 +50,18 @@ describe('natter approvals', () => {
     const row = new RegExp(`^${approvalId} +(now|\\d+s) +${key} +\\S.*note\\.md`, 'm');
     expect(await natter('approvals', 'list')).toMatch(row);
     expect(await natter('status')).toMatch(row);
+    expect(await natter('status')).toMatch(/^waits +1 approval, the oldest/m);
     expect(JSON.parse(await natter('status', '--json'))).toMatchObject({ approvals: [{ approvalId, sessionKey: key }] });
     expect(JSON.parse(await natter('approvals', 'list', '--json'))).toMatchObject({
       approvals: [{ approvalId, tool: 'write_file', asks: 'run' }],
     });
+  });
+
+  test('natter send --wait says that its message waits behind a call that awaits approval', async () => {
+    const { natter } = await startWaiting();
+    expect(await natter('send', key, 'and now?', '--wait', '1')).toMatch(
+      new RegExp(`^run \\S+ is still running; .*\\n${key} waits until a tool call is approved or denied: natter approvals$`),
+    );
   });
 
   test('A5/62: resolve lets the call run', async () => {

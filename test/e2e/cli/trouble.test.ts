@@ -81,6 +81,11 @@ test.each([
   await expect(natter({}, ...words, '--url', 'http://natter.example')).rejects.toThrow(/--url.*--data-dir/);
 });
 
+test('a data directory that cannot be made is named, with the way to another one', () => {
+  const { prepare } = installationIn('/dev/null/natter');
+  expect(prepare).toThrow(/^the data directory cannot be made: .*\/dev\/null.*--data-dir or NATTER_DATA_DIR$/);
+});
+
 test('a start that fails leaves no address of a broker that is gone', async () => {
   const folder = home();
   const port = await takenPort();
@@ -97,6 +102,6 @@ test('a start that fails leaves no address of a broker that is gone', async () =
   } as unknown as World;
   const given = { world, config: fixed(config), installation, token: 'a-token-for-tests', clock: systemClock, hosts: 1 };
   const starting = startSystem({ ...given, log: pino({ level: 'silent' }), childArguments: [], logFile: 2 });
-  await expect(starting).rejects.toThrow(/EADDRINUSE.*gateway\.port/);
+  await expect(starting).rejects.toThrow(/EADDRINUSE.*gateway\.port, or natter up --port/);
   expect(existsSync(installation.paths.broker)).toBe(false);
 }, 90_000);

@@ -2,8 +2,11 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Command } from 'commander';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { verifyCommand } from '../../../services/cli/commands/sessions/verify.ts';
 import { exportLines, type Verified, verifyLines } from '../../../services/cli/stored-export.ts';
+import type { Terminal, World } from '../../../services/cli/terminal.ts';
 import type { NatterClient } from '../../../shared/client/main.ts';
 import type { RecordedCommit } from '../../../shared/domain/session/envelope.ts';
 import { encodeCommit } from '../../../shared/wire/codec.ts';
@@ -76,6 +79,28 @@ describe('F13: an export is verified without a server', () => {
   ])('%s', async (_, lines, problem) => {
     expect((await verified(lines))[0]?.problem).toContain(problem);
   });
+});
+
+const verify = async (file: string): Promise<string> => {
+  const lines: string[] = [];
+  const terminal = { out: (line: string) => lines.push(line) } as unknown as Terminal;
+  const program = new Command('natter').exitOverride();
+  verifyCommand(program, { terminal } as World);
+  await program.parseAsync(['verify', file], { from: 'user' });
+  return lines.join('\n');
+};
+test('natter verify tells a file that is no export of stored commits from a damaged one', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'natter-verify-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const file = join(folder, 'export.jsonl');
+  await expect(verify(file)).rejects.toMatchObject({ code: 'invalid', message: expect.stringMatching(/^cannot read .*ENOENT/) });
+  for (const text of ['', '{"type":"session"}\n{"type":"message"}\n', `${whole.slice(1).join('\n')}\n`]) {
+    writeFileSync(file, text);
+    const advice = /no session begins in it, so it is a transcript, or was cut; .*natter export --stored/;
+    await expect(verify(file)).rejects.toMatchObject({ code: 'invalid', message: expect.stringMatching(advice) });
+  }
+  writeFileSync(file, `${whole.join('\n')}\n`);
+  expect(await verify(file)).toBe(`whole    ${key}  3 commits, up to rev 3`);
 });
 
 const python = spawnSync('python3', ['--version']).status === 0;

@@ -7,6 +7,7 @@ import {
   type SessionRow,
   type UnavailableReason,
 } from '../../../../shared/client/main.ts';
+import { counted } from '../../../../shared/kit/text/counted.ts';
 import { absentAmong } from '../../../../shared/runtime/worker-names.ts';
 import { type CommonOptions, clientOf, explained } from '../../access.ts';
 import { example } from '../../example.ts';
@@ -90,7 +91,7 @@ const numberLines = (system: SystemStatus, now: number): string[] => {
     ...open,
     ...(processes ? processLines(processes) : []),
     `sessions ${named(counts)}; ${shown(turnsRunning)} turns running`,
-    `waits    ${pending} approvals${oldestAt === null ? '' : `, the oldest waiting ${ago(oldestAt, now)}`}; queued: ${named(queues)}; ${shown(deliveriesInHand)} deliveries in hand; ${dead} dead letters`,
+    `waits    ${counted(pending, 'approval')}${oldestAt === null ? '' : `, the oldest waiting ${ago(oldestAt, now)}`}; queued: ${named(queues)}; ${shown(deliveriesInHand)} deliveries in hand; ${dead} dead letters`,
   ];
 };
 

@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
 import type { Command } from 'commander';
-import { NatterError } from '../../../../shared/kit/errors.ts';
+import { errorMessage, NatterError } from '../../../../shared/kit/errors.ts';
 import { example } from '../../example.ts';
 import { type Verified, verifyLines } from '../../stored-export.ts';
 import { asJson, type World } from '../../terminal.ts';
@@ -17,12 +17,11 @@ export const verifyCommand = (program: Command, world: World): void => {
     .action(async (file: string, _: unknown, command: Command) => {
       const { json } = command.optsWithGlobals<{ json?: boolean }>();
       const sessions: Verified[] = [];
-      for await (const session of verifyLines(
-        createInterface({ input: opened(file, world), crlfDelay: Number.POSITIVE_INFINITY }),
-      ))
-        sessions.push(session);
-      if (sessions.length === 0)
-        throw new NatterError('invalid', `${file}: it has no session; write one with natter export --stored`);
+      for await (const session of verifyLines(linesOf(file, world))) sessions.push(session);
+      if (sessions.every(({ key }) => key === '')) {
+        const advice = 'write one that can be checked with: natter export --stored --out FILE';
+        throw new NatterError('invalid', `${file}: no session begins in it, so it is a transcript, or was cut; ${advice}`);
+      }
       const isWhole = sessions.every(({ problem }) => problem === null);
       if (!isWhole) process.exitCode = 1;
       if (json) return world.terminal.out(asJson({ ok: isWhole, sessions }, 2));
@@ -33,4 +32,12 @@ export const verifyCommand = (program: Command, world: World): void => {
     });
 };
 
-const opened = (file: string, { input }: World): NodeJS.ReadableStream => (file === '-' ? input : createReadStream(file));
+/** Throws `NatterError('invalid')` where the file cannot be read. */
+async function* linesOf(file: string, { input }: World): AsyncGenerator<string> {
+  const opened = file === '-' ? input : createReadStream(file);
+  try {
+    yield* createInterface({ input: opened, crlfDelay: Number.POSITIVE_INFINITY });
+  } catch (error) {
+    throw new NatterError('invalid', `cannot read ${file}: ${errorMessage(error)}`);
+  }
+}

@@ -40,6 +40,9 @@ const exists = async (client: NatterClient, key: string): Promise<boolean> => {
   }
 };
 
+const awaitsApproval = async (client: NatterClient, key: string): Promise<boolean> =>
+  (await client.sessions.get(key).catch(() => null))?.status === 'awaiting_approval';
+
 /** `natter send`: one message to one session, and with `--wait` its answer (A10/118–121). Exit code 1 if the run failed or is not done. */
 export const sendCommand = (program: Command, world: World): void => {
   program
@@ -76,5 +79,7 @@ export const sendCommand = (program: Command, world: World): void => {
       const run = await client.sessions.post(key, message, given);
       if (isNew) world.terminal.note(`${key} is a new session (--new sends without this hint)`);
       await showRun(world, key, run, json);
+      if (run.status === 'timeout' && !json && (await awaitsApproval(client, key)))
+        world.terminal.note(`${key} waits until a tool call is approved or denied: natter approvals`);
     });
 };

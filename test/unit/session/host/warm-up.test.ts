@@ -1,11 +1,15 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { warmUp } from '../../../../services/session/host/warm-up.ts';
 import { NatterError } from '../../../../shared/kit/errors.ts';
 import { rig } from '../rig.ts';
 
 test('a warm-up goes through whole turns, and leaves nothing behind', async () => {
   const [{ host, system }, { ports }] = [rig(), rig()];
+  const last = vi.spyOn(ports.events, 'last');
   await warmUp(host, ports);
+  // A start waits for them.
+  expect(last.mock.calls.length).toBeLessThanOrEqual(20);
+  expect(last).toHaveBeenCalled();
   const types = new Set(system.events.stored().flatMap(({ events }) => events.map(({ type }) => type)));
   expect([...types]).toEqual(expect.arrayContaining(['turn_completed', 'tool_result']));
   expect(host.counts).toMatchObject({ loads: 8, refused: 0, duplicates: 0, uncommitted: 0 });
