@@ -99,12 +99,3 @@ test('without a broker each is alive and not ready', async () => {
     { timeout: 30_000 },
   );
 }, 90_000);
-
-test('a service ends when the process that started it is gone, also one that was still loading its code then', async () => {
-  const env = { ...process.env, NATS_URL: 'nats://127.0.0.1:1', NATTER_DATA_DIR: dataDir };
-  const orphan = spawn(process.execPath, [program, 'service', 'session'], { env, stdio: ['ignore', 'ignore', 'ignore', 'ipc'] });
-  children.push(orphan);
-  const ended = once(orphan, 'exit');
-  orphan.disconnect();
-  expect(await ended).toEqual([0, null]);
-}, 60_000);
