@@ -24,12 +24,15 @@ const versionOf = (): string => {
 
 const createWorld = (): World => {
   const interrupted = interruptionOf(process, (line) => stderr.write(`${line}\n`));
-  const interactive = stdin.isTTY === true && stdout.isTTY === true;
+  // Such a terminal (of an editor, of a build) shows the sequences that move a cursor as text: no chat, no questions, nothing that moves.
+  const isDumb = env.TERM === 'dumb';
+  const interactive = stdin.isTTY === true && stdout.isTTY === true && !isDumb;
+  const err = isDumb ? { write: (text: string) => stderr.write(text) } : stderr;
   return {
     // An empty variable counts as not set.
     env: Object.fromEntries(Object.entries(env).filter(([, value]) => value !== '')),
     home: homedir(),
-    terminal: createTerminal({ out: stdout, err: stderr, interactive, now: () => Date.now() }),
+    terminal: createTerminal({ out: stdout, err, interactive, now: () => Date.now() }),
     input: stdin,
     output: stdout,
     program: argv[1] ?? fileURLToPath(import.meta.url),

@@ -20,7 +20,7 @@ export interface World {
 }
 
 export interface Terminal {
-  /** True when both input and output are a terminal. */
+  /** True when both input and output are a terminal, and one on which a cursor moves. */
   readonly interactive: boolean;
   /** One line of the result, on standard output. */
   out(line: string): void;

@@ -14,10 +14,11 @@ const key = 'sk-planted-first-minute-4711';
 let home: string;
 let up: IPty | null = null;
 let seen = '';
+let raw = '';
 let provider: ProviderServer;
 beforeEach(async () => {
   home = mkdtempSync(join(tmpdir(), 'natter-first-'));
-  seen = '';
+  [seen, raw] = ['', ''];
   const answer = stream(openai.begin(), openai.text('Good ', 'morning.'), openai.end('stop'));
   provider = await startProvider(answer);
 });
@@ -43,6 +44,7 @@ const start = (env: Record<string, string>): IPty => {
     env: { ...path, ...env },
   });
   terminal.onData((data) => {
+    raw += data;
     seen += stripVTControlCharacters(data);
   });
   up = terminal;
@@ -81,4 +83,10 @@ test('where nothing is found, nothing is asked, and the first answer says how to
   await sees(/you>\s*$/);
   terminal.write('hello\r');
   await sees(/You said: hello\s+I am the offline model: .*natter init/);
+}, 120_000);
+
+test('on a terminal without a cursor that moves, the log is printed instead of a chat, and no control sequence', async () => {
+  start({ OLLAMA_HOST: new URL(provider.url).host, TERM: 'dumb' });
+  await sees(/natter is up[\s\S]*Ctrl-C to stop\./);
+  expect(raw).not.toContain('\u001b');
 }, 120_000);
