@@ -72,7 +72,7 @@ const finishMs = 10_000;
  * True while a partition stays with its owner, who is busy with what another member cannot continue: for a while. `again` is called until it
  * has ended.
  */
-export const isFinishing = <T>(
+export const staysWithOwner = <T>(
   partition: PartitionState<T>,
   wanted: QueueMember<T> | null,
   { clock, again }: { clock: Clock; again: () => void },

@@ -10,11 +10,11 @@ import {
   forgetPosition,
   handedOver,
   type InMemoryWorkQueueSettings,
-  isFinishing,
   newPartition,
   notDone,
   type PartitionState,
   runsOut,
+  staysWithOwner,
   storedOrNot,
 } from './queue-state.ts';
 import { Timers } from './timers.ts';
@@ -221,7 +221,7 @@ export class InMemoryWorkQueue<T> implements WorkQueue<T> {
     const present = [...this.#members.values()].filter(({ isIn }) => isIn).map(({ name }) => name);
     const { owner } = placementOf(present, partition.number);
     const wanted = owner === null ? null : (this.#members.get(owner) ?? null);
-    const isKept = isFinishing(partition, wanted, { clock: this.#settings.clock, again: () => this.#place(partition) });
+    const isKept = staysWithOwner(partition, wanted, { clock: this.#settings.clock, again: () => this.#place(partition) });
     partition.handingOver = !isKept && partition.owner !== wanted && partition.owner !== null && partition.out.size > 0;
     if (partition.owner !== wanted && !isKept && !partition.handingOver) {
       if (partition.owner?.state === 'live') partition.owner.lose(partition.number);

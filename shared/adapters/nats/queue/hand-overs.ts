@@ -6,13 +6,13 @@ import type { Partition } from './partition.ts';
 export const drainMs = 10_000;
 const askEveryMs = 50;
 /** A message in hand is done before anybody misses it: what takes longer is announced. */
-const announceAfterMs = 500;
+const unannouncedMs = 500;
 
 export interface HandOverRules {
   /** True while this member does something for the partition that another one cannot continue. */
   isBusy(partition: number): boolean;
-  /** False for a partition that is this member's again. */
-  mustGo(partition: number): boolean;
+  /** True for a partition that is this member's again. */
+  isWanted(partition: number): boolean;
 }
 
 /**
@@ -23,7 +23,7 @@ export class HandOvers<T> {
   readonly #clock: Clock;
   readonly #membership: Membership;
   readonly #rules: HandOverRules;
-  readonly #waiting = new Map<number, Promise<void>>();
+  readonly #underWay = new Map<number, Promise<void>>();
   readonly #announced = new Set<number>();
   #endBy = Number.POSITIVE_INFINITY;
 
@@ -33,45 +33,29 @@ export class HandOvers<T> {
     this.#rules = rules;
   }
 
-  /** No hand-over, under way or later, takes longer than until then, ms of the monotonic clock. */
+  /** From now on every partition goes that is to be handed over, at the latest then, ms of the monotonic clock. */
   endBy(at: number): void {
     this.#endBy = at;
   }
 
   /** Resolves when the partition is handed over, or is this member's again. */
   handOver(partition: Partition<T>): Promise<void> {
-    const { number, isReleasing } = partition;
-    const waiting = this.#waiting.get(number);
-    if (waiting !== undefined) return waiting;
-    if (isReleasing || this.#isFree(partition)) return partition.release(this.#leftMs());
-    const handedOver = this.#finish(partition);
-    this.#waiting.set(number, handedOver);
-    return handedOver;
-  }
-
-  async #finish(partition: Partition<T>): Promise<void> {
     const { number } = partition;
-    const began = this.#clock.monotonic();
-    const passed = (): number => this.#clock.monotonic() - began;
-    while (!this.#isFree(partition) && passed() < Math.min(drainMs, this.#endBy - began)) {
-      if (this.#rules.isBusy(number) || passed() >= announceAfterMs) this.#membership.finish([...this.#announced.add(number)]);
-      const next = new AbortController();
-      const handled = partition.isHandling ? [partition.idle] : [];
-      await Promise.race([...handled, this.#clock.sleep(askEveryMs, next.signal)]);
-      next.abort();
+    const underWay = this.#underWay.get(number) ?? this.#handOver(partition).finally(() => this.#underWay.delete(number));
+    this.#underWay.set(number, underWay);
+    return underWay;
+  }
+
+  async #handOver(partition: Partition<T>): Promise<void> {
+    const { number } = partition;
+    const until = this.#clock.monotonic() + drainMs;
+    const leftMs = (): number => Math.max(0, Math.min(until, this.#endBy) - this.#clock.monotonic());
+    const mayGo = (isIdle = true): boolean => !partition.held || leftMs() === 0 || (isIdle && !this.#rules.isBusy(number));
+    while (this.#endBy < Number.POSITIVE_INFINITY || !this.#rules.isWanted(number)) {
+      if (mayGo() && (await partition.release(Math.min(unannouncedMs, leftMs()), mayGo))) break;
+      this.#membership.announceFinishing([...this.#announced.add(number)]);
+      await this.#clock.sleep(askEveryMs);
     }
-    this.#waiting.delete(number);
-    const released = this.#rules.mustGo(number) ? partition.release(this.#leftMs()) : null;
-    if (this.#announced.delete(number)) this.#membership.finish([...this.#announced]);
-    await released;
-  }
-
-  /** The message in hand may start what another member cannot continue, so it comes first. */
-  #isFree({ held, isHandling, number }: Partition<T>): boolean {
-    return !held || (!isHandling && !this.#rules.isBusy(number));
-  }
-
-  #leftMs(): number {
-    return Math.max(0, Math.min(drainMs, this.#endBy - this.#clock.monotonic()));
+    if (this.#announced.delete(number)) this.#membership.announceFinishing([...this.#announced]);
   }
 }

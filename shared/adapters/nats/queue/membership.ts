@@ -84,7 +84,7 @@ export class Membership {
   }
 
   /** Tells the others at once what this member is still busy with. */
-  finish(partitions: readonly number[]): void {
+  announceFinishing(partitions: readonly number[]): void {
     this.#announce({ ...this.#announced, finishing: partitions });
   }
 

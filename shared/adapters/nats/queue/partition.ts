@@ -23,7 +23,7 @@ export class Partition<T> {
   readonly number: number;
   readonly #host: PartitionHost<T>;
   #pull: PullStream | null = null;
-  #releasing: Promise<void> | null = null;
+  #isReleasing = false;
   #held = false;
   /** Increases with every loss. Work that started in an earlier tenure is not ours to acknowledge. */
   #tenure = 0;
@@ -32,6 +32,7 @@ export class Partition<T> {
   #inHand: InHand | null = null;
   /** Answers to be sent after the pin is given up: before that, the broker would send us the next message. */
   #afterUnpin: (() => void)[] = [];
+  /** Ends the wait before another try. */
   #interrupt = new AbortController();
   #idle: Promise<void> = Promise.resolve();
   #lastPull: Promise<void> = Promise.resolve();
@@ -46,17 +47,6 @@ export class Partition<T> {
   }
   get isOpen(): boolean {
     return this.#pull !== null;
-  }
-  get isReleasing(): boolean {
-    return this.#releasing !== null;
-  }
-  /** False for a message that waits for another try: the next owner can try it. */
-  get isHandling(): boolean {
-    return this.#inHand?.failures === 0;
-  }
-  /** Resolves when the messages are handled that have arrived. */
-  get idle(): Promise<void> {
-    return this.#idle;
   }
   /** Resolves when nothing more can arrive for a released partition. */
   get ended(): Promise<void> {
@@ -79,13 +69,18 @@ export class Partition<T> {
 
   /**
    * Hands over: the current message is finished, the pin given up, and only then the message acknowledged, so that the next one
-   * goes to the next owner.
+   * goes to the next owner. `mayGo` is asked after the message, or after `withinMs` without its end (`isIdle` is false then). If it
+   * says no, the partition is served on, and this resolves with false. Call it once at a time.
    */
-  release(drainMs: number): Promise<void> {
-    this.#releasing ??= this.#release(drainMs).finally(() => {
-      this.#releasing = null;
-    });
-    return this.#releasing;
+  async release(withinMs: number, mayGo: (isIdle: boolean) => boolean): Promise<boolean> {
+    const pull = this.#pull;
+    if (pull === null) return true;
+    this.#isReleasing = true;
+    const goes = mayGo(await this.#finish(withinMs));
+    if (goes) await this.#giveUp(pull);
+    this.#isReleasing = false;
+    for (const answer of this.#afterUnpin.splice(0)) answer();
+    return goes;
   }
 
   /** The partition belongs, or may belong, to another member. */
@@ -94,7 +89,6 @@ export class Partition<T> {
     this.#arrived = [];
     this.#quietSince = this.#host.clock.monotonic();
     this.#interrupt.abort();
-    this.#interrupt = new AbortController();
     if (!this.#held) return;
     this.#held = false;
     this.#host.options.lost?.(this.number);
@@ -111,8 +105,8 @@ export class Partition<T> {
       this.#inHand.workedAt = now;
       this.#inHand.pulled.answer('working');
     }
-    if (this.#releasing !== null) return;
     this.#pull.tick();
+    if (this.#isReleasing) return;
     if (this.#pull.silentMs() >= this.#host.pinMs) this.lose();
     // Without a message we never get a pin. An earlier owner's pin has expired by now, and its sessions may need to be resumed.
     else if (isOwner && now - this.#quietSince >= this.#host.pinMs) this.#acquire();
@@ -120,12 +114,12 @@ export class Partition<T> {
 
   /** Sends a new request at once: after a reconnect, or when messages wait and no request is out. */
   pullAgain(): void {
-    if (this.#releasing === null) this.#pull?.request();
+    if (!this.#isReleasing) this.#pull?.request();
   }
 
   /** Milliseconds without a sign of life from the consumer; 0 when none is expected. */
   silentMs(): number {
-    return this.#releasing === null ? (this.#pull?.silentMs() ?? 0) : 0;
+    return this.#isReleasing ? 0 : (this.#pull?.silentMs() ?? 0);
   }
 
   /** Why this partition does not make progress, or `null`. */
@@ -137,20 +131,24 @@ export class Partition<T> {
     }`;
   }
 
-  async #release(drainMs: number): Promise<void> {
-    const pull = this.#pull;
-    if (pull === null) return;
+  /** Resolves with false if the message in hand takes longer. One between two tries need not be finished: the next owner can try it. */
+  async #finish(withinMs: number): Promise<boolean> {
     for (const pulled of this.#arrived.splice(0)) this.#afterUnpin.push(() => pulled.answer('again'));
-    // A message between two tries need not wait: the next owner can try it.
     this.#interrupt.abort();
-    const drained = new AbortController();
-    await Promise.race([this.#idle, this.#host.clock.sleep(drainMs, drained.signal)]);
-    drained.abort();
+    const ended = new AbortController();
+    const isIdle = await Promise.race([
+      this.#idle.then(() => true),
+      this.#host.clock.sleep(withinMs, ended.signal).then(() => false),
+    ]);
+    ended.abort();
+    return isIdle;
+  }
+
+  async #giveUp(pull: PullStream): Promise<void> {
     pull.stop();
     const wasOurs = this.#held || pull.pinned;
     this.lose();
-    if (!wasOurs || (await this.#giveUpPin())) for (const answer of this.#afterUnpin) answer();
-    this.#afterUnpin = [];
+    if (wasOurs && !(await this.#giveUpPin())) this.#afterUnpin = [];
     this.#pull = null;
     this.#lastPull = pull.end((pulled) => void this.#giveBack(pulled));
   }
@@ -173,13 +171,13 @@ export class Partition<T> {
   }
 
   #acquire(): void {
-    if (this.#held || this.#releasing !== null) return;
+    if (this.#held || this.#isReleasing) return;
     this.#held = true;
     this.#host.options.acquired?.(this.number);
   }
 
   #arrive(pulled: Pulled): void {
-    if (this.#releasing !== null) {
+    if (this.#isReleasing) {
       this.#afterUnpin.push(() => pulled.answer('again'));
       return;
     }
@@ -217,16 +215,17 @@ export class Partition<T> {
       pulled.answer(fate === 'retry' ? 'again' : 'done');
       if (fate === 'recorded') done?.note(this.number, pulled.seq);
     };
-    if (this.#releasing === null) answer();
+    if (!this.#isReleasing) answer();
     else this.#afterUnpin.push(answer);
   }
 
   /** Does the work, and retries it while it fails and the partition is ours. */
   async #repeat(inHand: InHand, work: () => Promise<StoredAckOutcome>): Promise<StoredAckOutcome> {
-    const isOurs = (): boolean => inHand.tenure === this.#tenure && this.#releasing === null;
+    const isOurs = (): boolean => inHand.tenure === this.#tenure && !this.#isReleasing;
     let fate = await work();
     while (fate === 'retry' && isOurs()) {
       inHand.failures += 1;
+      this.#interrupt = new AbortController();
       await this.#host.clock.sleep(backoffMs(handlingRetries, inHand.failures), this.#interrupt.signal);
       if (isOurs()) fate = await work();
     }

@@ -71,7 +71,7 @@ export class PartitionedConsumer<T> implements Consumption {
     });
     this.#handOvers = new HandOvers(clock, this.#membership, {
       isBusy: (partition) => options.isBusy?.(partition) ?? false,
-      mustGo: (partition) => this.#closing !== null || !this.#isWanted(partition),
+      isWanted: (partition) => this.#isWanted(partition),
     });
     const { stream } = binding;
     this.#audit = new QueueAudit(manager, stream, settings.partitions);
