@@ -16,7 +16,8 @@ const opened = (handle: () => Promise<void> = async () => {}, unpinned: () => vo
     options: { member: 'a', handle: () => handle().then((): AckOutcome => ({ kind: 'recorded' })) },
     openPull: (_partition, given) => {
       events = given;
-      return { pinned: true, stop: () => seen.push('stop'), end: async () => {} } as unknown as PullStream;
+      const pull = { pinned: true, stop: () => seen.push('stop'), end: async () => {}, tick: () => seen.push('tick') };
+      return pull as unknown as PullStream;
     },
     unpin: async () => {
       seen.push('unpin');
@@ -62,4 +63,16 @@ test('a partition that may not go after its message, or before the end of one th
   inHand[1]?.();
   expect(await released).toBe(true);
   expect(seen).toEqual(['done 1', 'stop', 'unpin', 'done 2']);
+});
+
+test('a partition that finishes its message before it goes looks after its requests meanwhile: it may have to stay', async () => {
+  const inHand: (() => void)[] = [];
+  const { partition, seen, arrive } = opened(() => new Promise((resolve) => inHand.push(resolve)));
+  arrive(1);
+  const released = partition.release(60_000, () => true);
+  await vi.waitFor(() => expect(inHand).toHaveLength(1));
+  partition.tick(true);
+  expect(seen).toEqual(['tick']);
+  inHand[0]?.();
+  expect(await released).toBe(true);
 });
