@@ -94,6 +94,6 @@ const fromSnapshot = async (
 
 const foldAll = async (ports: LoadPorts, key: SessionKey, through: number): Promise<SessionState> => {
   const replay = new HistoryFold();
-  for await (const commit of readThrough(ports, key, { after: 0, through })) replay.take(commit);
+  if (through > 0) for await (const commit of readThrough(ports, key, { after: 0, through })) replay.take(commit);
   return replay.whole(key);
 };

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { loadState } from '../../../../services/session/host/load.ts';
 import { InMemoryEventLog } from '../../../../shared/adapters/in-memory/event-log.ts';
 import type { PlainState } from '../../../../shared/domain/session/fold/evolve.ts';
@@ -27,6 +27,13 @@ describe('loading a session', () => {
     await made.system.buckets.snapshots.put('nothing', null);
     made.system.buckets.snapshots.recreate();
     expect(await load(made)).toEqual(later);
+  });
+
+  test('reads nothing of one without commits: the leader has none', async () => {
+    const { ports } = rig();
+    const read = vi.spyOn(ports.events, 'read');
+    expect(toPlain(await loadState(ports, homeKey))).toEqual(toPlain(initialState));
+    expect(read).not.toHaveBeenCalled();
   });
 
   test.each([
