@@ -41,15 +41,18 @@ export class Checkpoints {
   }
 
   /**
-   * True for the first message that there is to introspect, and for the first since the session was loaded, in case the timer was lost. Ask
-   * before the message is recorded.
+   * Whether a message needs the timer. `missing`: it is the first that there is to introspect. `unknown`: it is the first since the session was
+   * loaded, and the host before may have failed to set the timer. Ask before the message is recorded.
    */
-  lacksIdleTimer(session: Session): boolean {
-    return this.#options.config.enabled && !(this.#timed.has(session) && hasNews(session.state));
+  idleTimerOf(session: Session): 'set' | 'missing' | 'unknown' {
+    if (!this.#options.config.enabled) return 'set';
+    if (!hasNews(session.state)) return 'missing';
+    return this.#timed.has(session) ? 'set' : 'unknown';
   }
 
   /**
-   * Sets the timer of a message, or of a repeat of the last command. The command is acknowledged after it, and its answer does not wait for it.
+   * Sets the timer of a message, or of a repeat of the last command. A command whose timer was missing is acknowledged after it; no answer
+   * waits for it.
    * Resolves soon and never rejects: a message goes before its timer, and the next message sets it. `spokenAt`: since when it is silent, ms.
    */
   async setIdleTimer(session: Session, spokenAt = this.#options.ports.clock.now()): Promise<void> {
@@ -59,9 +62,9 @@ export class Checkpoints {
       await ports.clock.sleep(patienceMs, isSettled.signal);
       if (!isSettled.signal.aborted) throw new Error('the broker has not answered yet');
     };
+    this.#timed.add(session);
     try {
       await Promise.race([this.#set(session.key, spokenAt + this.#idleMs), tooLate()]);
-      this.#timed.add(session);
     } catch (error) {
       this.#timed.delete(session);
       log.warn({ key: session.key, reason: errorMessage(error) }, 'idle timer not set; the next message sets it');

@@ -29,7 +29,7 @@ export const commitStep = async (
   const repeat = await repeatIn(session, envelope, origin, services);
   if (repeat !== null) {
     // The host that recorded the last command may have gone before it set the timer.
-    if (origin?.seq === state.position.command.seq && services.checkpoints.lacksIdleTimer(session))
+    if (origin?.seq === state.position.command.seq && services.checkpoints.idleTimerOf(session) !== 'set')
       await services.checkpoints.setIdleTimer(session, state.position.interactedAt);
     return { kind: 'duplicate', repeat };
   }
@@ -49,7 +49,7 @@ export const commitStep = async (
 
   const commit = commitOf(checked, envelope, origin, state, services);
   const hasMessage = commit.events.some(({ type }) => type === 'user_message');
-  const setsTimer = hasMessage && services.checkpoints.lacksIdleTimer(session);
+  const idleTimer = hasMessage ? services.checkpoints.idleTimerOf(session) : 'set';
   const result = await write(commit, state.position.seq, services);
   if (result.kind === 'refused') return { kind: 'refused', code: 'too_large', message: result.message };
   if (result.kind !== 'committed') return closeWith(session, result.kind === 'fenced' ? { kind: 'stale' } : result);
@@ -62,8 +62,9 @@ export const commitStep = async (
   session.recordedAfter = Math.max(session.recordedAfter, origin?.storedAt ?? 0);
 
   follow(session, recorded, services);
-  const timer = setsTimer ? services.checkpoints.setIdleTimer(session) : undefined;
-  return { kind: 'accepted', seq: recorded.seq, rev: recorded.rev, timer };
+  const timer = idleTimer === 'set' ? undefined : services.checkpoints.setIdleTimer(session);
+  // One that was set already and is set again in case it was lost is not worth that the messages behind this one wait.
+  return { kind: 'accepted', seq: recorded.seq, rev: recorded.rev, ...(idleTimer === 'missing' && { timer }) };
 };
 
 const repeatIn = async (

@@ -93,6 +93,21 @@ describe('A7/83: the idle timer', () => {
     expect(seen).toEqual(['accepted', 'acknowledged']);
   });
 
+  test('A7/83: a message of a loaded session is acknowledged without the timer that is set once more, in case it was lost', async () => {
+    const made = rig();
+    await made.take(post('hello', 'a'));
+    const scheduled: string[] = [];
+    const silent = withSchedule(() => (name) => {
+      scheduled.push(name);
+      return never();
+    });
+    made.restart({ portsOf: silent });
+    const acknowledged: string[] = [];
+    for (const id of ['b', 'c']) void made.take(post('hello', id)).then(() => acknowledged.push(id));
+    await made.clock.pass(100);
+    expect({ acknowledged, scheduled }).toEqual({ acknowledged: ['b', 'c'], scheduled: ['idle-checkpoint'] });
+  });
+
   test('A7/83: waits for a turn that takes longer, and counts from its answer', async () => {
     let served: Served | null = null;
     const slow = (clock: Rig['clock']): Model => ({
