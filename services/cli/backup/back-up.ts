@@ -3,6 +3,7 @@ import { jetstreamManager } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { uuidv7 } from 'uuidv7';
 import { toNatterError } from '../../../shared/adapters/nats/client/broker-errors.ts';
+import { incarnationOf } from '../../../shared/adapters/nats/stream-config.ts';
 import { NatterError } from '../../../shared/kit/errors.ts';
 import type { Config } from '../../../shared/runtime/config/load.ts';
 import { subjectsUnder } from '../../../shared/wire/subjects.ts';
@@ -93,7 +94,7 @@ const backUpStream = async (
 ): Promise<StreamEntry> => {
   await progress(stream);
   const manager = await jetstreamManager(connection, { checkAPI: false, timeout: config.nats.requestTimeoutMs });
-  const { created } = await manager.streams.info(stream).catch((error: unknown) => {
+  const found = await manager.streams.info(stream).catch((error: unknown) => {
     throw toNatterError(error, `describe ${stream}`);
   });
   const writer = await StreamFileWriter.create(folder, `${stream}.nats`, each);
@@ -101,7 +102,7 @@ const backUpStream = async (
     const { config: settings, state } = await takeSnapshot(connection, stream, (piece) => writer.write(piece));
     const { messages, ...file } = await writer.end();
     return {
-      ...{ name: stream, createdAt: Date.parse(created), ...file, messages },
+      ...{ name: stream, createdAt: incarnationOf(found), ...file, messages },
       ...{ firstSeq: state.first_seq, lastSeq: state.last_seq, config: { ...settings } },
     };
   } finally {

@@ -5,7 +5,7 @@ import { failureOf, toNatterError } from '../../../shared/adapters/nats/client/b
 import { driftText } from '../../../shared/adapters/nats/drift.ts';
 import { openKvStore } from '../../../shared/adapters/nats/kv-store.ts';
 import { provision } from '../../../shared/adapters/nats/provision.ts';
-import { restoringMark, streamConfig } from '../../../shared/adapters/nats/stream-config.ts';
+import { restoredMark, restoringMark, streamConfig } from '../../../shared/adapters/nats/stream-config.ts';
 import { NatterError } from '../../../shared/kit/errors.ts';
 import type { Config } from '../../../shared/runtime/config/load.ts';
 import { bucketNames, type Topology } from '../../../shared/wire/topology.ts';
@@ -37,12 +37,13 @@ export const restoreStreams = async (options: RestoreOptions): Promise<LogEntry>
   const manager = await managerOf(connection, config);
   await makeRoom(options, manager);
   const archiveOf = archivesOf(folder, backup);
+  const metadata = { [restoringMark]: manifest.id, [restoredMark]: String(Date.now()) };
   for (const spec of topology.streams) {
     const entry = manifest.streams.find(({ name }) => name === spec.name);
     if (entry === undefined) continue;
     progress(spec.name);
     const { state, pieces } = await archiveOf(entry);
-    const settings = { ...streamConfig(spec), metadata: { [restoringMark]: manifest.id } };
+    const settings = { ...streamConfig(spec), metadata };
     await makeFromSnapshot(connection, { config: settings, state }, pieces());
   }
   const { drift } = await provision(connection, topology);

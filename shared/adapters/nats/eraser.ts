@@ -10,6 +10,7 @@ import { orNatterError } from './client/broker-errors.ts';
 import { ReplyInbox } from './client/reply-inbox.ts';
 import { StreamMessages } from './client/stream-messages.ts';
 import { openKvStore } from './kv-store.ts';
+import { incarnationOf } from './stream-config.ts';
 
 export interface NatsEraserOptions extends Omit<EraserOptions, 'store' | 'memory' | 'attachments'> {
   /** Must have the right to delete events, commands, deliveries, dead letters, memories and attachments, and to purge events and timers. */
@@ -54,8 +55,8 @@ export const openEraser = async ({ connection, requestTimeoutMs, ...options }: N
       timers: (key) => purge(names.timers, { filter: subjects.timersOf('commands', key) }),
       commands: async (key, upTo) => {
         // In another life of the stream the position has no meaning.
-        const { created } = await orNatterError('describe the commands', manager.streams.info(names.commands));
-        if (Date.parse(created) !== upTo.incarnation) return 0;
+        const found = await orNatterError('describe the commands', manager.streams.info(names.commands));
+        if (incarnationOf(found) !== upTo.incarnation) return 0;
         const seqs: number[] = [];
         for await (const { seq } of messagesOf(names.commands).of(subjects.storedCommandsOf(key)))
           if (seq <= upTo.seq) seqs.push(seq);

@@ -10,6 +10,7 @@ import { onReconnect } from './client/on-reconnect.ts';
 import { ReplyInbox } from './client/reply-inbox.ts';
 import { onlyAfter, sendOnce } from './client/send-once.ts';
 import { Anchors } from './publish/anchors.ts';
+import { incarnationOf } from './stream-config.ts';
 
 export interface KvStoreOptions {
   readonly connection: NatsConnection;
@@ -90,8 +91,8 @@ export const openKvStore = async (options: KvStoreOptions): Promise<KeyValue> =>
       };
     },
     info: async () => {
-      const { created, state } = await orNatterError(`describe ${bucket}`, manager.streams.info(stream));
-      return { incarnation: Date.parse(created), revision: state.last_seq };
+      const found = await orNatterError(`describe ${bucket}`, manager.streams.info(stream));
+      return { incarnation: incarnationOf(found), revision: found.state.last_seq };
     },
   };
 };

@@ -14,6 +14,19 @@ export const unfinishedRestore = ({ name, metadata }: Pick<StreamConfig, 'name' 
     ? []
     : [{ resource: name, field: 'restore', wanted: 'finished', found: 'not finished: run "natter restore" again' }];
 
+/** In the metadata of a stream that was restored from a backup: when, ms. */
+export const restoredMark = 'natter_restored';
+
+/**
+ * Which life of a stream this is: when it was made, ms, or when it was restored. Of a restored stream the servers of a cluster say different
+ * times, and each one another after its restart.
+ */
+export const incarnationOf = (info: { readonly created: string; readonly config: Pick<StreamConfig, 'metadata'> }): number => {
+  const { created, config } = info;
+  const restoredAt = config.metadata?.[restoredMark];
+  return restoredAt === undefined ? Date.parse(created) : Number(restoredAt);
+};
+
 /** The configuration of a new stream. */
 export type NewStream = Partial<StreamConfig> & { name: string };
 

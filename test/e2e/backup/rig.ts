@@ -27,17 +27,18 @@ import type { Config } from '../../../shared/runtime/config/load.ts';
 import { fixed } from '../../../shared/runtime/config/reload.ts';
 import type { Service } from '../../../shared/runtime/service.ts';
 import { afterwards } from '../../support/afterwards.ts';
-import { startServer, type TestServer } from '../../support/nats.ts';
+import { startCluster, startServer, type TestCluster, type TestServer } from '../../support/nats.ts';
 import { provisionFor } from '../../support/system.ts';
 
 const partitions = 4;
 /** What an installation at this broker writes beside it. */
-const dataDirAt = (url: string): string => join(tmpdir(), `natter-backup-${new URL(url).port}`);
+const dataDirAt = (url: string): string => join(tmpdir(), `natter-backup-${new URL(serversIn(url)[0] ?? url).port}`);
+const serversIn = (url: string): string[] => url.split(',');
 
 /** A broker of one's own: its consumers must outlive its restarts. */
 export const configAt = (url: string): Config => {
   const config = configSchema.parse({
-    nats: { url, partitions },
+    nats: { url, partitions, replicas: serversIn(url).length },
     session: { dmScope: 'per-channel-peer' },
     outlets: { webhooks: { hook: { url: 'http://127.0.0.1:9/', secret: 'not used' } } },
   });
@@ -81,7 +82,7 @@ export const startServices = async (url: string, parts: readonly Part[] = all) =
 export type Services = Awaited<ReturnType<typeof startServices>>;
 
 /** The brokers of this file, for their users. */
-const known = new Map<string, TestServer>();
+const known = new Map<string, Pick<TestServer, 'as'>>();
 const addressOf = (url: string, user: 'backup' | 'restorer') => known.get(url)?.as(user) ?? { servers: url };
 
 /** `before` is called before each stream is taken. */
@@ -111,6 +112,14 @@ export const broker = async (): Promise<TestServer> => {
   afterwards(server.stop);
   afterwards(() => rm(dataDirAt(server.url), { recursive: true, force: true }));
   return server;
+};
+/** An empty broker of three servers. */
+export const cluster = async (): Promise<TestCluster> => {
+  const servers = await startCluster();
+  known.set(servers.url, servers);
+  afterwards(servers.stop);
+  afterwards(() => rm(dataDirAt(servers.url), { recursive: true, force: true }));
+  return servers;
 };
 export const provisioned = async (): Promise<TestServer> => {
   const server = await broker();

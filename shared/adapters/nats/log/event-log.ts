@@ -21,6 +21,7 @@ import {
 import { failureOf, toNatterError } from '../client/broker-errors.ts';
 import { isStrayAnswer, nothing, readBatch } from '../client/direct-batch.ts';
 import { ReplyInbox } from '../client/reply-inbox.ts';
+import { incarnationOf } from '../stream-config.ts';
 import { CommitWriter, type CommitWriterOptions } from './commit-writer.ts';
 import { followedStream } from './follow.ts';
 
@@ -134,9 +135,8 @@ export class NatsEventLog implements EventLog {
 
   async info(): Promise<LogInfo> {
     try {
-      const asked = this.#inbox.ask<StreamInfo>(`$JS.API.STREAM.INFO.${this.#stream}`, '', { timeoutMs: this.#timeoutMs });
-      const { created, state } = await asked;
-      return { firstSeq: state.first_seq, lastSeq: state.last_seq, incarnation: Date.parse(created) };
+      const found = await this.#inbox.ask<StreamInfo>(`$JS.API.STREAM.INFO.${this.#stream}`, '', { timeoutMs: this.#timeoutMs });
+      return { firstSeq: found.state.first_seq, lastSeq: found.state.last_seq, incarnation: incarnationOf(found) };
     } catch (error) {
       throw toNatterError(error, `describe the stream ${this.#stream}`);
     }
@@ -190,6 +190,7 @@ interface LeaderMessage {
 }
 interface StreamInfo {
   readonly created: string;
+  readonly config: { readonly metadata?: Record<string, string> };
   readonly state: {
     readonly first_seq: number;
     readonly last_seq: number;

@@ -8,6 +8,7 @@ import type { QueueGuard } from '../../kv/guards/queue-guard.ts';
 import type { QueueBinding } from '../../streams/queue-binding.ts';
 import { connectionProblems } from '../client/connection.ts';
 import { type Pulled, PullStream } from '../pull-stream.ts';
+import { incarnationOf } from '../stream-config.ts';
 
 export interface DueTimersSettings<T> {
   readonly connection: NatsConnection;
@@ -90,7 +91,7 @@ const forward = async <T>({ binding, publish, ...settings }: DueTimersSettings<T
 
 const bury = async <T>({ manager, binding, clock, deadLetters }: DueTimersSettings<T>, pulled: Pulled, reason: string) => {
   const { seq, subject, bytes } = pulled;
-  const { created } = await manager.streams.info(binding.timerStream);
-  const id = `${binding.timerStream}-${Date.parse(created)}-${seq}`;
+  const incarnation = incarnationOf(await manager.streams.info(binding.timerStream));
+  const id = `${binding.timerStream}-${incarnation}-${seq}`;
   await deadLetters.put({ id, service: binding.service, reason, subject, at: clock.now(), bytes });
 };

@@ -1,6 +1,7 @@
 import type { JetStreamManager } from '@nats-io/jetstream';
+import { incarnationOf } from '../stream-config.ts';
 
-/** Which life of a stream this is: the time at which it was made, ms. */
+/** Which life of a stream this is, asked once. */
 export class Incarnation {
   readonly #manager: JetStreamManager;
   readonly #stream: string;
@@ -28,8 +29,7 @@ export class Incarnation {
 
   async #ask(): Promise<number> {
     try {
-      const { created } = await this.#manager.streams.info(this.#stream);
-      const incarnation = Date.parse(created);
+      const incarnation = incarnationOf(await this.#manager.streams.info(this.#stream));
       if (incarnation !== this.#known) this.#changed();
       this.#known = incarnation;
       return incarnation;

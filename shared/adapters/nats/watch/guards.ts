@@ -12,6 +12,7 @@ import { QueueGuard } from '../../kv/guards/queue-guard.ts';
 import { createWritersWitness, queueWitness } from '../../kv/guards/writers-witness.ts';
 import type { KeyValue } from '../../kv/key-value.ts';
 import { toNatterError } from '../client/broker-errors.ts';
+import { incarnationOf } from '../stream-config.ts';
 import { watchBroker } from './broker-watch.ts';
 
 /** The streams, beside the log, that hold what was acknowledged and is nowhere else: a loss there must not pass unnoticed (I13). */
@@ -56,8 +57,8 @@ export const streamEnd = async (
   stream: string,
 ): Promise<{ incarnation: number; lastSeq: number }> => {
   try {
-    const { created, state } = await streams.info(stream);
-    return { incarnation: Date.parse(created), lastSeq: state.last_seq };
+    const found = await streams.info(stream);
+    return { incarnation: incarnationOf(found), lastSeq: found.state.last_seq };
   } catch (error) {
     throw toNatterError(error, `describe the stream ${stream}`);
   }
