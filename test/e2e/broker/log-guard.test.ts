@@ -129,6 +129,25 @@ describe('the log is not the one that earlier processes have seen', () => {
     await writesNothing(ports);
   });
 
+  test('the whole store, with the witness, was put back under a process that runs: it says so to those after it', async () => {
+    const witness = eventStoreOf(broker.server, 'KV_natter_witness');
+    await written('one');
+    await broker.whileStopped(async () => {
+      await store.copyAs('older');
+      await witness.copyAs('older');
+    });
+    const ports = await broker.open();
+    for (const id of ['two', 'three']) expect(await append(ports.events, id)).toEqual(expect.any(Number));
+    await broker.whileStopped(async () => {
+      await store.putBack('older');
+      await witness.putBack('older');
+    });
+    await said(ports, /^the event log ends at 1, but had reached 3/);
+    const after = await broker.open();
+    await said(after, /^the event log ends at 1, but had reached 3/);
+    await writesNothing(after);
+  });
+
   test('a writer that is killed has said how far it came, at most a second ago', async () => {
     const ports = await broker.open();
     await append(ports.events);

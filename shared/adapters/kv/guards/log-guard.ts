@@ -3,7 +3,7 @@ import type { Commit, RecordedCommit } from '../../../domain/session/envelope.ts
 import { type LogWitness, regression } from '../../../domain/session/log-witness.ts';
 import type { Cursors } from '../../../ports/cursors.ts';
 import type { AppendResult, EventLog } from '../../../ports/event-log.ts';
-import { StreamGuard, type StreamGuardOptions } from './stream-guard.ts';
+import { type Regression, StreamGuard, type StreamGuardOptions } from './stream-guard.ts';
 
 export interface LogGuardOptions extends StreamGuardOptions {
   readonly events: EventLog;
@@ -60,31 +60,27 @@ export class LogGuard extends StreamGuard {
     if (result.kind === 'stored') {
       // Either a recognised repeat, or the sequences started again.
       if (result.seq <= before) this.distrust();
-      this.unsaved = true;
-      if (result.seq > this.seen.seq) this.seen = { ...this.seen, seq: result.seq, digest: result.digest };
+      const { seq, digest } = result.seq > this.seen.seq ? result : this.seen;
+      this.note({ ...this.seen, seq, digest });
     }
     return result;
   }
 
-  override problem(): ReturnType<StreamGuard['problem']> {
-    const problem = super.problem();
-    return problem?.text === decided
-      ? { ...problem, fix: 'restart this process, or "natter up"; nothing more is lost' }
-      : problem;
-  }
-
-  protected async regression(): Promise<string | null> {
+  protected async regression(): Promise<Regression | null> {
     // Appends during the requests must not count against their answers.
     const before = this.seen;
     return (this.isTrusted ? null : await this.#durableRegression()) ?? (await this.#regressionSince(before));
   }
 
   /** How the log has lost what this process has seen. If it has not, this process has now seen the end that the log has. */
-  async #regressionSince(before: LogWitness): Promise<string | null> {
+  async #regressionSince(before: LogWitness): Promise<Regression | null> {
     // Another commit can only be there after a lost connection, and a commit may be large.
     const now = await this.#events.view(this.isTrusted ? 0 : before.seq);
     const problem = regression(before, now);
-    if (problem !== null) return `${problem}${toAct}`;
+    if (problem !== null) {
+      await this.shareLoss(before, now);
+      return { text: `${problem}${toAct}` };
+    }
     const { incarnation, lastSeq } = now;
     const { digest } = lastSeq > this.seen.seq ? await this.#events.view(lastSeq) : this.seen;
     this.seen = lastSeq > this.seen.seq ? { incarnation, seq: lastSeq, digest } : { ...this.seen, incarnation };
@@ -92,18 +88,21 @@ export class LogGuard extends StreamGuard {
   }
 
   /** How the log has lost what other or earlier processes have seen. */
-  async #durableRegression(): Promise<string | null> {
+  async #durableRegression(): Promise<Regression | null> {
     const [written, read] = await Promise.all([this.witness.read(), this.#cursors.all()]);
     // What this process holds of sessions may be of the part that was lost.
     if (this.accepted !== null && written.accepted > this.accepted) return decided;
     for (const seen of [written, ...read.values()]) {
       const problem = regression(seen, await this.#events.view(seen.seq));
-      if (problem !== null) return `${problem}${toAct}`;
+      if (problem !== null) return { text: `${problem}${toAct}` };
     }
     this.accepted ??= written.accepted;
     return null;
   }
 }
 
-const decided = 'a person has accepted that the end of the event log is lost, and this process has worked with it: restart it';
+const decided: Regression = {
+  text: 'a person has accepted that the end of the event log is lost, and this process has worked with it: restart it',
+  fix: 'restart this process, or "natter up"; nothing more is lost',
+};
 const toAct = ': writing is stopped until the log is back, or until `natter log accept` accepts the loss';

@@ -1,5 +1,5 @@
 import { type LogView, nothingSeen, regression } from '../../../domain/session/log-witness.ts';
-import { StreamGuard, type StreamGuardOptions } from './stream-guard.ts';
+import { type Regression, StreamGuard, type StreamGuardOptions } from './stream-guard.ts';
 
 export interface QueueGuardOptions extends StreamGuardOptions {
   readonly stream: string;
@@ -60,20 +60,19 @@ export class QueueGuard extends StreamGuard {
       this.#reused = stored.seq;
       this.distrust();
     }
-    this.#note(stored.seq);
+    this.#reached(stored.seq);
     return stored;
   }
 
   /** A message with this place was handed out. Throws as `check`. */
   async take(seq: number): Promise<void> {
     await this.check();
-    this.#note(seq);
+    this.#reached(seq);
   }
 
-  #note(seq: number): void {
+  #reached(seq: number): void {
     if (seq <= this.seen.seq) return;
-    this.seen = { ...this.seen, seq };
-    this.unsaved = true;
+    this.note({ ...this.seen, seq });
     if (!this.#saving) void this.#keepSaving();
   }
 
@@ -81,7 +80,7 @@ export class QueueGuard extends StreamGuard {
     this.#stopping.abort();
   }
 
-  protected async regression(): Promise<string | null> {
+  protected async regression(): Promise<Regression | null> {
     if (this.#reused !== null) await this.witness.reuse(this.#reused, this.accepted ?? 0);
     const written = await this.witness.read();
     if (this.accepted !== null && written.accepted > this.accepted) {
@@ -95,14 +94,17 @@ export class QueueGuard extends StreamGuard {
       written.reused === undefined
         ? (regression(written, now, this.name) ?? regression(before, now, this.name))
         : `${this.name} gave its place ${written.reused} out again, but had reached ${written.seq}`;
-    if (problem !== null) return `${problem}${toAct}`;
+    if (problem !== null) {
+      await this.shareLoss(before, now);
+      return { text: `${problem}${toAct}` };
+    }
     this.seen = { ...this.seen, incarnation: now.incarnation };
     return null;
   }
 
   async #keepSaving(): Promise<void> {
     this.#saving = true;
-    while (this.unsaved && !this.#stopping.signal.aborted) {
+    while (this.isUnsaved && !this.#stopping.signal.aborted) {
       await this.save().catch(() => {});
       await this.clock.sleep(saveMs, this.#stopping.signal);
     }

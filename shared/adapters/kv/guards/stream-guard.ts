@@ -1,4 +1,4 @@
-import { type LogWitness, nothingSeen } from '../../../domain/session/log-witness.ts';
+import { type LogView, type LogWitness, nothingSeen } from '../../../domain/session/log-witness.ts';
 import type { Clock } from '../../../kit/clock.ts';
 import { NatterError } from '../../../kit/errors.ts';
 import type { HealthCode } from '../../../kit/health-problem.ts';
@@ -11,6 +11,13 @@ export interface StreamGuardOptions {
   readonly clock: Clock;
   /** What outlives this process. */
   readonly witness: WritersWitness;
+}
+
+/** How a stream has lost what was seen of it. */
+export interface Regression {
+  readonly text: string;
+  /** What to do, if it is not the usual of the guard's `code`. */
+  readonly fix?: string;
 }
 
 /**
@@ -27,11 +34,13 @@ export abstract class StreamGuard {
   protected seen: LogWitness = nothingSeen;
   /** Losses accepted before this process had seen anything; `null`: not read yet. */
   protected accepted: number | null = null;
-  protected unsaved = false;
+  #unsaved = false;
+  /** It is not for all processes to write the witness. */
+  #isWriter = false;
   #trusted = false;
   /** How often it was distrusted: what was asked before proves nothing. */
   #distrusted = 0;
-  #doubt: { readonly since: number; readonly problem: string } | null = null;
+  #doubt: { readonly since: number; readonly regression: Regression } | null = null;
   #looking: Promise<void> | null = null;
   #sharing: Promise<void> = Promise.resolve();
 
@@ -69,22 +78,40 @@ export abstract class StreamGuard {
   async save(): Promise<void> {
     // One that is under way shares less.
     await this.#sharing;
-    if (!this.unsaved || !this.#trusted || this.accepted === null) return;
-    this.unsaved = false;
+    if (!this.#unsaved || !this.#trusted || this.accepted === null) return;
+    this.#unsaved = false;
     const shared = this.witness.raise({ ...this.seen, accepted: this.accepted });
     this.#sharing = shared.catch(() => {
-      this.unsaved = true;
+      this.#unsaved = true;
     });
     await shared;
   }
 
+  /** True if something was stored or taken that was not shared yet. */
+  protected get isUnsaved(): boolean {
+    return this.#unsaved;
+  }
+
+  /** Something was stored or taken: the next `save` shares it. */
+  protected note(seen: LogWitness): void {
+    this.seen = seen;
+    this.#unsaved = true;
+    this.#isWriter = true;
+  }
+
   /**
-   * What is wrong with the stream, once it is certain; before that, that it is being checked. `null` if nothing is wrong. `fix`: if it is
-   * not the usual one of `code`.
+   * Shares what only this process knows to be lost: the witness may have gone back together with its stream. Not of another stream in its place:
+   * that may be a restored backup, whose sequences it must not be measured by.
    */
-  problem(): { readonly text: string; readonly certain: boolean; readonly fix?: string } | null {
+  protected async shareLoss(seen: LogWitness, now: Pick<LogView, 'incarnation'>): Promise<void> {
+    if (!this.#isWriter || this.accepted === null || seen.incarnation !== now.incarnation) return;
+    await this.witness.raise({ ...seen, accepted: this.accepted });
+  }
+
+  /** What is wrong with the stream, once it is certain; before that, that it is being checked. `null` if nothing is wrong. */
+  problem(): (Regression & { readonly certain: boolean }) | null {
     const doubt = this.#doubt;
-    if (doubt !== null && this.clock.monotonic() - doubt.since >= believeMs) return { text: doubt.problem, certain: true };
+    if (doubt !== null && this.clock.monotonic() - doubt.since >= believeMs) return { ...doubt.regression, certain: true };
     return this.#trusted ? null : { text: `${this.name} is being checked`, certain: false };
   }
 
@@ -97,16 +124,16 @@ export abstract class StreamGuard {
   /** Why the stream cannot be trusted, also after one more look. */
   protected async unlessTrusted(): Promise<string | null> {
     if (!this.#trusted) await this.look().catch(() => {});
-    return this.#trusted ? null : (this.#doubt?.problem ?? `${this.name} cannot be checked now`);
+    return this.#trusted ? null : (this.#doubt?.regression.text ?? `${this.name} cannot be checked now`);
   }
 
   /** How the stream has lost what was seen of it; `null` if nothing shows that it has. */
-  protected abstract regression(): Promise<string | null>;
+  protected abstract regression(): Promise<Regression | null>;
 
   async #compare(): Promise<void> {
     const asked = this.#distrusted;
-    const problem = await this.regression();
-    this.#trusted = problem === null && asked === this.#distrusted;
-    this.#doubt = problem === null ? null : { since: this.#doubt?.since ?? this.clock.monotonic(), problem };
+    const regression = await this.regression();
+    this.#trusted = regression === null && asked === this.#distrusted;
+    this.#doubt = regression === null ? null : { since: this.#doubt?.since ?? this.clock.monotonic(), regression };
   }
 }

@@ -19,7 +19,7 @@ const queueOf = () => {
   };
   const store = (guard: QueueGuard, duplicateOf?: number) =>
     guard.store(async () => (duplicateOf === undefined ? { seq: ++stream.lastSeq } : { seq: duplicateOf, duplicate: true }));
-  return { stream, witness, put, looks, process, store };
+  return { bucket, stream, witness, put, looks, process, store };
 };
 const certain = (guard: QueueGuard) => vi.waitFor(() => expect(guard.problem()).toMatchObject({ certain: true }));
 
@@ -47,6 +47,30 @@ test('what one process has seen stops another, and its own memory stops itself, 
   expect(stream.lastSeq, 'nothing was stored').toBe(1);
   stream.lastSeq = 2;
   await Promise.all([guard.check(), another.check()]);
+});
+
+test('the witness went back together with the queue: a process that still runs writes it again, so that others stop and a person can decide', async () => {
+  const { bucket, stream, witness, process, store } = queueOf();
+  const guard = process();
+  await store(guard);
+  await guard.save();
+  const { value } = await bucket.read('queue');
+  await store(guard);
+  await store(guard);
+  await guard.save();
+  const goBack = async (now: Partial<typeof stream>): Promise<void> => {
+    Object.assign(stream, now);
+    await bucket.put('queue', value ?? Buffer.alloc(0));
+    guard.distrust();
+    await expect(store(guard)).rejects.toMatchObject({ code: 'unavailable' });
+  };
+  await goBack({ lastSeq: 1 });
+  expect(await witness.read()).toMatchObject({ seq: 3, incarnation: 1 });
+  await expect(process().check()).rejects.toMatchObject({ message: /ends at 1, but had reached 3/ });
+
+  // Another stream in its place may be a restored backup, and starts without a witness.
+  await goBack({ incarnation: 2, lastSeq: 0 });
+  expect(await witness.read()).toMatchObject({ seq: 1, incarnation: 1 });
 });
 
 test('one that was created anew is another, although it is longer', async () => {
