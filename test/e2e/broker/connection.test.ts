@@ -54,6 +54,24 @@ test('a connection outlives the kill and the restart of its broker', async () =>
   await vi.waitFor(() => expect(opened.problems()).toEqual([]));
 });
 
+test('a server without JetStream is of no use alone; in a cluster, where a full disk has turned its own off, the others answer through it', async () => {
+  const configuration = 'jetstream: disabled';
+  const alone = await startServer({ configuration });
+  server = alone;
+  const opened = await open(alone.url);
+  connections = opened;
+  await vi.waitFor(() => expect(opened.problems().map(String).join()).toContain('runs without JetStream'));
+  await opened.close();
+  await alone.stop();
+
+  const one = await startServer({ configuration, arguments: ['--cluster_name', 'three', '--cluster', 'nats://127.0.0.1:-1'] });
+  server = one;
+  const inCluster = await open(one.url);
+  connections = inCluster;
+  await inCluster.commits.flush();
+  expect(inCluster.problems()).toEqual([]);
+});
+
 test('closing a connection that never got through ends at once', async () => {
   const opened = await open('nats://127.0.0.1:1');
   const started = performance.now();

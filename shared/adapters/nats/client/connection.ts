@@ -109,7 +109,7 @@ export const connectionProblems = (connection: NatsConnection): readonly HealthP
   return connection.info === undefined ? unusable({}) : unusableOnce(connection.info);
 };
 
-type ServerFacts = Partial<Pick<ServerInfo, 'version' | 'jetstream'>>;
+type ServerFacts = Partial<Pick<ServerInfo, 'version' | 'jetstream' | 'cluster'>>;
 
 /** What a server says of itself comes once for each connection to it, and every call asks whether it will do. */
 const judged = new WeakMap<ServerInfo, readonly HealthProblem[]>();
@@ -119,7 +119,7 @@ const unusableOnce = (info: ServerInfo): readonly HealthProblem[] => {
   return known;
 };
 
-const unusable = ({ version = '', jetstream }: ServerFacts): readonly HealthProblem[] => {
+const unusable = ({ version = '', jetstream, cluster }: ServerFacts): readonly HealthProblem[] => {
   if (!isNewEnough(version)) {
     const fix = `use nats-server ${minimumServerVersion} or newer`;
     return [
@@ -130,7 +130,8 @@ const unusable = ({ version = '', jetstream }: ServerFacts): readonly HealthProb
       ),
     ];
   }
-  if (jetstream) return [];
+  // In a cluster the others answer through it: a server whose disk is full turns its own off.
+  if (jetstream || cluster !== undefined) return [];
   const fix = 'start nats-server with -js, or enable JetStream for the account';
   return [new HealthProblem('broker_unusable', 'the broker runs without JetStream', fix)];
 };
