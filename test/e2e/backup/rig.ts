@@ -126,7 +126,7 @@ export const provisioned = async (): Promise<TestServer> => {
   await provisionFor(server, { partitions });
   return server;
 };
-export const running = async (server: TestServer, parts?: readonly Part[]): Promise<Services> => {
+export const running = async (server: Pick<TestServer, 'url'>, parts?: readonly Part[]): Promise<Services> => {
   const services = await startServices(server.url, parts);
   afterwards(services.stop);
   return services;
