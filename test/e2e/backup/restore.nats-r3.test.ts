@@ -1,5 +1,17 @@
 import { expect, test } from 'vitest';
-import { answersIn, backUpTo, cluster, envelope, freshFolder, provisioned, restoreFrom, running, until } from './rig.ts';
+import { topologyFor } from '../../../services/cli/runtime/broker.ts';
+import {
+  answersIn,
+  backUpTo,
+  cluster,
+  configAt,
+  envelope,
+  freshFolder,
+  provisioned,
+  restoreFrom,
+  running,
+  until,
+} from './rig.ts';
 
 test('I13: three servers that a backup was restored to may stop and start again: nothing counts as lost', async () => {
   const old = await provisioned();
@@ -21,6 +33,7 @@ test('I13: three servers that a backup was restored to may stop and start again:
 
   // The server that took the pieces of the backup has its own idea of when the streams were made.
   await Promise.all(servers.nodes.map((node) => node.restart()));
+  for (const { name } of topologyFor(configAt(servers.url)).streams) await servers.leaderOf(name);
   const later = await running(servers);
   await until(() => expect(later.problems()).toEqual([]));
   await later.ports.inbound.publish(envelope('carl', 'carl was here'));
