@@ -147,7 +147,8 @@ const grants = {
   'requests to resume': { delivery: 'h', gateway: 'w' },
   'inbox of the gateway': { session: 'w' },
   'inbox of checkpoint': { session: 'w' },
-  'inbox of the operator': { session: 'w' },
+  'inbox of the operator': { session: 'w', router: 'w', checkpoint: 'w', delivery: 'w', gateway: 'w' },
+  'requests for what runs': { session: 'h', router: 'h', checkpoint: 'h', delivery: 'h', gateway: 'h', operator: 'w' },
 } as const satisfies Record<string, Partial<Record<BrokerUser, string>>>;
 export type ResourceName = keyof typeof grants;
 export const resourceNames = Object.keys(grants) as ResourceName[];
@@ -176,10 +177,10 @@ export const resourcesOf = (subjects: Subjects, channel: string): Record<Resourc
     subjects: [`${prefix}.timer.${queue}.*.*`, subjects.anchor('timers')],
   });
   return {
-    inbound: queue(streams.inbound, `${prefix}.inbound.*.*`, subjects.anchor('inbound')),
+    inbound: queue(streams.inbound, subjects.published('inbound'), subjects.anchor('inbound')),
     'inbound of one channel': { stream: streams.inbound, subjects: [`${prefix}.inbound.${channel}.*`] },
-    commands: queue(streams.commands, `${prefix}.command.*`, subjects.anchor('commands')),
-    checkpoints: queue(streams.checkpoints, `${prefix}.checkpoint.*`, subjects.anchor('checkpoints')),
+    commands: queue(streams.commands, subjects.published('commands'), subjects.anchor('commands')),
+    checkpoints: queue(streams.checkpoints, subjects.published('checkpoints'), subjects.anchor('checkpoints')),
     'timers of inbound': timers('inbound'),
     'timers of commands': timers('commands'),
     'timers of checkpoints': timers('checkpoints'),
@@ -217,5 +218,6 @@ export const resourcesOf = (subjects: Subjects, channel: string): Record<Resourc
     'inbox of the gateway': { subjects: [`${inboxPrefixOf('gateway')}.>`] },
     'inbox of checkpoint': { subjects: [`${inboxPrefixOf('checkpoint')}.>`] },
     'inbox of the operator': { subjects: [`${inboxPrefixOf('operator')}.>`] },
+    'requests for what runs': { subjects: subjects.discovery },
   };
 };

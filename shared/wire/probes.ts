@@ -39,12 +39,24 @@ export const probesFor = (subjects: Subjects, { streams, consumers }: Topology):
       (subject) => concrete(subject.replace('%', stream)),
     );
   });
-  const elsewhere = ['$SYS.REQ.SERVER.PING', `${subjects.prefix}.unknown`, 'probe'];
+  const elsewhere = ['$SYS.REQ.SERVER.PING', '$SRV.PING.other', '$SRV.SCHEMA', `${subjects.prefix}.unknown`, 'probe'];
   const publish = [
     ...[...ours.map(concrete), ...inboxes.map((inbox) => `${inbox}.probe`), ...named],
     ...[...accountRequests.map((request) => `$JS.API.${request}`), ...elsewhere],
   ];
-  const wide = ['>', '*.>', `${subjects.prefix}.>`, '$JS.>', '$JS.API.>', '$JS.ACK.>', '$JS.EVENT.>', '$KV.>', '$SYS.>', 'probe'];
+  const wide = [
+    '>',
+    '*.>',
+    `${subjects.prefix}.>`,
+    '$JS.>',
+    '$JS.API.>',
+    '$JS.ACK.>',
+    '$JS.EVENT.>',
+    '$KV.>',
+    '$SYS.>',
+    '$SRV.>',
+    'probe',
+  ];
   const subscribe = [...ours, ...streams.flatMap((stream) => stream.subjects), ...inboxes.map((inbox) => `${inbox}.>`), ...wide];
   return { publish: [...new Set(publish)], subscribe: [...new Set(subscribe)] };
 };

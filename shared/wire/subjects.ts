@@ -51,8 +51,9 @@ export interface Subjects {
   readonly prefix: string;
   /** Where a command is published; the stream stores it under its partition. */
   command(key: string): string;
-  /** All commands as published, and where the stream stores one of them. */
-  readonly publishedCommands: string;
+  /** All messages of a queue as published. */
+  published(queue: QueueName): string;
+  /** Where the stream stores a command. */
   storedCommand(published: string, partitions: number): string;
   storedCommands(partition: number): string;
   /** The subject filter for a key's stored commands, in any partition. */
@@ -93,6 +94,9 @@ export interface Subjects {
   readonly resume: string;
   /** The queue that a message with this subject waits in, or in whose timers; `null` for other messages. */
   queueOf(subject: string): { readonly queue: QueueName; readonly timed: boolean } | null;
+  /** What this system is as a NATS micro-service, and where its processes are asked for. */
+  readonly serviceName: string;
+  readonly discovery: readonly string[];
   /** Where each process proves that the broker can store. */
   readonly probe: string;
   /** Where a stream of work keeps its anchors (ADR 25). */
@@ -112,6 +116,12 @@ const shortened = (text: string): string =>
 const conversationOf = ({ to, accountId, threadId }: DeliveryTarget): string =>
   shortened([accountId ?? '', to, threadId ?? ''].map(token).join('~'));
 
+const published: Readonly<Record<QueueName, string>> = {
+  commands: 'command.*',
+  inbound: 'inbound.*.*',
+  checkpoints: 'checkpoint.*',
+};
+
 /** In the place of a key: an escaped one has no `~`. */
 const givenUp = '~lost';
 /** True for a message that fills the place of a lost command; one may be out when a person accepts the loss. */
@@ -120,10 +130,11 @@ export const isGivenUp = (storedSubject: string): boolean => storedSubject.endsW
 /** All subjects under a prefix (default `natter`; several systems can share a broker). */
 export const subjectsUnder = (prefix: string): Subjects => {
   const path = (key: SessionKey): string => escapeText(key).replaceAll(':', '.');
+  const serviceName = prefix.replaceAll(/[^A-Za-z0-9_-]/g, '_');
   return {
     prefix,
     command: (key) => `${prefix}.command.${escapeText(key)}`,
-    publishedCommands: `${prefix}.command.*`,
+    published: (queue) => `${prefix}.${published[queue]}`,
     storedCommand: (published, partitions) => {
       const name = published.slice(`${prefix}.command.`.length);
       return `${prefix}.command.${partitionOf(partitions, name)}.${name}`;
@@ -159,6 +170,10 @@ export const subjectsUnder = (prefix: string): Subjects => {
       const waitsIn = queueKinds.get(kind ?? '');
       return waitsIn === undefined ? null : { queue: waitsIn, timed: false };
     },
+    serviceName,
+    discovery: ['PING', 'INFO', 'STATS'].flatMap((verb) =>
+      ['', `.${serviceName}`, `.${serviceName}.*`].map((of) => `$SRV.${verb}${of}`),
+    ),
     probe: `${prefix}.probe`,
     anchor: (stream) => `${prefix}.anchor.${stream}`,
     bucketAnchors: (bucket) => `${prefix}.anchor.${bucket}.*`,

@@ -29,7 +29,7 @@ export class PublishedMessages {
     const state = { messages: 0, bytes: 0, first_seq: 0, last_seq: 0 };
     this.#written = writer.write(this.#archive.start(state));
     const note = (error: Error | null, message: Msg): void => (error === null ? this.#note(message) : this.#fail(error));
-    const filters = [subjects.publishedCommands, subjects.publishedTimers];
+    const filters = [subjects.published('commands'), subjects.publishedTimers];
     this.#subscriptions = filters.map((filter) => connection.subscribe(filter, { callback: note }));
   }
 

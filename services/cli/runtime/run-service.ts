@@ -124,7 +124,8 @@ const openResources = async (world: World, name: ServiceName, options: ServiceOp
   const live = openConfig(world, options, { start: config, load: () => configOf(world, options), log });
   const tracing = await startTracing(world.env, `natter-${name}`, log);
   const key = snapshotKeyFor(config, installation);
-  const ports = await openNats(config, { name: `natter ${name}`, clock: systemClock, log, ...broker, ...key });
+  const discovered = { service: name, id: uniqueMember(name), version: world.version };
+  const ports = await openNats(config, { name: `natter ${name}`, discovered, clock: systemClock, log, ...broker, ...key });
   return { config, live, installation, tracing, ports, log, recent, token, env, tokens };
 };
 

@@ -113,14 +113,15 @@ const supervise = ({ config, clock, log }: SystemOptions, broker: Broker): Promi
 
 /** Each service has connections of its own, named after it, and is a user of its own on the broker. */
 const openPorts = async (
-  { config, installation, clock, log }: SystemOptions,
+  { world, config, installation, clock, log }: SystemOptions,
   running: Running,
   broker: Broker,
   name: ServiceName,
 ): Promise<Ports> => {
   const { store } = running.supervision ?? {};
   const key = snapshotKeyFor(config.current(), installation);
-  const named = { name: `natter ${name}`, clock, log, ...broker.as(name) };
+  const discovered = { service: name, id: uniqueMember(name), version: world.version };
+  const named = { name: `natter ${name}`, discovered, clock, log, ...broker.as(name) };
   const ports = await openNats(config.current(), { ...named, ...key, tail: running.tail, ...(store && { store }) });
   running.ports.push(ports);
   return ports;

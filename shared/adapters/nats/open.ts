@@ -27,6 +27,7 @@ import { openAuditLog } from './audit-log.ts';
 import { type ConnectionSettings, type Connections, inboxOf, openConnections } from './client/connection.ts';
 import { openCustodyLog } from './custody-log.ts';
 import { openDeadLetters } from './dead-letters.ts';
+import { type Discovered, Discovery } from './discovery.ts';
 import { createEphemera } from './ephemera.ts';
 import { openKvStore } from './kv-store.ts';
 import { NatsEventLog } from './log/event-log.ts';
@@ -41,6 +42,8 @@ export interface OpenOptions extends Omit<ConnectionSettings, 'requestTimeoutMs'
   readonly snapshotKey?: SnapshotKey;
   /** Logs what no caller learns: a message that is not a commit, a failing lease, a log that went back. */
   readonly log?: Logger;
+  /** What the broker's own tools shall find. Absent: nothing. */
+  readonly discovered?: Discovered;
   /** That of this process, if it has one already. Default: one of its own. */
   readonly store?: StoreWatch;
   /** That of this process, if it opens ports more than once for the same log. Default: one of its own. */
@@ -110,15 +113,17 @@ export const openNats = async (config: Config, options: OpenOptions): Promise<Po
   const attachments = await openAttachments({ connection: caches, prefix: config.prefix, clock, requestTimeoutMs });
   const answers = createAnswers(ephemera, clock, inboxOf(consumers));
   const live = createLive(ephemera, subjects, inboxOf(consumers));
+  const discovery = new Discovery(clock, subjects);
+  if (options.discovered) discovery.answer(consumers, options.discovered);
   const leaseFailed = (name: string, error: unknown): void =>
     log?.warn({ lease: name, problem: errorMessage(error) }, 'lease failed');
 
   return {
     clock,
     events: guards.events,
-    commands: tracedQueue('commands', commandQueue(queue)),
-    inbound: tracedQueue('inbound', inboundQueue(queue)),
-    checkpoints: tracedQueue('checkpoints', checkpointQueue(queue)),
+    commands: tracedQueue('commands', commandQueue(queue), (handle) => discovery.counted('commands', handle)),
+    inbound: tracedQueue('inbound', inboundQueue(queue), (handle) => discovery.counted('inbound', handle)),
+    checkpoints: tracedQueue('checkpoints', checkpointQueue(queue), (handle) => discovery.counted('checkpoints', handle)),
     ...{ answers, attachments },
     snapshots: createSnapshots(guards.cache(snapshots), options.snapshotKey),
     index: createSessionIndex(guards.cache(index), clock),

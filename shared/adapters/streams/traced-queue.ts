@@ -1,6 +1,6 @@
 import { SpanKind } from '@opentelemetry/api';
 import { type SpanDescription, traced, traceparentNow } from '../../kit/trace.ts';
-import type { AckOutcome, Delivery, WorkQueue } from '../../ports/work-queue.ts';
+import type { AckOutcome, ConsumeOptions, Delivery, WorkQueue } from '../../ports/work-queue.ts';
 
 /** A message that carries its trace. */
 interface Traceable {
@@ -8,8 +8,14 @@ interface Traceable {
   readonly traceparent?: string | undefined;
 }
 
-/** Wraps a queue so that messages carry the trace from publisher to handler. Does nothing without tracing. */
-export const tracedQueue = <T extends Traceable>(name: string, queue: WorkQueue<T>): WorkQueue<T> => ({
+type Handle<T> = ConsumeOptions<T>['handle'];
+
+/** Wraps a queue so that messages carry the trace from publisher to handler. `wrapped` is put around each handler. */
+export const tracedQueue = <T extends Traceable>(
+  name: string,
+  queue: WorkQueue<T>,
+  wrapped: (handle: Handle<T>) => Handle<T> = (handle) => handle,
+): WorkQueue<T> => ({
   publish: (message) =>
     traced(
       () => publishing(name, message),
@@ -18,15 +24,17 @@ export const tracedQueue = <T extends Traceable>(name: string, queue: WorkQueue<
   resend: (bytes, id) => queue.resend(bytes, id),
   schedule: (timer, at, message) => queue.schedule(timer, at, carrying(message)),
   cancel: (key, timer) => queue.cancel(key, timer),
-  consume: (options) =>
-    queue.consume({
+  consume: (options) => {
+    const handle = wrapped((delivery) => options.handle(delivery));
+    return queue.consume({
       ...options,
       handle: (delivery) =>
         traced(
           () => processing(name, delivery),
-          () => options.handle(delivery),
+          () => handle(delivery),
         ),
-    }),
+    });
+  },
   partitionOf: (key) => queue.partitionOf(key),
   lag: () => queue.lag(),
   lagByPartition: () => queue.lagByPartition(),

@@ -122,6 +122,7 @@ const messages: readonly [RegExp, ...string[]][] = [
   [/^_INBOX_gateway\./, 'inbox of the gateway'],
   [/^_INBOX_checkpoint\./, 'inbox of checkpoint'],
   [/^_INBOX_operator\./, 'inbox of the operator'],
+  [/^\$SRV\.(?:PING|INFO|STATS)(?:\.natter(?:\.(?:\*|probe))?)?$/, 'requests for what runs'],
 ];
 
 const has = (user: string, rows: readonly string[], letters: string): boolean =>

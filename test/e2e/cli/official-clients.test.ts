@@ -1,11 +1,13 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { connect as natsTwo, nkeyAuthenticator } from 'nats';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { credentialsOf } from '../../../services/cli/broker/users.ts';
 import { agentAt, shown as shownByAgent } from '../gateway/protocols/agui-rig.ts';
 import { clients, use } from '../gateway/protocols/mcp-rig.ts';
 import { clientFor, readChunks, user } from '../gateway/protocols/openai-rig.ts';
@@ -94,4 +96,16 @@ test('the AI SDK: two messages in one chat, and nothing to resume when it is idl
   expect(chat.messages.map(shown)).toEqual([['hello'], ['You said: hello'], ['again'], ['You said: again']]);
   await chat.resumeStream();
   expect(streams.at(-1)?.status).toBe(204);
+});
+
+test('NATS: what runs, asked at the broker as its operator', async () => {
+  const { servers } = JSON.parse(readFileSync(join(dataDir, 'broker.json'), 'utf8'));
+  const { nkeySeed, inboxPrefix } = credentialsOf(join(dataDir, 'broker/users'), 'operator');
+  const seed = new TextEncoder().encode(typeof nkeySeed === 'function' ? nkeySeed() : nkeySeed);
+  const connection = await natsTwo({ servers, authenticator: nkeyAuthenticator(seed), inboxPrefix });
+  const client = connection.services.client();
+  const found: string[] = [];
+  for await (const { name, metadata } of await client.ping('natter')) found.push(`${name} ${metadata?.service}`);
+  await connection.close();
+  expect(found.sort()).toEqual(['checkpoint', 'delivery', 'gateway', 'router', 'session'].map((service) => `natter ${service}`));
 });

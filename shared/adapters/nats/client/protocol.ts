@@ -74,7 +74,8 @@ export class Protocol extends ProtocolHandler {
   }
 
   override handleError(error: Error): void {
-    if (error instanceof errors.PermissionViolationError) {
+    // Users that were made before there was discovery may not be asked what they are, and nothing else depends on it.
+    if (error instanceof errors.PermissionViolationError && !error.subject.startsWith('$SRV.')) {
       if (this.#refused.size >= refusalsKept) this.#refused.clear();
       this.#refused.set(permissionProblem(error), performance.now());
     }
