@@ -59,15 +59,16 @@ export class Discovery {
     };
   }
 
-  /** Answers over this connection until it is closed. */
-  answer(connection: NatsConnection, discovered: Discovered): void {
+  /** Answers over this connection until it is closed; with nothing to be found not at all. */
+  answer(connection: NatsConnection, discovered?: Discovered): this {
+    if (discovered === undefined || connection.isClosed()) return this;
     const asked = (error: Error | null, message: Msg): void => {
       const answer = error === null ? this.#answerTo(message.subject, discovered) : null;
       if (answer === null || !isInbox(message.reply ?? '') || connection.isDraining()) return;
       message.respond(JSON.stringify(answer));
     };
-    if (connection.isClosed()) return;
     for (const subject of this.#subjects.discovery) connection.subscribe(subject, { callback: asked });
+    return this;
   }
 
   #answerTo(subject: string, { service, id, version }: Discovered): object | null {

@@ -113,8 +113,7 @@ export const openNats = async (config: Config, options: OpenOptions): Promise<Po
   const attachments = await openAttachments({ connection: caches, prefix: config.prefix, clock, requestTimeoutMs });
   const answers = createAnswers(ephemera, clock, inboxOf(consumers));
   const live = createLive(ephemera, subjects, inboxOf(consumers));
-  const discovery = new Discovery(clock, subjects);
-  if (options.discovered) discovery.answer(consumers, options.discovered);
+  const discovery = new Discovery(clock, subjects).answer(consumers, options.discovered);
   const leaseFailed = (name: string, error: unknown): void =>
     log?.warn({ lease: name, problem: errorMessage(error) }, 'lease failed');
 
