@@ -4,6 +4,7 @@ import type { EventOf, SessionEvent } from '../../../shared/domain/session/event
 import { limits } from '../../../shared/kit/limits.ts';
 import { orQuarantined } from '../../../shared/kit/or-quarantined.ts';
 import type { GatewayContext } from '../context/gateway-context.ts';
+import type { Call } from '../operation/operation.ts';
 import { type RunEvent, RunEventStream } from './run-event-stream.ts';
 
 /** What was said in a session's present generation, for user interfaces that are loaded again. */
@@ -127,6 +128,16 @@ class RunHistory {
   }
 }
 const isAnswer = (entry: HistoryEntry, runId: string): entry is AnswerEntry => entry.kind === 'answered' && entry.runId === runId;
+
+/** The last entries of a session that the caller may see, oldest first, without the answer that still runs or waits. */
+export const endedEntries = async (
+  { context, caller }: Pick<Call, 'context' | 'caller'>,
+  { key, limit }: { readonly key: SessionKey; readonly limit: number },
+): Promise<readonly HistoryEntry[]> => {
+  const { row, after } = await context.access.read(caller.principal, key);
+  const entries = await historyEntries(context, caller.actor, key, after);
+  return entries.filter((entry) => entry.kind === 'said' || entry.runId !== row.activeTurnId).slice(-limit);
+};
 
 /** The entries of a session after a sequence, oldest first. Of a long session only the recent part of the log is read. */
 export const historyEntries = (

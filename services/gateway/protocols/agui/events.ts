@@ -1,8 +1,9 @@
-import type { EventType, Interrupt } from '@ag-ui/core';
+import type { EventType, Interrupt, Message } from '@ag-ui/core';
 import type { SessionKey } from '../../../../shared/domain/keys/session-key.ts';
 import { assertNever } from '../../../../shared/kit/assert.ts';
 import type { AskedCall, RunEnd, RunEvent } from '../../runs/run-event-stream.ts';
 import type { RunFrames } from '../../runs/stream-run.ts';
+import { resultMessage } from './messages.ts';
 
 /** A run as events of AG-UI 1.0. */
 
@@ -79,9 +80,8 @@ export const aguiEvents = (head: AguiHead): RunFrames => {
         return begun + given + event('TOOL_CALL_END', { toolCallId });
       }
       case 'result': {
-        const { callId: toolCallId, text: content, outcome } = told;
-        const metadata = { outcome };
-        return event('TOOL_CALL_RESULT', { messageId: `${toolCallId}:result`, toolCallId, content, role: 'tool', metadata });
+        const { id: messageId, ...message } = resultMessage(told);
+        return event('TOOL_CALL_RESULT', { messageId, ...message });
       }
       // The outcome carries the request.
       case 'approval':
@@ -100,4 +100,13 @@ export const aguiEvents = (head: AguiHead): RunFrames => {
     fail: (message, code) => event('RUN_ERROR', { message, code }),
     done: '',
   };
+};
+
+/** A thread that is loaded again: what was said, then the run that goes on, if there is one. */
+export const aguiHistory = (head: AguiHead, messages: readonly Message[], isIdle: boolean): RunFrames => {
+  const frames = aguiEvents(head);
+  const { threadId, runId, sessionKey } = head;
+  const end = { threadId, runId, outcome: { type: 'success' }, result: { sessionKey } };
+  const finished = isIdle ? event('RUN_FINISHED', end) : '';
+  return { ...frames, begin: () => frames.begin() + event('MESSAGES_SNAPSHOT', { messages }) + finished };
 };

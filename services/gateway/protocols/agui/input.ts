@@ -8,8 +8,8 @@ import type { Decision, UserText } from '../../runs/follow-run.ts';
 import { messageContent } from './content.ts';
 
 /**
- * The input: `RunAgentInput` of AG-UI 1.0. Only the last message counts, and none if the run answers an interrupt. Unknown
- * fields are ignored. Throws `NatterError('invalid')`.
+ * The input: `RunAgentInput` of AG-UI 1.0. Only the last message counts, and none if the run answers an interrupt. Without messages the
+ * thread is loaded again. Unknown fields are ignored. Throws `NatterError('invalid')`.
  */
 export type AguiRequest = {
   /** Names the session. */
@@ -17,7 +17,7 @@ export type AguiRequest = {
   readonly runId: string;
   /** Further context from the application; may be empty. */
   readonly background: string;
-} & ({ readonly message: UserText } | { readonly answer: Decision } | Results);
+} & ({ readonly message: UserText } | { readonly answer: Decision } | Results | { readonly isReload: true });
 
 /** Results of the application's own tools, and what it brings along from here on. */
 type Results = Pick<GivenResults, 'results' | 'client'>;
@@ -27,6 +27,7 @@ const id = (missing: string) => z.string(missing).min(1, missing).max(1_024);
 const message = z.object({
   role: z.literal('user', 'the last message must be the user\'s, or send "resume"'),
   content: messageContent,
+  id: id('give the message an id').optional(),
 });
 
 const payload = z.object({
@@ -64,8 +65,10 @@ export const readAguiRequest = (request: FastifyRequest): AguiRequest => {
   if (entry !== undefined) return { ...head, answer: answerIn(entry) };
   const results = resultsIn(said);
   if (results.length > 0) return { ...head, results, client };
+  if (Array.isArray(said) && said.length === 0) return { ...head, isReload: true };
   const { messages } = bodyOf(saying, request);
-  return { ...head, message: { client, ...messages.message.content, idempotencyKey: `agui ${runId}`, field: 'runId' } };
+  const { content, id: clientId } = messages.message;
+  return { ...head, message: { client, clientId, ...content, idempotencyKey: `agui ${runId}`, field: 'runId' } };
 };
 
 const toolMessage = z.object({

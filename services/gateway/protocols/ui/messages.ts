@@ -1,18 +1,16 @@
 import type { UIMessage, UIMessageChunk } from 'ai';
 import type { SessionKey } from '../../../../shared/domain/keys/session-key.ts';
 import type { Call } from '../../operation/operation.ts';
-import { type AnswerEntry, type HistoryEntry, historyEntries } from '../../runs/run-history.ts';
+import { type AnswerEntry, endedEntries, type HistoryEntry } from '../../runs/run-history.ts';
 import { chunksOf, startOf } from './chunks.ts';
 
 /**
  * A chat's messages as the AI SDK keeps them, under the ids that its page knows: made of the same chunks that a stream would have told, by the
  * package's own reader. What still runs or waits is left out: `resumeStream` brings it.
  */
-export const uiMessages = async ({ context, caller }: Call, { key, limit }: { key: SessionKey; limit: number }) => {
-  const { row, after } = await context.access.read(caller.principal, key);
-  const entries = await historyEntries(context, caller.actor, key, after);
-  const ended = entries.filter((entry) => entry.kind === 'said' || entry.runId !== row.activeTurnId);
-  const messages = await Promise.all(ended.slice(-limit).map((entry) => messageOf(key, entry)));
+export const uiMessages = async (call: Call, { key, limit }: { key: SessionKey; limit: number }) => {
+  const entries = await endedEntries(call, { key, limit });
+  const messages = await Promise.all(entries.map((entry) => messageOf(key, entry)));
   return { messages: messages.flatMap((message) => message ?? []) };
 };
 
