@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks';
+import { decidedBy } from '../../../shared/domain/values/decided-by.ts';
 import { ApprovalCard } from '../approvals/approval-card.tsx';
 import { mayWrite } from '../base/signed-in.ts';
 import { Icon } from '../parts/icon.tsx';
@@ -100,10 +101,11 @@ const Tool = ({ item }: { readonly item: ToolItem }) => (
   </details>
 );
 
-const answerWords = { granted: 'Allowed', denied: 'Denied', expired: 'Expired' } as const;
+const answerWords = { granted: 'Allowed', denied: 'Denied' } as const;
 const Approval = ({ item, sessionKey }: { readonly item: ApprovalItem; readonly sessionKey: string }) => {
   const { request, answer, at } = item;
-  const answered = answer && `${answerWords[answer.verdict]} by ${answer.by}`;
+  const answered =
+    answer && (answer.verdict === 'expired' ? 'Expired' : `${answerWords[answer.verdict]} ${decidedBy(answer.by)}`);
   const { approvalId, tool, action, asks = 'run', expiresAt, onceOnly = false } = request;
   return <ApprovalCard asked={{ approvalId, sessionKey, tool, action, asks, requestedAt: at, expiresAt, onceOnly, answered }} />;
 };

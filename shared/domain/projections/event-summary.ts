@@ -1,4 +1,5 @@
 import type { EventOf, SessionEvent } from '../session/events.ts';
+import { decidedBy } from '../values/decided-by.ts';
 
 /** Puts text from outside on one line of at most so many characters. */
 export type Shorten = (text: string, width: number) => string;
@@ -40,7 +41,7 @@ export const summaryOf = (event: SessionEvent, oneLine: Shorten): string => {
     case 'approval_requested':
       return oneLine(event.action, width);
     case 'approval_resolved':
-      return `${event.verdict} by ${event.by}`;
+      return `${event.verdict} ${decidedBy(event.by)}`;
     case 'session_opened':
     case 'session_reset':
       return `generation ${event.generation}, ${event.sessionId}`;

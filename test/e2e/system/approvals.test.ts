@@ -62,7 +62,7 @@ describe('in the chat', () => {
     const whole = await startAsking();
     const question = await ask(whole, owner, writing('one'));
     expect(await ask(whole, owner, `/deny ${idIn(question)} not on Fridays`)).toMatch(/^Denied: .*note\.md/);
-    expect((await whole.delivered()).text).toMatch(/write_file → denied: .*telegram:7 said no: not on Fridays/);
+    expect((await whole.delivered()).text).toMatch(/write_file → denied: .*denied by telegram:7: not on Fridays/);
     expect(() => whole.written()).toThrow();
   });
 

@@ -1,4 +1,5 @@
 import { limits } from '../../../kit/limits.ts';
+import { decidedBy } from '../../values/decided-by.ts';
 import type { ApprovalRequest, Sender } from '../../values/types.ts';
 import { questionCalled } from '../answered.ts';
 import type { CallState } from '../context.ts';
@@ -14,7 +15,7 @@ import {
   refuse,
   type SessionView,
 } from './decision.ts';
-import { closing, deferring } from './deferral.ts';
+import { closing, deferring, denial } from './deferral.ts';
 import { approvedTurn, begunApprovedCall } from './deferred-call.ts';
 import { noticeEvent } from './generation.ts';
 import { waitingFor } from './tool-decisions.ts';
@@ -102,7 +103,7 @@ const notOpen = ({ approvalId }: Given<'resolve_approval'>['data'], { context: {
   }
   return earlier.verdict === 'expired'
     ? { code: 'approval_expired', message: `approval ${approvalId} has expired; nobody answered in time` }
-    : { code: 'approval_resolved', message: `approval ${approvalId} was ${earlier.verdict} by ${earlier.by} already` };
+    : { code: 'approval_resolved', message: `approval ${approvalId} was ${earlier.verdict} ${decidedBy(earlier.by)} already` };
 };
 
 /** Why the answer to an open question is refused. */
@@ -157,8 +158,12 @@ const refusalOf = (
   by: string,
   reason: string | undefined,
 ): ['denied' | 'expired' | 'unknown', string] => {
-  const why = verdict === 'expired' ? 'nobody answered in time' : `${by} said no${reason ? `: ${reason}` : ''}`;
-  return tries > 0
-    ? ['unknown', `The call was begun and cut off; whether it took effect is not known. It was not repeated: ${why}.`]
-    : [verdict, `The call was not allowed: ${why}.`];
+  if (tries > 0) {
+    const why = verdict === 'expired' ? 'nobody answered in time' : denial(by, reason);
+    return ['unknown', `The call was begun and cut off; whether it took effect is not known. It was not repeated: ${why}.`];
+  }
+  return [
+    verdict,
+    verdict === 'expired' ? 'The call was not allowed: nobody answered in time.' : `The call was ${denial(by, reason)}.`,
+  ];
 };

@@ -1,4 +1,5 @@
 import { limits } from '../../../kit/limits.ts';
+import { decidedBy } from '../../values/decided-by.ts';
 import type { ApprovalRequest, Notice } from '../../values/types.ts';
 import type { CallState, SessionContext } from '../context.ts';
 import type { EventOf, SessionEvent } from '../events.ts';
@@ -42,6 +43,9 @@ export const deferring = (
   return [asked, ...told, ...ended(turn, call, outcome, later)];
 };
 
+/** That a person did not allow something, and why. */
+export const denial = (by: string, reason: string | undefined): string => `denied ${decidedBy(by)}${reason ? `: ${reason}` : ''}`;
+
 export type Closing = Pick<EventOf<'approval_resolved'>, 'verdict' | 'by' | 'scope' | 'reason'>;
 
 /** The question is answered, or its time is over. Whoever asked is told of a refusal: no turn of theirs is left to say it. */
@@ -50,7 +54,7 @@ export const closing = ({ settings }: SessionContext, request: ApprovalRequest, 
   const turn = { id: deferredTurnId(approvalId), attempt: 1 };
   const resolved: SessionEvent = { type: 'approval_resolved', v: 1, turn, approvalId, ...(callId && { callId }), ...closed };
   if (closed.verdict === 'granted') return [resolved];
-  const why = closed.verdict === 'expired' ? closed.reason : `${closed.by} said no${closed.reason ? `: ${closed.reason}` : ''}`;
+  const why = closed.verdict === 'expired' ? closed.reason : denial(closed.by, closed.reason);
   const deliverTo = deferred?.deliverTo && { deliverTo: deferred.deliverTo };
   return [resolved, noticeEvent(settings, { code: 'approval_refused', text: `Not allowed: ${action}\n(${why})`, ...deliverTo })];
 };

@@ -44,14 +44,14 @@ describe('A5/62: an approval', () => {
   });
 
   test.each([
-    ['denied', { approved: false, reason: 'not on Fridays' }, 'said no: not on Fridays'],
-    ['given up', null, 'said no'],
+    ['denied', { approved: false, reason: 'not on Fridays' }, /denied over the API.*: not on Fridays/],
+    ['given up', null, /denied over the API/],
   ])('%s: nothing runs, and the model is told', async (_, payload, told) => {
     const { tools, agent, answer } = await asked();
     expect(endOf(await answer(payload)).outcome).toEqual({ type: 'success' });
     expect(shown(agent).slice(2)).toEqual([
-      ['tool', expect.stringContaining(told)],
-      ['assistant', expect.stringContaining(told)],
+      ['tool', expect.stringMatching(told)],
+      ['assistant', expect.stringMatching(told)],
     ]);
     expect(() => tools.written()).toThrow();
   });

@@ -45,7 +45,23 @@ describe('the answer and what it leads to are one commit (A5/62, I7)', () => {
     const answer = command('answer p0 denied');
     const { events } = given(...asked).when({ ...answer, data: { ...answer.data, reason: 'not on a Friday' } as never });
     expect(events[0]).toMatchObject({ reason: 'not on a Friday', by: 'owner-1', callId: 'm1.1.0' });
-    expect(events[1]).toMatchObject({ text: 'The call was not allowed: owner-1 said no: not on a Friday.' });
+    expect(events[1]).toMatchObject({ text: 'The call was denied by owner-1: not on a Friday.' });
+  });
+
+  test.each([
+    ['alice', 'denied by alice'],
+    ['telegram:7', 'denied by telegram:7'],
+    ['token:api', 'denied over the API'],
+    ['token:phone', 'denied over the API (token phone)'],
+  ])('%s: %s', (by, told) => {
+    const answer = command('answer p0 denied');
+    const answeredBy = (id: string) => ({ ...answer, data: { ...answer.data, by: { id, role: 'owner' } } as never });
+    const { events } = given(...asked).when(answeredBy(by));
+    expect(events).toMatchObject([{ by }, { text: `The call was ${told}.` }]);
+    const again = given('post m1', 'call m1/1 1 read run', 'resume', 'ask-call m1/2 m1.1.0 p0 retry').when(answeredBy(by));
+    expect(again.events[1]).toMatchObject({
+      text: expect.stringMatching(`It was not repeated: ${told.replace(/[()]/g, '\\$&')}\\.$`),
+    });
   });
 
   test('the other calls of the step are asked about afterwards', () => {
