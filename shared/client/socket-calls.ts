@@ -55,7 +55,11 @@ export class Calls {
 
   #problemOf(frame: string): ProblemDetails | null {
     if (new TextEncoder().encode(frame).length > frameBytes)
-      return { code: 'too_large', detail: `params: more than ${frameBytes} bytes`, field: 'params' };
+      return {
+        code: 'too_large',
+        detail: `params: more than ${frameBytes} bytes; call the same method over HTTP, with POST /v1/rpc`,
+        field: 'params',
+      };
     if (halfCharacter.test(frame))
       return { code: 'invalid', detail: 'params: has a broken surrogate pair; send whole characters', field: 'params' };
     if (this.#waiting.size < callsAtOnce) return null;

@@ -164,15 +164,17 @@ describe('a call', () => {
   });
 
   test.each([
-    ['is larger than a frame may be', 'x'.repeat(300_000), 'too_large'],
-    ['is larger in UTF-8', 'ü'.repeat(140_000), 'too_large'],
-    ['has half a character', 'cut off \u{1f44b}'.slice(0, -1), 'invalid'],
-  ])('that %s is refused, and the connection goes on', async (_, message, code) => {
+    ['is larger than a frame may be', 'x'.repeat(300_000), 'too_large', 'with POST /v1/rpc'],
+    ['is larger in UTF-8', 'ü'.repeat(140_000), 'too_large', 'with POST /v1/rpc'],
+    ['has half a character', 'cut off \u{1f44b}'.slice(0, -1), 'invalid', 'send whole characters'],
+  ])('that %s is refused, and the connection goes on', async (_, message, code, told) => {
     const { client, balancer } = await start();
     const connection = closedAfterwards(await client.connect());
     const made = balancer.made();
     const given = { sessionKey: 'main', message, idempotencyKey: 'm-1' };
-    await expect(connection.call('chat.send', given)).rejects.toMatchObject({ name: 'NatterApiError', code });
+    await expect(connection.call('chat.send', given)).rejects.toMatchObject({
+      ...{ name: 'NatterApiError', code, message: expect.stringContaining(told) },
+    });
     expect(await connection.call('chat.send', { ...given, message: '\\ud83d is no such half' })).toHaveProperty('runId');
     expect(balancer.made()).toBe(made);
   });

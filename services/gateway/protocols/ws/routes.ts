@@ -11,6 +11,12 @@ import { noQuery, queryOf } from '../../http/input.ts';
 import { Connection } from './connection.ts';
 
 const path = '/v1/ws';
+/** Where the frame that the library closes a connection for belongs: it gives no reason itself. */
+const tooBig = `a frame has at most ${limits.commandBytes} bytes; call the same method with POST /v1/rpc, which takes files`;
+const sayTooBig = (socket: WebSocket): void => {
+  const close = socket.close.bind(socket);
+  socket.close = (code, reason) => close(code, code === 1009 ? tooBig : reason);
+};
 /** How long clients have to close when the gateway stops. */
 const goodbyeMs = 1_000;
 
@@ -70,6 +76,7 @@ export const webSocketRoutes = (app: FastifyInstance, context: GatewayContext, g
         };
         const refused = (error: unknown): void => context.audit.refused(request, error);
         const gateway = { context, frames, address: request.ip, admit, refused, count: guard.count };
+        sayTooBig(socket);
         new Connection(socket, gateway, callers.get(request) ?? null);
       },
     });

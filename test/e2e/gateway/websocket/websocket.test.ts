@@ -86,7 +86,12 @@ describe('frames', () => {
     ['that reach for a prototype', '{"type":"req","id":1,"method":"status","params":{"__proto__":{}}}', 4400, /^__proto__/],
     ['with a second token', `{"type":"auth","token":"${token}"}`, 4400, /authenticated already/],
     ['that are binary', Buffer.from('{"type":"req","id":1,"method":"status"}'), 4400, /text message/],
-    ['that are too big', JSON.stringify('x'.repeat(limits.commandBytes)), 1009, /^$/],
+    [
+      'that are too big',
+      JSON.stringify('x'.repeat(limits.commandBytes)),
+      1009,
+      /^a frame has at most 262144 bytes; .* POST \/v1\/rpc/,
+    ],
   ];
   test.each(bad)('%s end the connection', async (_, frame, code, reason) => {
     const { gateway } = await startWorld();
