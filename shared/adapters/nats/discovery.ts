@@ -25,7 +25,7 @@ interface Taken {
 type Handle<T> = ConsumeOptions<T>['handle'];
 
 /**
- * Answers `$SRV.PING`, `.INFO` and `.STATS` as a NATS micro-service does (ADR 32 of nats-architecture-and-design), so that `nats micro
+ * Answers `$SRV.PING`, `.INFO` and `.STATS` as a NATS micro-service does, so that `nats micro
  * list` shows what runs. Its endpoints are the queues that it takes messages from.
  */
 export class Discovery {

@@ -9,7 +9,7 @@ import type { AckOutcome } from '../../../shared/ports/work-queue.ts';
 import { startServer, type TestServer } from '../../support/nats.ts';
 import { provisionFor } from '../../support/system.ts';
 
-/** The broker's own tools find what runs: NATS micro-services (ADR 32 of NATS), asked with the official client as the user `operator`. */
+/** The broker's own tools find what runs: NATS micro-services, asked with the official client as the user `operator`. */
 
 const config = configSchema.parse({ nats: { partitions: 1 } });
 const services = ['router', 'delivery'] as const;

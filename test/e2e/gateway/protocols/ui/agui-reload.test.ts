@@ -1,8 +1,8 @@
 import type { HttpAgent } from '@ag-ui/client';
 import { expect, test } from 'vitest';
-import { onceForFile } from '../../../support/afterwards.ts';
-import { agentAt, endOf, shown, typesOf } from './agui-rig.ts';
-import { startTools, writing } from './ui-rig.ts';
+import { onceForFile } from '../../../../support/afterwards.ts';
+import { agentAt, endOf, shown, typesOf } from '../agui-rig.ts';
+import { startTools, writing } from '../ui-rig.ts';
 
 /** A page of AG-UI that is loaded again, with the official client: a run without messages. Each test has a thread of its own. */
 
