@@ -33,8 +33,8 @@ export interface FollowedLog {
   wakeUps(wake: Wake): WakeUps;
   /** False: the message is not selected. */
   wants(message: StoredMessage): boolean;
-  /** `null` if it is not a commit, which is then reported. */
-  commitOf(message: StoredMessage): RecordedCommit | null;
+  /** `null` if it is not a commit, which is then reported. `own`: see `decodeCommit`. */
+  commitOf(message: StoredMessage, own?: string): RecordedCommit | null;
   /** The key that its subject names. */
   keyOf(message: StoredMessage): string;
   /** Called when the log may have been replaced: what was remembered of it does not count any more. */

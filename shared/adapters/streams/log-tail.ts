@@ -37,6 +37,8 @@ export class LogTail {
   readonly #shares: boolean;
   readonly #hints = new SharedWakeUps();
   readonly #decoded = new WeakMap<StoredMessage, RecordedCommit>();
+  /** Digests of the newest commits that this process has stored, by sequence, until they are read. */
+  readonly #own = new Map<number, string>();
   /** All that the log has after `#floor`, up to `#end`, oldest first. */
   #messages: StoredMessage[] = [];
   #size = 0;
@@ -69,7 +71,10 @@ export class LogTail {
   }
 
   /** This process has stored a commit: its followers read it at once, and not when the broker has brought the hint back. */
-  wrote(seq: number): void {
+  wrote(seq: number, digest: string): void {
+    this.#own.set(seq, digest);
+    const [oldest = seq] = this.#own.keys();
+    if (this.#own.size > this.#commits) this.#own.delete(oldest);
     this.#hints.wrote(seq);
   }
 
@@ -158,7 +163,8 @@ export class LogTail {
   #commitOf(message: StoredMessage, log: FollowedLog): RecordedCommit | null {
     const known = this.#decoded.get(message);
     if (known !== undefined) return known;
-    const commit = log.commitOf(message);
+    const commit = log.commitOf(message, this.#own.get(message.seq));
+    this.#own.delete(message.seq);
     if (commit === null) return null;
     this.#decoded.set(message, commit);
     if (isErasure(commit)) this.#erase(commit, log);

@@ -21,12 +21,12 @@ export interface MessageBatch {
 /** Called for each message that is skipped because it is not a commit. */
 export type OnBad = (bad: { readonly seq: number; readonly subject: string; readonly error: NatterError }) => void;
 
-/** Decodes a stored message as a commit of the key in its subject. Throws `quarantined` with key and sequence. */
-export const commitOf = ({ subject, seq, time, data }: StoredMessage, subjects: Subjects): RecordedCommit => {
+/** Decodes a stored message as a commit of the key in its subject. `own`: see `decodeCommit`. Throws `quarantined` with key and sequence. */
+export const commitOf = ({ subject, seq, time, data }: StoredMessage, subjects: Subjects, own?: string): RecordedCommit => {
   let key = subject;
   try {
     key = subjects.keyOfEvent(subject);
-    const commit = decodeCommit(data, seq, time);
+    const commit = decodeCommit(data, seq, time, own);
     if (commit.key === key) return commit;
     throw new NatterError('invalid', `it says it belongs to ${commit.key}`);
   } catch (cause) {
@@ -53,10 +53,15 @@ export const keyIn = ({ subject }: StoredMessage, subjects: Subjects): string =>
  * Like `commitOf`, for readers of many keys: one bad message must not stop the others, so it is reported and skipped. The place of a lost
  * commit is skipped in silence.
  */
-export const commitOrNull = (message: StoredMessage, subjects: Subjects, onBad: OnBad): RecordedCommit | null => {
+export const commitOrNull = (
+  message: StoredMessage,
+  subjects: Subjects,
+  onBad: OnBad,
+  own?: string,
+): RecordedCommit | null => {
   if (message.subject === subjects.lost) return null;
   try {
-    return commitOf(message, subjects);
+    return commitOf(message, subjects, own);
   } catch (error) {
     if (!(error instanceof NatterError)) throw error;
     onBad({ seq: message.seq, subject: message.subject, error });

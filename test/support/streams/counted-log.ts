@@ -26,6 +26,8 @@ export class CountedLog {
   readonly failing = new Set<string>();
   /** Decoded messages, and bad ones by the follower they were reported to. */
   decoded = 0;
+  /** For each decoded message, the digest that was known of it. */
+  readonly own: (string | undefined)[] = [];
   readonly bad: { readonly by: string; readonly seq: number }[] = [];
   subscriptions = 0;
   /** Hints come when `hint` is called, not with each message. */
@@ -73,7 +75,10 @@ export class CountedLog {
       view: async () => ({ incarnation: 1, lastSeq: this.messages.length, digest: null }),
       wakeUps: (wake) => this.#wakeUps(wake),
       wants: () => true,
-      commitOf: (message) => this.#commitOf(by, message),
+      commitOf: (message, own) => {
+        this.own.push(own);
+        return this.#commitOf(by, message);
+      },
       keyOf: ({ subject }) => keyOf(`agent:main:${subject.slice('event.'.length)}`),
       distrust: () => {},
       closed: () => false,

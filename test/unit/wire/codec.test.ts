@@ -9,6 +9,7 @@ import {
   decodeCheckpoint,
   decodeCommand,
   decodeCommit,
+  digestOf,
   decodeInbound,
   encode,
   encodeCheckpoint,
@@ -146,6 +147,14 @@ describe('a commit on the wire', () => {
 
   test('comes back as it was', () => {
     expect(decodeCommit(encodeCommit(commit), seq, recordedAt)).toStrictEqual({ ...commit, seq, recordedAt, digest, sizeBytes });
+  });
+
+  test('is not checked again by the process that encoded it, which reads the same', () => {
+    const bytes = encodeCommit({ ...commit, traceparent: undefined, novelty: 1 } as unknown as typeof commit);
+    expect(decodeCommit(bytes, seq, recordedAt, digestOf(bytes))).toStrictEqual(decodeCommit(bytes, seq, recordedAt));
+    const unchecked = encode({ ...commit, rev: 0 });
+    expect(decodeCommit(unchecked, seq, recordedAt, digestOf(unchecked)).rev).toBe(0);
+    expect(problemOf(() => decodeCommit(unchecked, seq, recordedAt, digestOf(bytes)))).toContain('invalid: rev');
   });
 
   test('is plain MessagePack that a reader without our settings understands', () => {

@@ -22,8 +22,8 @@ export interface CommitWriterOptions {
   readonly grouping?: Grouping;
   /** Called with how each append ended; `null`: it was stored. */
   readonly wrote?: (failure: BrokerFailure | null) => void;
-  /** Called with the sequence of each commit that is stored. */
-  readonly stored?: (seq: number) => void;
+  /** Called with the sequence of each commit that is stored, and the digest of what was sent. */
+  readonly stored?: (seq: number, digest: string) => void;
 }
 
 /** Appends commits to the event stream: one message is one commit, fenced by the last sequence of its key, also in a batch (F3). */
@@ -48,12 +48,13 @@ export class CommitWriter {
     }
     try {
       const { seq, duplicate } = await this.#publisher.publish(message);
-      this.#options.stored?.(seq);
+      const digest = digestOf(message.payload);
+      this.#options.stored?.(seq, digest);
       this.#notifyFollowers(message.subject, seq);
       // Recognised by its id only: what is stored may have another digest, such as that of a try with another trace.
       if (duplicate) return { kind: 'unknown', cause: `the broker has commit ${commit.id} already, as ${seq}` };
       wrote?.(null);
-      return { kind: 'stored', seq, digest: digestOf(message.payload) };
+      return { kind: 'stored', seq, digest };
     } catch (error) {
       wrote?.(failureOf(error));
       return appendFailure(error);

@@ -47,7 +47,7 @@ export class NatsEventLog implements EventLog {
     this.#subjects = options.subjects;
     this.#stream = streamNames(options.subjects.prefix).events;
     this.#inbox = new ReplyInbox(options.connection);
-    this.#writer = new CommitWriter({ ...options, stored: (seq) => options.tail.wrote(seq) }, this.#inbox);
+    this.#writer = new CommitWriter({ ...options, stored: (seq, digest) => options.tail.wrote(seq, digest) }, this.#inbox);
     this.#timeoutMs = options.requestTimeoutMs;
     this.#onBad = options.onBad ?? (() => {});
   }

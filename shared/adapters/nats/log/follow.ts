@@ -34,7 +34,7 @@ export const followedStream = (stream: EventStream, options: FollowOptions): Fol
     batch: (after) => stream.batch(after, whole ? undefined : filter),
     wakeUps: (wake) => new StoredWakeUps(connection, subjects.stored(filter), wake),
     wants: under(subjects, headlines),
-    commitOf: (message) => commitOrNull(message, subjects, onBad),
+    commitOf: (message, own) => commitOrNull(message, subjects, onBad, own),
     keyOf: (message) => keyIn(message, subjects),
     distrust: () => {},
     closed: () => connection.isClosed(),

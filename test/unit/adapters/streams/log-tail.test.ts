@@ -40,7 +40,7 @@ test('what this process wrote is read before the broker says so, and not once mo
   log.delaysHints = true;
   for (let commit = 1; commit <= 5; commit++) {
     log.write();
-    tail.wrote(commit);
+    tail.wrote(commit, `d${commit}`);
     await log.clock.pass(2);
     expect(all.map(({ seqs }) => seqs.at(-1))).toEqual(all.map(() => commit));
     log.hint();
@@ -49,11 +49,27 @@ test('what this process wrote is read before the broker says so, and not once mo
   expect(log.reads.length - idleReads).toBe(5);
 });
 
+test('what this process wrote is decoded with the digest of what it sent, once, and what others wrote without', async () => {
+  const log = new CountedLog();
+  const tail = new LogTail({ commits: 2 });
+  followers(log, tail);
+  await log.clock.pass(10 * second);
+  log.lag = 5;
+  for (let seq = 1; seq <= 5; seq++) {
+    log.write();
+    if (seq !== 4) tail.wrote(seq, `d${seq}`);
+  }
+  log.lag = 0;
+  await log.clock.pass(10 * second);
+  // Only so many are remembered.
+  expect(log.own).toEqual([undefined, undefined, 'd3', undefined, 'd5']);
+});
+
 test('a connection that is there again wakes everybody, whatever was heard before', async () => {
   const log = new CountedLog();
   const tail = new LogTail();
   followers(log, tail);
-  tail.wrote(9);
+  tail.wrote(9, 'd9');
   await log.clock.pass(10 * second);
   const before = log.reads.length;
   log.reconnect();
