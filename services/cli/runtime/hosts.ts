@@ -27,6 +27,12 @@ const restartPauses = { firstMs: 250, mostMs: 10_000 };
 /** After this time a host counts as started; its next restart has the short pause again. */
 const steadyMs = 30_000;
 
+/**
+ * Room for new objects in a host, MB. Node's own 16 are full several times a second under load, and each time what is in use is copied: with 64
+ * a host collects a quarter as often, and takes up to 60 MB more while it works.
+ */
+const newObjects = '--max-semi-space-size=64';
+
 /** One host: its process while it runs, and whether it has reported that it is ready. */
 interface HostSlot {
   child: ChildProcess | null;
@@ -44,7 +50,7 @@ export const startHosts = ({ count, program, programArguments, env, logFile, clo
     new Promise((resolve) => {
       // A separate process group: Ctrl-C reaches only this process, which stops the hosts in order. If this process dies, the channel closes
       // and the host ends.
-      const child = spawn(process.execPath, [program, ...programArguments], {
+      const child = spawn(process.execPath, [newObjects, program, ...programArguments], {
         detached: true,
         stdio: ['ignore', logFile, logFile, 'ipc'],
         env: { ...env },
