@@ -1,5 +1,6 @@
 import type { SessionKey } from '../../domain/keys/session-key.ts';
 import type { IndexRow } from '../../domain/projections/index-row.ts';
+import { decode } from '../../wire/codec.ts';
 import { indexRowCodec } from '../../wire/records.ts';
 import { bucketKey } from '../../wire/subjects.ts';
 import type { Entry } from './key-value.ts';
@@ -15,5 +16,15 @@ export const rowOf = ({ value }: Entry): IndexRow | null => {
     return indexRowCodec.decode(value);
   } catch {
     return null;
+  }
+};
+
+/** True if the row of an entry reflects the log up to `seq` at most. Looks at nothing else: to check all of a row is most of its work. */
+export const reflectsNoMoreThan = (seq: number, { value }: Entry): boolean => {
+  if (value === null) return false;
+  try {
+    return (decode(value) as Pick<IndexRow, 'seq'>).seq <= seq;
+  } catch {
+    return false;
   }
 };

@@ -4,7 +4,7 @@ import type { RecordedCommit } from '../../domain/session/envelope.ts';
 import type { Clock } from '../../kit/clock.ts';
 import type { IndexView, RowMarks } from '../../ports/session-index.ts';
 import { openBucketCopy } from './bucket-copy.ts';
-import { rowKey, rowOf, rowPart } from './index-row.ts';
+import { reflectsNoMoreThan, rowKey, rowOf, rowPart } from './index-row.ts';
 import type { Entry, KeyValue } from './key-value.ts';
 import { RecentRows } from './recent-rows.ts';
 
@@ -21,11 +21,13 @@ export const openIndexView = async (bucket: KeyValue, clock: Clock, marks?: Part
   };
 };
 
-/** A row that was folded here is ahead of the bucket's until that has followed. */
+/** A row that was folded here is ahead of the bucket's until that has followed, and the same when it has. */
 const take = (rows: RecentRows, entry: Entry): void => {
+  const known = rows.get(entry.key);
+  if (known !== undefined && reflectsNoMoreThan(known.seq, entry)) return;
   const row = rowOf(entry);
   if (row === null) rows.delete(entry.key);
-  else if (row.seq >= (rows.get(entry.key)?.seq ?? 0)) rows.set(entry.key, row);
+  else rows.set(entry.key, row);
 };
 
 const fold = (rows: RecentRows, commit: RecordedCommit): void => {
