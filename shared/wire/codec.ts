@@ -106,12 +106,13 @@ export const encodeCommit = (commit: Commit): Uint8Array => {
  * again. Throws `invalid` on anything else.
  */
 export const decodeCommit = (bytes: Uint8Array, seq: number, recordedAt: number, own?: string): RecordedCommit => {
-  const stored = { seq, recordedAt, digest: digestOf(bytes), sizeBytes: bytes.byteLength };
-  if (stored.digest === own) return { ...stored, ...(packr.unpack(bytes) as Commit) };
+  const [digest, sizeBytes] = [digestOf(bytes), bytes.byteLength];
+  // Onto the new object: to spread it would take as long as to unpack it.
+  if (digest === own) return Object.assign(packr.unpack(bytes) as Commit, { seq, recordedAt, digest, sizeBytes });
   const shape = check(commitShape, decode(bytes));
   checkLink(shape);
   try {
-    return { ...stored, ...shape, events: shape.events.map(upcast) };
+    return { seq, recordedAt, digest, sizeBytes, ...shape, events: shape.events.map(upcast) };
   } catch (cause) {
     throw new NatterError('invalid', `commit ${seq} of ${shape.key} has an event that this version cannot read`, { cause });
   }

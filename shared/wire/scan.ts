@@ -38,7 +38,6 @@ class Walk {
     return this.#end - this.#at;
   }
 
-  // biome-ignore lint/complexity/noExcessiveLinesPerFunction: one table of MessagePack's types
   value(depth: number): void {
     const type = this.#unsigned(1);
     if (type <= 0x7f || type >= 0xe0) return;

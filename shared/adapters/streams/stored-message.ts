@@ -53,12 +53,7 @@ export const keyIn = ({ subject }: StoredMessage, subjects: Subjects): string =>
  * Like `commitOf`, for readers of many keys: one bad message must not stop the others, so it is reported and skipped. The place of a lost
  * commit is skipped in silence.
  */
-export const commitOrNull = (
-  message: StoredMessage,
-  subjects: Subjects,
-  onBad: OnBad,
-  own?: string,
-): RecordedCommit | null => {
+export const commitOrNull = (message: StoredMessage, subjects: Subjects, onBad: OnBad, own?: string): RecordedCommit | null => {
   if (message.subject === subjects.lost) return null;
   try {
     return commitOf(message, subjects, own);
