@@ -4,7 +4,7 @@ import { client, problemOf } from '../base/signed-in.ts';
 import { Timeline } from './timeline.ts';
 
 const sliceMs = 12;
-/** How often the page is drawn while much is read, ms: drawing a moment takes longer than folding one. */
+/** How often the count is drawn while much is read, ms. */
 const showMs = 100;
 const breathe = (): Promise<void> => new Promise((resolve) => setTimeout(resolve));
 
@@ -35,6 +35,8 @@ export class Past {
   readonly chosen = signal<number | null>(null);
   readonly place = computed(() => Math.min(this.chosen.value ?? this.count.value, this.count.value));
   readonly isRead = signal(false);
+  /** There is a moment to draw: the newest once all is read, or the chosen one. Drawing those on the way would take longer than folding them. */
+  readonly hasMoment = computed(() => this.isRead.value || this.chosen.value !== null || this.problem.value !== null);
   readonly problem = signal<string | null>(null);
   /** A sequence from the address, until it has been read. */
   #wanted: number | null;

@@ -112,10 +112,14 @@ const TimeMachineView = ({ sessionKey, source }: TimeMachineProps) => {
     <div class="past">
       {past.problem.value !== null && <Problem text={past.problem.value} />}
       <Scrubber past={past} />
-      <div class="past-body">
-        <CommitList past={past} />
-        <Moment past={past} />
-      </div>
+      {past.hasMoment.value ? (
+        <div class="past-body">
+          <CommitList past={past} />
+          <Moment past={past} />
+        </div>
+      ) : (
+        <p class="loading">Reading the log…</p>
+      )}
     </div>
   );
 };

@@ -109,7 +109,12 @@ const timeMachine = async (page: Page): Promise<Row[]> => {
   const took = await seek(page);
   const grown = (await heapMegabytes(page)) - before;
   return [
-    { what: `time machine of ${longCommits} commits: open, the gateway's first work`, value: firstMs, unit: 'ms' },
+    {
+      what: `time machine of ${longCommits} commits: open, the gateway's first work`,
+      value: firstMs,
+      unit: 'ms',
+      goal: '1,000 ms',
+    },
     { what: 'open again', value: openMs, unit: 'ms', goal: '1,000 ms' },
     { what: 'its longest task while it opens', value: openTask, unit: 'ms', goal: '200 ms' },
     { what: 'a seek, median', value: quantile(took, 0.5), unit: 'ms', goal: '50 ms' },

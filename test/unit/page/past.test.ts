@@ -1,0 +1,52 @@
+import { expect, test, vi } from 'vitest';
+import type { PastSource } from '../../../services/page/time-machine/past.ts';
+import { tell } from '../../support/domain/given.ts';
+
+vi.stubGlobal('location', { origin: 'http://127.0.0.1' });
+const { Past } = await import('../../../services/page/time-machine/past.ts');
+
+const { commits } = tell('append m1', 'append m2', 'append m3');
+
+/** Hands out two commits, and the others once it is let go on. */
+const slowly = () => {
+  let [goOn, fail] = [() => {}, () => {}];
+  const promise = new Promise<void>((resolve, reject) => {
+    goOn = resolve;
+    fail = () => reject(new Error('gone'));
+  });
+  const source: PastSource = {
+    isLive: false,
+    async *commits() {
+      yield* commits.slice(0, 2);
+      await promise;
+      yield* commits.slice(2);
+    },
+    async *recorded() {},
+  };
+  return { source, goOn, fail };
+};
+const folded = (past: InstanceType<typeof Past>, count: number): Promise<void> =>
+  vi.waitFor(() => expect(past.timeline.commits.length).toBe(count));
+
+test('no moment on the way to the newest is drawn, and none of them is compared with the gateway', async () => {
+  const { source, goOn } = slowly();
+  const past = new Past('agent:main:main', null, source);
+  await folded(past, 2);
+  expect(past.hasMoment.value).toBe(false);
+  goOn();
+  await vi.waitFor(() => expect(past.isRead.value).toBe(true));
+  expect([past.hasMoment.value, past.place.value]).toEqual([true, commits.length]);
+});
+
+test('a moment that was chosen is drawn as soon as it is read, and what was read when the rest cannot be', async () => {
+  const chosen = slowly();
+  const past = new Past('agent:main:main', commits[1]?.seq ?? 0, chosen.source);
+  await folded(past, 2);
+  expect([past.hasMoment.value, past.isRead.value]).toEqual([true, false]);
+  const cut = slowly();
+  const broken = new Past('agent:main:main', null, cut.source);
+  await folded(broken, 2);
+  cut.fail();
+  await vi.waitFor(() => expect(broken.problem.value).toBe('gone'));
+  expect(broken.hasMoment.value).toBe(true);
+});
