@@ -34,6 +34,7 @@ import { ConcurrencyQuota } from './http/concurrency-quota.ts';
 import { plainFrame, sseFrame } from './http/sse.ts';
 import { type FoundMessage, MessageSearch } from './search/message-search.ts';
 import { buildServer } from './server/server.ts';
+import { ReadMarkList } from './unread/read-mark-list.ts';
 
 export type { Insight } from './context/gateway-context.ts';
 export { isOwnName, notOwnName } from './server/origin.ts';
@@ -112,6 +113,7 @@ const openFollowers = ({ config, ports, log, token: ownToken }: GatewayOptions) 
     openCalls: new OpenCalls(callers, clock),
     search: new MessageSearch(feed, clock, openSearchIndex),
     memory: new MemoryList(ports),
+    readMarks: new ReadMarkList(ports),
     audit: new Audit({ log, clock, trail: ports.audit }),
   };
 };
@@ -152,9 +154,9 @@ const createContext = (options: GatewayOptions, { followers, closing, services }
 
 /** Stops serving, then what the answers were made from, and last the audit trail, which notes how calls ended. */
 const closeAll = async (server: FastifyInstance, followers: Followers): Promise<void> => {
-  const { feed, sessions, memory, search, openCalls, callers, audit } = followers;
+  const { feed, sessions, memory, readMarks, search, openCalls, callers, audit } = followers;
   await Promise.all([server.close(), feed.close(), sessions.close(), memory.close()]);
-  await Promise.all([search.close(), openCalls.close(), callers.close()]);
+  await Promise.all([search.close(), openCalls.close(), callers.close(), readMarks.close()]);
   await audit.close();
 };
 

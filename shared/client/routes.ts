@@ -9,6 +9,7 @@ export const routes = {
   forkSession: { method: 'POST', path: '/v1/sessions/:key/fork' },
   listApprovals: { method: 'GET', path: '/v1/approvals' },
   listSessions: { method: 'GET', path: '/v1/sessions' },
+  markRead: { method: 'POST', path: '/v1/sessions/:key/read' },
   openSession: { method: 'POST', path: '/v1/sessions/:key/open' },
   patchSession: { method: 'PATCH', path: '/v1/sessions/:key' },
   postMessage: { method: 'POST', path: '/v1/sessions/:key/messages' },

@@ -46,6 +46,8 @@ export interface ListOptions extends ReadOptions {
   readonly label?: string | undefined;
   /** Only pinned ones, or only others. */
   readonly pinned?: boolean | undefined;
+  /** Only those with a message that the caller has not seen, or only others. */
+  readonly unread?: boolean | undefined;
 }
 export interface PageOptions extends ReadOptions {
   /** Starts after this position. Default: from the beginning. */
@@ -135,8 +137,10 @@ type SessionOperation = OperationsOf<'key'>;
 /** What hands out many things. */
 const readers = (http: Http) => ({
   /** All sessions, the most recently updated first. */
-  list: ({ search: q, keyPrefix, label, pinned, activeMinutes, status, ...options }: ListOptions = {}) =>
-    listed<SessionRow>(http, 'listSessions', 'sessions', { activeMinutes, status, q, key: keyPrefix, label, pinned }, options),
+  list: ({ search: q, keyPrefix, label, pinned, unread, activeMinutes, status, ...options }: ListOptions = {}) => {
+    const filters = { activeMinutes, status, q, key: keyPrefix, label, pinned, unread };
+    return listed<SessionRow>(http, 'listSessions', 'sessions', filters, options);
+  },
   /** What was said in all sessions with all these words, the best match first. */
   search: (words: string, { limit, ...options }: ReadOptions & { readonly limit?: number } = {}): Promise<FoundMessages> =>
     http.call(...operationAt('searchMessages', {}), undefined, { ...options, query: { q: words, limit } }),
@@ -184,6 +188,12 @@ export const createSessions = (http: Http) => {
       call('openSession', key, { ...writing(options), body: {} }),
     /** Puts a session at rest aside: lists leave it out until it is opened or written to. */
     deactivate: command('deactivateSession'),
+    /** Notes for the caller alone that they have seen the session, or with `unread` that they have not. */
+    markRead: (key: string, { unread, ...options }: ReadOptions & { readonly unread?: boolean } = {}) =>
+      call<{ readonly key: string; readonly unread: boolean }>('markRead', key, {
+        ...{ ...options, repeatable: true },
+        body: { ...(unread !== undefined && { unread }) },
+      }),
     /** Ends the running turn and clears the queue. */
     stop: command('stopSession'),
     /** Starts a new generation under the same key. */

@@ -11,7 +11,7 @@ export const reading = [
   ...['sessions.list', 'approvals.list', 'memory.list', 'memory.get', 'deadLetters.list', 'deadLetters.get', 'pairing.list'],
   'messages.search',
   ...['deliveries.list', 'deliveries.get'],
-  ...['chat.history', 'agent.wait', 'status'],
+  ...['chat.history', 'agent.wait', 'status', 'sessions.read'],
 ];
 
 /** Matches an unpaired surrogate as JSON.stringify writes it. */

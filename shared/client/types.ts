@@ -92,6 +92,8 @@ export type SessionRow = IndexRow & {
   /** The short form that people see, such as `main`. */
   readonly shownKey: string;
   readonly queueMode: QueueRule['mode'];
+  /** There is a message that the caller has not seen. */
+  readonly unread: boolean;
 };
 /** `GET /v1/sessions`. */
 export interface SessionPage {

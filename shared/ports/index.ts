@@ -4,6 +4,7 @@ import type { Clock } from '../kit/clock.ts';
 import type { HealthProblem } from '../kit/health-problem.ts';
 import type { NewCalls } from './access/new-calls.ts';
 import type { Pairings } from './access/pairings.ts';
+import type { ReadMarks } from './access/read-marks.ts';
 import type { Tokens } from './access/tokens.ts';
 import type { Answers } from './answers.ts';
 import type { AuditLog } from './audit-log.ts';
@@ -50,6 +51,7 @@ export interface Ports {
   readonly deadLetters: DeadLetters;
   readonly tokens: Tokens;
   readonly newCalls: NewCalls;
+  readonly readMarks: ReadMarks;
   readonly pairings: Pairings;
   readonly audit: AuditLog;
   readonly presence: Presence;

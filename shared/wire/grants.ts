@@ -129,6 +129,7 @@ const grants = {
   tokens: { provisioner: 'm', gateway: 'wrh', operator: 'crh', backup: 'crs', restorer: 'mkxcr' },
   tickets: { gateway: 'w' },
   calls: { gateway: 'w' },
+  'read marks': { gateway: 'wh' },
   pairings: { provisioner: 'm', router: 'wr', gateway: 'wr', operator: 'cr', backup: 'crs', restorer: 'mkxcr' },
   probes: {
     ...{
@@ -210,6 +211,7 @@ export const resourcesOf = (subjects: Subjects, channel: string): Record<Resourc
     tokens: bucket('tokens', 'token.>'),
     tickets: bucket('tokens', 'ticket.*'),
     calls: bucket('tokens', 'call.*'),
+    'read marks': bucket('tokens', 'read.*'),
     pairings: bucket('pairings', 'channel.*'),
     probes: { stream: streams.probe, subjects: [subjects.probe] },
     'live text': { subjects: [`${prefix}.live.>`] },

@@ -12,6 +12,7 @@ import { createMemoryStore } from '../../shared/adapters/kv/memory/memory-store.
 import { createNewCalls } from '../../shared/adapters/kv/new-calls.ts';
 import { createPairings } from '../../shared/adapters/kv/pairings.ts';
 import { createPresence } from '../../shared/adapters/kv/presence.ts';
+import { createReadMarks } from '../../shared/adapters/kv/read-marks.ts';
 import { createSessionIndex } from '../../shared/adapters/kv/session-index.ts';
 import { createSnapshots } from '../../shared/adapters/kv/snapshots.ts';
 import { createTokens } from '../../shared/adapters/kv/tokens.ts';
@@ -31,6 +32,7 @@ import { systemClock } from '../../shared/kit/clock.ts';
 import { NatterError } from '../../shared/kit/errors.ts';
 import type { NewCalls } from '../../shared/ports/access/new-calls.ts';
 import type { Pairings } from '../../shared/ports/access/pairings.ts';
+import type { ReadMarks } from '../../shared/ports/access/read-marks.ts';
 import type { Tokens } from '../../shared/ports/access/tokens.ts';
 import type { Answers } from '../../shared/ports/answers.ts';
 import type { AuditLog } from '../../shared/ports/audit-log.ts';
@@ -61,6 +63,7 @@ export interface CacheHost {
   readonly deadLetters: DeadLetters;
   readonly tokens: Tokens;
   readonly newCalls: NewCalls;
+  readonly readMarks: ReadMarks;
   readonly pairings: Pairings;
   readonly memory: MemoryStore;
   readonly audit: AuditLog;
@@ -117,6 +120,7 @@ const hostOver = (parts: {
     deadLetters,
     tokens: createTokens(buckets.tokens, systemClock),
     newCalls: createNewCalls(buckets.tokens),
+    readMarks: createReadMarks(buckets.tokens, systemClock),
     pairings: createPairings(buckets.pairings),
     memory: createMemoryStore(buckets.memory, systemClock),
     audit,

@@ -9,6 +9,7 @@ import type { RecentLog } from '../../../shared/runtime/recent-log.ts';
 import type { SkillLibrary } from '../../../shared/runtime/skills/library.ts';
 import type { ConcurrencyQuota } from '../http/concurrency-quota.ts';
 import type { MessageSearch } from '../search/message-search.ts';
+import type { ReadMarkList } from '../unread/read-mark-list.ts';
 import type { Access } from './access.ts';
 import type { Audit } from './audit.ts';
 import type { Callers } from './callers.ts';
@@ -46,6 +47,7 @@ export interface GatewayContext {
   readonly sessions: SessionList;
   readonly newSessions: NewSessions;
   readonly memory: MemoryList;
+  readonly readMarks: ReadMarkList;
   readonly search: MessageSearch;
   readonly access: Access;
   readonly callers: Callers;

@@ -73,6 +73,7 @@ const sessionRow = indexRow
   .extend({
     shownKey: id.describe('the short form that people see, such as `main`; accepted wherever a key is'),
     queueMode: settings.shape.queueMode.unwrap(),
+    unread: z.boolean().describe('whether there is a message that the caller has not seen'),
   })
   .meta({ id: 'SessionRow', description: 'A session as lists show it; times in ms.' });
 export const sessions = z.object({ sessions: z.array(sessionRow), nextCursor });
@@ -86,6 +87,8 @@ export const session = sessionRow.extend({
     idleAt: z.number().optional(),
   }),
 });
+
+export const readMarked = z.object({ key: id, unread: z.boolean() });
 
 export const messagesResult = z.object({
   messages: z.array(

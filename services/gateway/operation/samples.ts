@@ -21,7 +21,7 @@ export const sessionRow = {
   ...{ inputTokens: 812, outputTokens: 9, totalTokens: 821, contextTokens: 821, model: 'openai/gpt-5' },
   ...{ systemSent: true, abortedLastRun: false, description: '', descriptionSource: null, workingMemory: '' },
   ...{ introspectedAt: 0, settings: {}, origin: { label: 'build room', provider: 'telegram' }, lastRoute: null },
-  ...{ deleted: false, deletedSeq: 0, queueMode: 'followup' },
+  ...{ deleted: false, deletedSeq: 0, queueMode: 'followup', unread: false },
 };
 
 const userMessage = {

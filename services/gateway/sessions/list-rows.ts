@@ -10,17 +10,28 @@ import { lastMessagesOf } from '../../../shared/runtime/session-tools/recent-mes
 import type { ListOptions, SessionPage } from '../context/session-list.ts';
 import { queueModeOf } from '../messages/command-from-text.ts';
 import type { Call } from '../operation/operation.ts';
+import { unreadFor } from './mark-read.ts';
 
 /** Filters of the gateway's own lists beside those of the tool. */
 export type ListFilter = Omit<SessionsListParameters, 'messageLimit'> &
-  Pick<ListOptions, 'cursor' | 'status' | 'channel' | 'keyPrefix' | 'search' | 'label' | 'pinned'>;
+  Pick<ListOptions, 'cursor' | 'status' | 'channel' | 'keyPrefix' | 'search' | 'label' | 'pinned'> & {
+    /** Only those that the caller has not seen, or only others. */
+    readonly unread?: boolean | undefined;
+  };
 
 /** A page of the sessions that the caller may see, newest first. Reads no log. */
-export const listRows = ({ context, caller }: Call, { activeMinutes, ...filter }: ListFilter): SessionPage => {
+export const listRows = async (
+  { context, caller }: Call,
+  { activeMinutes, unread, ...filter }: ListFilter,
+): Promise<SessionPage> => {
   const { sessions, access, ports, config } = context;
   const withGlobal = config.session.scope === 'global';
   const since = activeMinutes === undefined ? undefined : ports.clock.now() - activeMinutes * 60_000;
-  return sessions.list({ ...filter, since, withGlobal, reach: access.reach(caller.principal) });
+  const reach = access.reach(caller.principal);
+  if (unread === undefined) return sessions.list({ ...filter, since, withGlobal, reach });
+  const isUnread = await unreadFor(context, caller);
+  const sees = (row: IndexRow): boolean => unread === isUnread(row) && reach.sees(row);
+  return sessions.list({ ...filter, since, withGlobal, reach: { ...reach, sees } });
 };
 
 /** Each row as the tool `sessions_list` shows it (A10/101–114). Reads the log only where messages are asked for. */

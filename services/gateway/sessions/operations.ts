@@ -13,6 +13,7 @@ import { route, sessionRoute } from '../operation/route.ts';
 import * as samples from '../operation/samples.ts';
 import { deactivateSession, deleteSession, openSession, resetSession, stopSession } from './control.ts';
 import { listRows, namesOf, shownRows, wideRow } from './list-rows.ts';
+import { markRead, unreadFor } from './mark-read.ts';
 import { conditional, emptyBody, keyIn, reading, sessionName, withoutKey, writing } from './parameters.ts';
 import { patchBody, patchSession } from './patch.ts';
 
@@ -32,11 +33,13 @@ export const listQuery = z.object({
   key: prefixParameter,
   label: z.string('give it once').min(1).max(64).optional().meta({ description: 'only sessions with this label' }),
   pinned: choiceParameter.meta({ description: 'only pinned sessions, or only others' }),
+  unread: choiceParameter.meta({ description: 'only sessions with a message that the caller has not seen, or only others' }),
 });
 const listParameters = sessionsListParameters.extend({
   cursor: z.string().min(1).max(2_048).optional(),
   status: listQuery.shape.status,
   channel: z.string().min(1).max(64).optional(),
+  unread: z.boolean().optional(),
   /** Whole segments of the stored key's beginning, with or without the `:` after them. */
   keyPrefix: z
     .string()
@@ -47,6 +50,8 @@ const listParameters = sessionsListParameters.extend({
 });
 const reason = z.string().min(1).max(200).default('api');
 const mode = z.enum(['session', 'key']).default('session');
+const unread = z.boolean().default(false);
+const readBody = z.strictObject({ unread });
 export const reasonBody = z.strictObject({ reason });
 export const deletion = z.object({ mode });
 
@@ -58,7 +63,8 @@ const readSession = async ({ context, caller }: Call, key: SessionKey) => {
   const indexedSeq = context.sessions.peek(key)?.seq ?? 0;
   const { row } = await context.access.read(caller.principal, key);
   const nextReset = nextResetOf(row, context.config.session, context.ports.clock.now());
-  return { ...named(row, context), indexedSeq, nextReset };
+  const isUnread = await unreadFor(context, caller);
+  return { ...named(row, context), unread: isUnread(row), indexedSeq, nextReset };
 };
 
 /** How a session is asked for something, with a reason. */
@@ -81,17 +87,19 @@ export const sessionOperations: readonly Operation[] = [
       answers: { 200: results.sessions },
       examples: { answer: { sessions: [samples.sessionRow], nextCursor: null } },
       input: ({ query: { q: search, key: keyPrefix, ...filter } }) => ({ ...filter, search, keyPrefix }),
-      output: ({ rows, nextCursor }, _, { context }) => ({
-        sessions: rows.map((row) => named(row, context)),
-        nextCursor,
-      }),
+      output: async ({ rows, nextCursor }, _, { context, caller }) => {
+        const isUnread = await unreadFor(context, caller);
+        return { sessions: rows.map((row) => ({ ...named(row, context), unread: isUnread(row) })), nextCursor };
+      },
     }),
     rpc: method({
       ...{ name: 'sessions.list', parameters: listParameters },
       input: ({ messageLimit: _, ...filter }) => filter,
       output: async ({ rows, nextCursor }, { messageLimit }, call) => {
         const shown = await shownRows(call, rows, messageLimit);
-        return { sessions: shown.map((row) => wideRow(row, call.context.config)), nextCursor };
+        const isUnread = await unreadFor(call.context, call.caller);
+        const { config } = call.context;
+        return { sessions: shown.map((each) => ({ ...wideRow(each, config), unread: isUnread(each.row) })), nextCursor };
       },
     }),
     mcp: tool({
@@ -184,6 +192,21 @@ export const sessionOperations: readonly Operation[] = [
     ...{ id: 'deactivateSession', tag: 'sessions', changes: 'sessions' },
     summary: 'Puts a session at rest aside: lists leave it out until it is opened or written to',
     http: withReason('/deactivate', 'done', 'session_busy'),
+  }),
+  operation(markRead, {
+    ...{ id: 'markRead', tag: 'sessions', changes: 'nothing' },
+    summary: 'Notes that the caller has seen a session, or with `unread` that they have not; nobody else sees it',
+    http: sessionRoute({
+      ...{ method: 'post', path: '/read', body: readBody },
+      answers: { 200: results.readMarked },
+      examples: { body: {}, answer: { key: samples.key, unread: false } },
+      problems: reading,
+      input: ({ key, body }) => ({ key, ...body }),
+    }),
+    rpc: method({
+      ...{ name: 'sessions.read', parameters: z.strictObject({ key: sessionName, unread }) },
+      input: ({ key, ...given }, context) => ({ key: keyIn(key, context), ...given }),
+    }),
   }),
   operation(stopSession, {
     ...{ id: 'stopSession', tag: 'sessions', changes: 'sessions' },

@@ -29,7 +29,7 @@ const health = z.object({
 const readStatus = async (call: Call, _: null) => {
   const { context, caller } = call;
   const { session, dataDir } = context.config;
-  const { rows } = listRows(call, { limit: recentSessions });
+  const { rows } = await listRows(call, { limit: recentSessions });
   const recent = await shownRows(call, rows);
   const { store } = session;
   const isOwner = seesAll(caller.principal);

@@ -1,4 +1,5 @@
 import { signal } from '@preact/signals';
+import { errorMessage } from '../../../shared/kit/errors.ts';
 import { counted } from '../../../shared/kit/text/counted.ts';
 import { changeQuery, linkTo, route } from '../base/route.ts';
 import { who } from '../base/signed-in.ts';
@@ -55,6 +56,7 @@ const sourceOf = (session: FileSession): PastSource => {
       for (const commit of session.commits) if (commit.seq > after) yield commit;
     },
     async *recorded() {},
+    problemOf: errorMessage,
   };
   sources.set(session, made);
   return made;

@@ -55,6 +55,14 @@ export const SessionActions = ({ session }: { readonly session: Session }) => {
           </button>
         </form>
       )}
+      <button
+        type="button"
+        class="button button-quiet"
+        disabled={act.isBusy}
+        onClick={() => run(client.sessions.markRead(key, { unread: true }), 'Marked as new')}
+      >
+        Mark as new
+      </button>
       <ActOutcome act={act} />
     </div>
   );

@@ -11,7 +11,19 @@ import { useVirtual } from '../parts/virtual.ts';
 import { Bulk } from './bulk.tsx';
 import { choosing, chosen, isChoosing, toggle } from './chosen.ts';
 import { FoundInMessages } from './found-messages.tsx';
-import { type Filter, filter, filters, hasMore, label, listProblem, readAgain, readMore, rows, search } from './session-list.ts';
+import {
+  type Filter,
+  filter,
+  filters,
+  hasMore,
+  isUnreadOnly,
+  label,
+  listProblem,
+  readAgain,
+  readMore,
+  rows,
+  search,
+} from './session-list.ts';
 import { nameOf, whyOf } from './session-name.ts';
 
 const rowHeight = 76;
@@ -31,16 +43,17 @@ const Row = ({ row, isOpen, tab }: { readonly row: SessionRow; readonly isOpen: 
   const why = whyOf(row, now.value);
   const preview = row.lastMessagePreview || 'Nothing said yet';
   const { pinned = false, labels = [] } = row.settings;
-  const { status, q, label: wanted } = route.value.query;
+  const { status, q, label: wanted, unread } = route.value.query;
   return (
     <a
-      class={`row ${isOpen ? 'row-open' : ''}`}
-      href={linkTo(['sessions', row.key, tab], { status, q, label: wanted })}
+      class={`row ${isOpen ? 'row-open' : ''} ${row.unread ? 'row-unread' : ''}`}
+      href={linkTo(['sessions', row.key, tab], { status, q, label: wanted, unread })}
       aria-current={isOpen ? 'true' : undefined}
       onKeyDown={moveFocus}
     >
       <StatusDot status={row.status} />
       <span class="row-name">
+        {row.unread && <span class="row-new">New </span>}
         {pinned && <span class="row-pin">Pinned </span>}
         {nameOf(row)}
         {labels.map((each) => (
@@ -99,10 +112,10 @@ const Rows = ({ list }: { readonly list: readonly SessionRow[] }) => {
 };
 
 const NoRows = () =>
-  filter.value !== 'active' || search.value !== '' || label.value !== '' ? (
+  filter.value !== 'active' || search.value !== '' || label.value !== '' || isUnreadOnly.value ? (
     <Empty title="Nothing matches">
       <p>No session has this status and these words.</p>
-      <button type="button" class="button" onClick={() => changeQuery({ status: '', q: '', label: '' })}>
+      <button type="button" class="button" onClick={() => changeQuery({ status: '', q: '', label: '', unread: '' })}>
         Show all sessions
       </button>
     </Empty>
@@ -140,6 +153,14 @@ const Filters = () => {
             </option>
           ))}
         </select>
+      </label>
+      <label class="unread-only">
+        <input
+          type="checkbox"
+          checked={isUnreadOnly.value}
+          onChange={(event) => changeQuery({ unread: event.currentTarget.checked ? '1' : '' })}
+        />
+        New only
       </label>
     </div>
   );

@@ -15,6 +15,7 @@ export type Filter = (typeof filters)[number];
 export const filter = computed<Filter>(() => filters.find((each) => each === route.value.query.status) ?? 'active');
 export const search = computed(() => route.value.query.q ?? '');
 export const label = computed(() => route.value.query.label ?? '');
+export const isUnreadOnly = computed(() => route.value.query.unread === '1');
 
 export const rows = signal<readonly SessionRow[] | null>(null);
 export const listProblem = signal<string | null>(null);
@@ -31,12 +32,13 @@ const readPage = (cursor: string | undefined, signal: AbortSignal): Promise<Sess
       ...{ limit: pageRows, cursor, q: search.peek() || undefined, label: label.peek() || undefined },
       status: filter.peek() === 'active' ? undefined : filter.peek(),
       pinned: isSorted() ? false : undefined,
+      unread: isUnreadOnly.peek() || undefined,
     },
     signal,
   });
 
 /** Pinned sessions stand above the others, unless something is searched for. */
-const isSorted = (): boolean => search.peek() === '' && filter.peek() === 'active' && label.peek() === '';
+const isSorted = (): boolean => search.peek() === '' && filter.peek() === 'active' && label.peek() === '' && !isUnreadOnly.peek();
 const mostPinned = 50;
 const readPinned = async (signal: AbortSignal): Promise<readonly SessionRow[]> => {
   if (!isSorted()) return [];
@@ -103,6 +105,7 @@ export const followList = (): void => {
     void filter.value;
     void search.value;
     void label.value;
+    void isUnreadOnly.value;
     rows.value = null;
     nextCursor.value = null;
     if (who.value) void readAgain();

@@ -10,7 +10,7 @@ import { StatusBadge } from '../parts/status.tsx';
 import { Time } from '../parts/time.tsx';
 import { lazy } from './lazy.tsx';
 import { SessionActions } from './session-actions.tsx';
-import { rows } from './session-list.ts';
+import { readAgain, rows } from './session-list.ts';
 import { nameOf, resetText } from './session-name.ts';
 
 const TimeMachine = lazy(() => import('../time-machine/time-machine-view.tsx'));
@@ -32,6 +32,27 @@ const useSession = (key: string): Session | null => {
     return () => controller.abort();
   }, [key, seq]);
   return session?.key === key ? session : null;
+};
+
+/**
+ * Whoever has the chat or the transcript open has seen what is in it, as long as the page is in sight. A session that is marked as new while
+ * it is open stays so until its next message.
+ */
+const useSeen = (session: Session | null, isShown: boolean): void => {
+  const last = session?.lastMessageId;
+  useEffect(() => {
+    if (session === null || !isShown || !session.unread) return undefined;
+    const { key } = session;
+    const ignore = (): void => document.removeEventListener('visibilitychange', mark);
+    const mark = (): void => {
+      if (document.visibilityState !== 'visible') return;
+      ignore();
+      client.sessions.markRead(key).then(readAgain, () => {});
+    };
+    document.addEventListener('visibilitychange', mark);
+    mark();
+    return ignore;
+  }, [session?.key, last, isShown]);
 };
 
 const Why = ({ session }: { readonly session: Session }) => {
@@ -111,6 +132,7 @@ const Head = ({
 /** One session: its chat, its transcript, and its past. */
 export const SessionView = ({ sessionKey, tab }: { readonly sessionKey: string; readonly tab: string }) => {
   const session = useSession(sessionKey);
+  useSeen(session, tab !== 'time');
   return (
     <section class="session" aria-label="Session">
       <Head sessionKey={sessionKey} session={session} tab={tab} />

@@ -1,6 +1,5 @@
 import { computed, signal } from '@preact/signals';
 import type { LogEntry } from '../../../shared/client/main.ts';
-import { client, problemOf } from '../base/signed-in.ts';
 import { Timeline } from './timeline.ts';
 
 const sliceMs = 12;
@@ -15,15 +14,9 @@ export interface PastSource {
   commits(after: number, signal: AbortSignal): AsyncIterable<LogEntry>;
   /** The sequence of each event that is recorded from now on. */
   recorded(after: number, signal: AbortSignal): AsyncIterable<number>;
+  /** What a person is told of an error of these. */
+  problemOf(error: unknown): string;
 }
-
-const gateway = (key: string): PastSource => ({
-  isLive: true,
-  commits: (after, signal) => client.sessions.export(key, { after, signal }),
-  async *recorded(after, signal) {
-    for await (const item of client.events({ key, after, signal })) if ('rev' in item) yield item.seq;
-  },
-});
 
 /** The past of one session: read and folded in slices, so that the page never stops, and followed while it goes on. */
 export class Past {
@@ -44,7 +37,7 @@ export class Past {
 
   readonly #source: PastSource;
 
-  constructor(key: string, wantedSeq: number | null, source: PastSource = gateway(key)) {
+  constructor(key: string, wantedSeq: number | null, source: PastSource) {
     this.key = key;
     this.#source = source;
     this.#wanted = wantedSeq;
@@ -77,7 +70,7 @@ export class Past {
         if (seq > last) await this.#read(last);
       }
     } catch (error) {
-      if (!signal.aborted) this.problem.value = problemOf(error);
+      if (!signal.aborted) this.problem.value = this.#source.problemOf(error);
     }
   }
 

@@ -8,6 +8,7 @@ import { CommitList } from './commit-list.tsx';
 import { type Change, changesBetween, isBookkeeping } from './differences.ts';
 import { ForkButton } from './fork-button.tsx';
 import { ForkComparison } from './fork-comparison.tsx';
+import { gatewayPast } from './gateway-past.ts';
 import { JsonTree, shortValue } from './json-value.tsx';
 import { MachineDiagram } from './machine-diagram.tsx';
 import { Past, type PastSource } from './past.ts';
@@ -101,7 +102,7 @@ interface TimeMachineProps {
 const TimeMachineView = ({ sessionKey, source }: TimeMachineProps) => {
   const past = useMemo(() => {
     const { at = '' } = route.peek().query;
-    return new Past(sessionKey, /^\d+$/.test(at) ? Number(at) : null, source);
+    return new Past(sessionKey, /^\d+$/.test(at) ? Number(at) : null, source ?? gatewayPast(sessionKey));
   }, [sessionKey, source]);
   useEffect(() => () => past.close(), [past]);
   const seq = past.chosen.value === null ? '' : `${past.timeline.commits[past.place.value - 1]?.seq ?? 0}`;

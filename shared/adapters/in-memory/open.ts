@@ -10,6 +10,7 @@ import { createMemoryStore } from '../kv/memory/memory-store.ts';
 import { createNewCalls } from '../kv/new-calls.ts';
 import { createPairings } from '../kv/pairings.ts';
 import { createPresence } from '../kv/presence.ts';
+import { createReadMarks } from '../kv/read-marks.ts';
 import { createSessionIndex } from '../kv/session-index.ts';
 import { createSnapshots } from '../kv/snapshots.ts';
 import { createTokens } from '../kv/tokens.ts';
@@ -116,7 +117,7 @@ export const openInMemory = (options: InMemoryOptions): InMemorySystem => {
       custody,
       deadLetters,
       tokens: createTokens(buckets.tokens, clock),
-      newCalls: createNewCalls(buckets.tokens),
+      ...{ newCalls: createNewCalls(buckets.tokens), readMarks: createReadMarks(buckets.tokens, clock) },
       pairings: createPairings(buckets.pairings),
       audit,
       presence: createPresence(buckets.hosts),

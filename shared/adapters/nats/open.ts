@@ -13,6 +13,7 @@ import { createMemoryStore } from '../kv/memory/memory-store.ts';
 import { createNewCalls } from '../kv/new-calls.ts';
 import { createPairings } from '../kv/pairings.ts';
 import { createPresence } from '../kv/presence.ts';
+import { createReadMarks } from '../kv/read-marks.ts';
 import { createSessionIndex } from '../kv/session-index.ts';
 import type { SnapshotKey } from '../kv/snapshot-key.ts';
 import { createSnapshots } from '../kv/snapshots.ts';
@@ -134,6 +135,7 @@ export const openNats = async (config: Config, options: OpenOptions): Promise<Po
     deadLetters,
     tokens: createTokens(tokens, clock),
     newCalls: createNewCalls(tokens),
+    readMarks: createReadMarks(tokens, clock),
     pairings: createPairings(pairings),
     audit: await openAuditLog(inCommits),
     presence: createPresence(hosts),

@@ -15,7 +15,7 @@ import { presenceContract } from './presence.contract.ts';
 import { resumeRequestsContract } from './resume-requests.contract.ts';
 import { sessionIndexContract } from './session-index.contract.ts';
 import { snapshotsContract } from './snapshots.contract.ts';
-import { tokensContract } from './tokens.contract.ts';
+import { readMarksContract, tokensContract } from './tokens.contract.ts';
 
 /** All ports for caches, leases and ephemera, against one kind of broker. */
 export const cachesContract = (name: string, open: () => Promise<CacheBroker>): void => {
@@ -35,6 +35,7 @@ export const cachesContract = (name: string, open: () => Promise<CacheBroker>): 
     describe('cursors', () => cursorsContract(broker));
     describe('tokens', () => tokensContract(broker));
     describe('new calls', () => newCallsContract(broker));
+    describe('read marks', () => readMarksContract(broker));
     describe('pairings', () => pairingsContract(broker));
     describe('memory', () => memoryStoreContract(broker));
     describe('leases', () => leasesContract(broker));

@@ -1,5 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { expect, onTestFinished, test, vi } from 'vitest';
+import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
 import type { IssuedToken, TokensView } from '../../../shared/ports/access/tokens.ts';
 import { bucketKey } from '../../../shared/wire/subjects.ts';
 import type { CacheBroker, CacheHost } from '../../support/caches.ts';
@@ -87,5 +88,26 @@ export const tokensContract = (broker: () => CacheBroker): void => {
     expect((await watched(await broker().host())).get(id)).toBeUndefined();
     expect(await tokens.change(id, (now) => now)).toBeNull();
     expect(await tokens.takeTicket(name)).toBeNull();
+  });
+};
+
+/** They are in the bucket of the tokens. */
+export const readMarksContract = (broker: () => CacheBroker): void => {
+  test('B24: a mark is of one person and one session, the last one stands, and every process sees it', async () => {
+    const [here, there] = [await broker().host(), await broker().host()];
+    const [ann, bob] = [`ann-${randomUUID()}`, `bob-${randomUUID()}`];
+    const [one, other] = ['agent:main:one', `agent:main:${'long'.repeat(50)}`] as [SessionKey, SessionKey];
+    const view = await there.readMarks.watch();
+    try {
+      await here.readMarks.put({ person: ann, key: one, seq: 7 });
+      await here.readMarks.put({ person: ann, key: other, seq: 9 });
+      await vi.waitFor(() => expect([view.seqOf(ann, one), view.seqOf(ann, other)]).toEqual([7, 9]), { timeout: 30_000 });
+      expect([view.seqOf(bob, one), view.seqOf(bob, other)]).toEqual([0, 0]);
+      await here.readMarks.put({ person: ann, key: one, seq: 0 });
+      await view.refresh();
+      await vi.waitFor(() => expect([view.seqOf(ann, one), view.seqOf(ann, other)]).toEqual([0, 9]), { timeout: 30_000 });
+    } finally {
+      await view.close();
+    }
   });
 };

@@ -141,6 +141,7 @@ export const portsOf = (
     deadLetters: outside.deadLetters,
     tokens: outside.tokens,
     newCalls: outside.newCalls,
+    readMarks: outside.readMarks,
     pairings: outside.pairings,
     audit: outside.audit,
     presence: outside.presence,

@@ -41,7 +41,7 @@ const calls: Record<MethodName, (client: NatterClient) => readonly Promise<unkno
     all(
       sessions.list({
         ...{ activeMinutes: 5, status: 'all', search: 'build' },
-        ...{ keyPrefix: 'agent:main', label: 'home', pinned: true },
+        ...{ keyPrefix: 'agent:main', label: 'home', pinned: true, unread: true },
       }),
     ),
   ],
@@ -59,6 +59,7 @@ const calls: Record<MethodName, (client: NatterClient) => readonly Promise<unkno
   'sessions.open': ({ sessions }) => [sessions.open(key, write)],
   'sessions.search': ({ sessions }) => [sessions.search('green build', { limit: 5 })],
   'sessions.deactivate': ({ sessions }) => [sessions.deactivate(key, { ...write, reason: 'done' })],
+  'sessions.markRead': ({ sessions }) => [sessions.markRead(key), sessions.markRead(key, { unread: true })],
   'sessions.stop': ({ sessions }) => [sessions.stop(key, { ...write, reason: 'enough' }), sessions.stop(key)],
   'sessions.reset': ({ sessions }) => [sessions.reset(key, { ...write, ifMatch: '*', reason: 'anew' })],
   'sessions.compact': ({ sessions }) => [sessions.compact(key, { ...write, wait: 5, instructions: 'keep' })],

@@ -31,6 +31,7 @@ export const table = {
   },
   'sessions.attachment': { operations: ['readAttachment'], answer: z.custom<Uint8Array>(), type: 'application/octet-stream' },
   'sessions.search': { operations: ['searchMessages'], answer: messagesFound },
+  'sessions.markRead': { operations: ['markRead'], answer: answers.readMarked },
   'sessions.deactivate': { operations: ['deactivateSession'], answer: answers.takenResult },
   'sessions.export': { operations: ['readCommits'], answer: answers.commits, item: answers.commits.shape.commits.element },
   'sessions.exportStored': {

@@ -1,9 +1,6 @@
 import { expect, test, vi } from 'vitest';
-import type { PastSource } from '../../../services/page/time-machine/past.ts';
+import { Past, type PastSource } from '../../../services/page/time-machine/past.ts';
 import { tell } from '../../support/domain/given.ts';
-
-vi.stubGlobal('location', { origin: 'http://127.0.0.1' });
-const { Past } = await import('../../../services/page/time-machine/past.ts');
 
 const { commits } = tell('append m1', 'append m2', 'append m3');
 
@@ -12,7 +9,7 @@ const slowly = () => {
   let [goOn, fail] = [() => {}, () => {}];
   const promise = new Promise<void>((resolve, reject) => {
     goOn = resolve;
-    fail = () => reject(new Error('gone'));
+    fail = () => reject(new Error('no connection'));
   });
   const source: PastSource = {
     isLive: false,
@@ -22,11 +19,11 @@ const slowly = () => {
       yield* commits.slice(2);
     },
     async *recorded() {},
+    problemOf: () => 'gone',
   };
   return { source, goOn, fail };
 };
-const folded = (past: InstanceType<typeof Past>, count: number): Promise<void> =>
-  vi.waitFor(() => expect(past.timeline.commits.length).toBe(count));
+const folded = (past: Past, count: number): Promise<void> => vi.waitFor(() => expect(past.timeline.commits.length).toBe(count));
 
 test('no moment on the way to the newest is drawn, and none of them is compared with the gateway', async () => {
   const { source, goOn } = slowly();

@@ -34,6 +34,7 @@ mcp events_wait                                200  abcdg        =      =       
 mcp approvals_list                             200  abcd         =      =       ab         bc         -       ab           c            b       ab         abcd      ab       b
 # one session, read
 GET /v1/sessions/:key                          200  abcd         =      =       ab         bc         -       ab           c            b       ab         -         -        -
+POST /v1/sessions/:key/read                    200  abcd         =      =       ab         bc         -       ab           c            b       ab         -         -        -
 GET /v1/sessions/:key/messages                 200  abcd         =      =       ab         bc         -       ab           c            b       ab         -         -        -
 GET /v1/sessions/:key/messages, paged          200  abcd         =      =       ab         bc         -       ab           c            b       ab         -         -        -
 GET /v1/sessions/:key/messages, backwards      200  abcd         =      =       ab         bc         -       ab           c            b       ab         -         -        -
@@ -57,6 +58,7 @@ GET /v1/responses/:id/input_items              200  abcd         =      =       
 GET /v1/conversations/:id                      200  abcd         =      =       ab         bc         -       ab           c            b       ab         -         -        -
 GET /v1/conversations/:id/items                200  abcd         =      =       ab         bc         -       ab           c            b       ab         -         -        -
 GET /v1/conversations/:id/items/:itemId        200  404abcd      =      =       404ab      404bc      -       404ab        404c         404b    404ab      -         -        -
+rpc sessions.read                              200  abcd         =      =       ab         bc         -       ab           c            b       ab         -         -        -
 rpc chat.history                               200  abcd         =      =       ab         bc         -       ab           c            b       ab         -         -        -
 rpc agent.wait                                 200  abcdg/404ne  =      =       ab         bc         404e    ab           c            b       ab         -         -        -
 rpc agent.wait, by id alone                    200  abcdg/404ne  =      =       ab         bc         404e    ab           c            b       ab         -         -        -

@@ -191,6 +191,28 @@ describe.skipIf(!hasBrowser)('the page', () => {
     expect(faults).toEqual([]);
   });
 
+  test('a session is new until somebody has opened its chat, can be marked as new, and the new ones alone can be listed', async () => {
+    const { sessions } = rig().client;
+    const key = 'agent:main:web:news';
+    await sessions.post(key, 'a heron', { wait: 30 });
+    expect((await sessions.get(key)).unread).toBe(true);
+    const { page, faults } = await open();
+    await page.getByLabel('New only').check();
+    expect(page.url()).toContain('unread=1');
+    const row = page.locator('a.row', { hasText: 'web:news' });
+    await row.getByText('New').waitFor();
+    await row.click();
+    await page.locator('.said-assistant').first().waitFor();
+    await row.waitFor({ state: 'detached' });
+    expect((await sessions.get(key)).unread).toBe(false);
+    await page.getByRole('button', { name: 'Mark as new' }).click();
+    await row.getByText('New').waitFor();
+    expect((await sessions.get(key)).unread).toBe(true);
+    await page.getByLabel('New only').uncheck();
+    await page.locator('a.row', { hasText: 'Pinned' }).waitFor();
+    expect(faults).toEqual([]);
+  });
+
   test('a page of rows that nobody wants any more is no problem', async () => {
     const { page, faults } = await open();
     const [session] = (await rig().client.get<SessionPage>('/v1/sessions', { query: { limit: 1 } })).sessions;
