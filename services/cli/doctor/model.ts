@@ -13,7 +13,8 @@ export const askModel = async (config: Config, env: World['env']): Promise<Findi
   try {
     const trial = await tryModel(config, withProviderKeys(config, env));
     if (trial.ok) return ok('model', `${named} answered in ${(trial.tookMs / 1_000).toFixed(1)} s`);
-    return fail('model', `${named}: ${trial.code}: ${trial.message}`, failureOf(trial).advice);
+    const { reason, advice } = failureOf(trial);
+    return fail('model', `${named}: ${reason} (${trial.code}: ${trial.message})`, advice);
   } catch (error) {
     if (!hasCode(error, 'invalid')) throw error;
     const fix = 'give session hosts and checkpoint services the key: they do not start without it';
