@@ -1,3 +1,5 @@
+import type { ComponentChildren } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
 import type { Verdict } from '../../../shared/client/main.ts';
 import { now } from '../base/now.ts';
 import { mayAnswer } from '../base/signed-in.ts';
@@ -5,6 +7,7 @@ import { Icon } from '../parts/icon.tsx';
 import { readable } from '../parts/json-text.ts';
 import { spanText, Time } from '../parts/time.tsx';
 import { answer, given } from './answer.ts';
+import { commandOf } from './command-line.ts';
 
 /** A call that waits for a person. */
 export interface Asked {
@@ -20,6 +23,7 @@ export interface Asked {
   readonly given?: string | undefined;
   /** How it was answered, if it was. */
   readonly answered?: string | undefined;
+  readonly answeredAt?: number | undefined;
 }
 
 const Buttons = ({ asked }: { readonly asked: Asked }) => {
@@ -44,10 +48,25 @@ const Buttons = ({ asked }: { readonly asked: Asked }) => {
   );
 };
 
+interface CardProps {
+  readonly asked: Asked;
+  /** Where it comes from, above the buttons. */
+  readonly facts?: ComponentChildren;
+  /** What became of it, below the answer. */
+  readonly children?: ComponentChildren;
+}
+
 /** The question whether a call may run, with all that it would do, and the answer. */
-export const ApprovalCard = ({ asked }: { readonly asked: Asked }) => {
+export const ApprovalCard = ({ asked, facts, children }: CardProps) => {
   const { approvalId, tool, action, asks, requestedAt, expiresAt } = asked;
   const mine = given.value[approvalId];
+  const said = useRef<HTMLParagraphElement>(null);
+  const wasSending = useRef(false);
+  // The buttons are gone once they are answered; whoever pressed one by keyboard goes on from the answer.
+  useEffect(() => {
+    if (wasSending.current && mine?.state === 'sent') said.current?.focus();
+    wasSending.current = mine?.state === 'sending';
+  }, [mine?.state]);
   const leftMs = expiresAt - now.value;
   const answered =
     asked.answered ?? (mine?.state === 'sent' ? mine.text : leftMs <= 0 ? 'Expired: nobody answered in time' : undefined);
@@ -61,22 +80,35 @@ export const ApprovalCard = ({ asked }: { readonly asked: Asked }) => {
           <Time at={requestedAt} />
         </span>
       </header>
-      <p class="approval-action">{action}</p>
+      <p class="approval-action">{commandOf(action)?.command ?? action}</p>
       {asks === 'retry' && <p class="hint">It was started before, and nobody knows whether it took effect.</p>}
       {asked.given !== undefined && asked.given !== '' && <pre class="approval-given">{readable(asked.given)}</pre>}
+      {facts}
       {answered !== undefined ? (
-        <p class="approval-answer">{answered}</p>
+        <p class="approval-answer" ref={said} tabIndex={-1}>
+          {answered}
+          {asked.answeredAt !== undefined && (
+            <>
+              , <Time at={asked.answeredAt} exact />
+            </>
+          )}
+        </p>
       ) : mayAnswer() ? (
         <Buttons asked={asked} />
       ) : (
         <p class="hint">This sign-in only reads.</p>
       )}
-      {answered === undefined && <p class="hint">Without an answer it expires in {spanText(leftMs)}.</p>}
+      {answered === undefined && (
+        <p class="hint">
+          Without an answer it expires in {spanText(leftMs)} (<Time at={expiresAt} exact />) and does not run.
+        </p>
+      )}
       {mine?.state === 'problem' && (
         <p class="approval-problem" role="alert">
           {mine.text}
         </p>
       )}
+      {children}
     </article>
   );
 };

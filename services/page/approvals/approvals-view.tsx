@@ -1,21 +1,106 @@
-import type { PendingApproval } from '../../../shared/client/main.ts';
+import { useRef } from 'preact/hooks';
+import type { ConfigInForce, PendingApproval } from '../../../shared/client/main.ts';
 import { linkTo } from '../base/route.ts';
 import { Empty, Problem } from '../parts/empty.tsx';
+import { oneLine } from '../parts/one-line.ts';
+import { useRead } from '../parts/read.tsx';
+import { Time } from '../parts/time.tsx';
+import { rows } from '../sessions/session-list.ts';
+import { nameOf } from '../sessions/session-name.ts';
+import { given } from './answer.ts';
 import { ApprovalCard } from './approval-card.tsx';
 import { approvals, approvalsProblem, readApprovals } from './approval-list.ts';
+import { type ApprovalStory, useStory } from './approval-story.ts';
+import { commandOf } from './command-line.ts';
 
-const One = ({ approval }: { readonly approval: PendingApproval }) => (
-  <li>
-    <ApprovalCard asked={approval} />
-    <p class="approval-where">
-      In <a href={linkTo(['sessions', approval.sessionKey, 'chat'])}>{approval.sessionKey}</a>
-    </p>
-  </li>
-);
+const messageCharacters = 160;
 
-/** The inbox: every call of a tool that waits for a person, in all sessions, the oldest first. */
+interface OneProps {
+  readonly approval: PendingApproval;
+  readonly isOver: boolean;
+  /** The workspace's path, where this sign-in may know it. */
+  readonly folder: unknown;
+}
+
+/** Who asked, on which message, in which session, and where the call runs. */
+const Facts = ({ approval, story, folder }: Omit<OneProps, 'isOver'> & { readonly story: ApprovalStory }) => {
+  const { sessionKey, action } = approval;
+  const { message, host } = story;
+  const row = rows.value?.find(({ key }) => key === sessionKey);
+  const place = commandOf(action)?.place;
+  return (
+    <dl class="approval-facts">
+      <dt>Session</dt>
+      <dd>
+        <a href={linkTo(['sessions', sessionKey, 'chat'])}>{row ? nameOf(row) : sessionKey}</a>
+      </dd>
+      {message && (
+        <>
+          <dt>Asked by</dt>
+          <dd>
+            {message.who}, <Time at={message.at} exact />: “{oneLine(message.text, messageCharacters)}”{' '}
+            <a href={linkTo(['sessions', sessionKey, 'time'], { at: `${message.seq}` })}>Show that moment</a>
+          </dd>
+        </>
+      )}
+      {(place !== undefined || host !== undefined) && (
+        <>
+          <dt>Runs</dt>
+          <dd>
+            {place !== undefined && <>in {place === 'the workspace' && typeof folder === 'string' ? <code>{folder}</code> : place}, </>}
+            on the session’s host{host !== undefined && <> ({host} when it was asked)</>}
+          </dd>
+        </>
+      )}
+    </dl>
+  );
+};
+
+const outcomeWords: Readonly<Record<string, string>> = {
+  ok: 'It ran',
+  error: 'It ran and failed',
+  denied: 'It did not run',
+  expired: 'It did not run',
+  unknown: 'Nobody knows whether it took effect',
+};
+
+const Outcome = ({ story: { result, answer } }: { readonly story: ApprovalStory }) => {
+  if (result === undefined) return answer?.verdict === 'granted' ? <p class="hint">It runs…</p> : null;
+  return (
+    <>
+      <p class={result.outcome === 'ok' ? 'act-done' : 'act-failed'}>
+        {outcomeWords[result.outcome] ?? result.outcome}, <Time at={result.at} exact />
+      </p>
+      {result.text !== '' && <pre class="approval-given">{result.text}</pre>}
+    </>
+  );
+};
+
+const verdictWords = { granted: 'Allowed', denied: 'Denied', expired: 'Expired: nobody answered in time' } as const;
+
+const One = ({ approval, isOver, folder }: OneProps) => {
+  const story = useStory(approval, isOver);
+  const { answer } = story;
+  const words = answer && verdictWords[answer.verdict] + (answer.verdict === 'expired' ? '' : ` by ${answer.by}`);
+  const answered = words ?? (isOver && given.value[approval.approvalId]?.state !== 'sent' ? 'Answered elsewhere, or stopped' : undefined);
+  return (
+    <li>
+      <ApprovalCard asked={{ ...approval, answered, answeredAt: answer?.at }} facts={<Facts approval={approval} story={story} folder={folder} />}>
+        {isOver && <Outcome story={story} />}
+      </ApprovalCard>
+    </li>
+  );
+};
+
+/** The inbox: every call of a tool that waits for a person, in all sessions, the oldest first. What is answered stays until one leaves. */
 export const ApprovalsView = () => {
-  const list = approvals.value;
+  const seen = useRef(new Map<string, PendingApproval>());
+  const config = useRead<ConfigInForce>('/v1/config');
+  const folder = config.value?.keys.find(({ path }) => path === 'agent.workspace')?.value;
+  const waiting = approvals.value;
+  for (const approval of waiting ?? []) seen.current.set(approval.approvalId, approval);
+  const open = new Set(waiting?.map(({ approvalId }) => approvalId));
+  const list = [...seen.current.values()].sort((one, other) => one.requestedAt - other.requestedAt);
   return (
     <section class="pane approvals" aria-labelledby="approvals-title">
       <header class="pane-head">
@@ -23,7 +108,7 @@ export const ApprovalsView = () => {
         <p class="hint">Calls that wait for a person, oldest first. An answer is an event: it survives every restart.</p>
       </header>
       {approvalsProblem.value !== null && <Problem text={approvalsProblem.value} again={() => void readApprovals()} />}
-      {list === null ? (
+      {waiting === null ? (
         <p class="loading">Reading…</p>
       ) : list.length === 0 ? (
         <Empty title="Nothing waits for you">
@@ -33,7 +118,7 @@ export const ApprovalsView = () => {
       ) : (
         <ul class="approval-list">
           {list.map((approval) => (
-            <One key={approval.approvalId} approval={approval} />
+            <One key={approval.approvalId} approval={approval} isOver={!open.has(approval.approvalId)} folder={folder} />
           ))}
         </ul>
       )}
