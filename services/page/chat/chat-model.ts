@@ -1,5 +1,6 @@
 import type { LiveText, NatterEvent, Sender } from '../../../shared/client/main.ts';
 import type { EventOf } from '../../../shared/domain/session/events.ts';
+import type { ForkBase } from '../../../shared/domain/values/fork-base.ts';
 import { withoutSilence } from '../../../shared/domain/values/silence.ts';
 
 /** What a chat shows, computed from its events alone: the same after a reload, whichever gateway they came through. */
@@ -8,6 +9,8 @@ interface Placed {
   readonly id: string;
   readonly seq: number;
   readonly at: number;
+  /** A fork went on from before it: it is no part of the conversation any more. */
+  readonly isLeft?: boolean;
 }
 export interface SaidItem extends Placed {
   readonly kind: 'said';
@@ -39,6 +42,8 @@ export interface MarkItem extends Placed {
   readonly kind: 'mark';
   readonly text: string;
   readonly tone: 'calm' | 'bad';
+  /** Something happened that its moment in the time machine explains. */
+  readonly explains?: 'moment' | 'fork';
 }
 export type ChatItem = SaidItem | ToolItem | ApprovalItem | MarkItem;
 
@@ -59,6 +64,7 @@ const mark = (event: NatterEvent, text: string, tone: MarkItem['tone'] = 'calm')
   ...placed(event),
   text,
   tone,
+  ...(tone === 'bad' && { explains: 'moment' }),
 });
 
 const changed = (
@@ -108,7 +114,7 @@ const answerId = (items: readonly ChatItem[], turnId: string): string | null => 
 };
 
 const resetText = ({ generation, cause, reason, forkedFrom }: EventOf<'session_reset'>): string => {
-  if (forkedFrom) return `Continued from sequence ${forkedFrom.seq} (generation ${generation})`;
+  if (forkedFrom) return `Continued from commit ${forkedFrom.rev} (generation ${generation})`;
   const why = {
     daily: 'the daily reset',
     idle: 'it was idle',
@@ -118,6 +124,17 @@ const resetText = ({ generation, cause, reason, forkedFrom }: EventOf<'session_r
     api: 'a call',
   };
   return `New session: ${cause ? `${why[cause.trigger]}, ${cause.rule}` : reason} (generation ${generation})`;
+};
+
+/** The items with those marked that a fork leaves behind: all that its conversation does not read (B21). */
+const afterFork = (items: readonly ChatItem[], { seq }: NatterEvent, base: ForkBase): ChatItem[] => {
+  const skips = [...base.skips, { after: base.seq, until: seq }];
+  const isLeft = (item: ChatItem) => skips.some(({ after, until }) => item.seq > after && item.seq <= until);
+  return changed(
+    items,
+    (item) => item.seq >= base.contextSeq && isLeft(item) !== (item.isLeft ?? false),
+    (item) => ({ ...item, isLeft: isLeft(item) }),
+  );
 };
 
 /** The items after an event. */
@@ -169,7 +186,9 @@ const itemsAfter = (items: readonly ChatItem[], event: NatterEvent): readonly Ch
         (item) => ({ ...item, answer: { verdict: event.verdict, by: event.by } }) as ChatItem,
       );
     case 'session_reset':
-      return [...items, mark(event, resetText(event))];
+      return event.forkedFrom
+        ? [...afterFork(items, event, event.forkedFrom), { ...mark(event, resetText(event)), explains: 'fork' }]
+        : [...items, { ...mark(event, resetText(event)), explains: 'moment' }];
     case 'session_deleted':
       return [...items, mark(event, `Deleted: ${event.reason}`)];
     case 'turn_failed':

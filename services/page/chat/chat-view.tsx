@@ -2,6 +2,7 @@ import { useSignal } from '@preact/signals';
 import type { VNode } from 'preact';
 import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import type { SessionRow } from '../../../shared/client/main.ts';
+import { counted } from '../../../shared/kit/text/counted.ts';
 import { Empty, Problem } from '../parts/empty.tsx';
 import { type ChatItem, growingItem } from './chat-model.ts';
 import { ChatStore, type Outgoing } from './chat-store.ts';
@@ -30,9 +31,37 @@ const drawing = (item: ChatItem, store: ChatStore): VNode => {
   return known;
 };
 
+/** The items in runs of those that a fork left behind, and those that it did not. */
+const runsOf = (items: readonly ChatItem[]): ChatItem[][] => {
+  const runs: ChatItem[][] = [];
+  for (const item of items) {
+    const last = runs.at(-1);
+    if (last && (last[0]?.isLeft ?? false) === (item.isLeft ?? false)) last.push(item);
+    else runs.push([item]);
+  }
+  return runs;
+};
+
 const History = ({ store }: { readonly store: ChatStore }) => {
   const { items } = store.chat.value;
-  return useMemo(() => <>{items.map((item) => drawing(item, store))}</>, [items, store]);
+  return useMemo(
+    () => (
+      <>
+        {runsOf(items).map((run) => {
+          const drawnItems = run.map((item) => drawing(item, store));
+          if (!run[0]?.isLeft) return drawnItems;
+          const said = run.filter(({ kind }) => kind === 'said').length;
+          return (
+            <details key={`left ${run[0].id}`} class="left-behind">
+              <summary>Left behind by the fork: {counted(said, 'message')}</summary>
+              {drawnItems}
+            </details>
+          );
+        })}
+      </>
+    ),
+    [items, store],
+  );
 };
 
 const Growing = ({ store }: { readonly store: ChatStore }) => {

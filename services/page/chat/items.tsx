@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks';
 import { decidedBy } from '../../../shared/domain/values/decided-by.ts';
 import { ApprovalCard } from '../approvals/approval-card.tsx';
+import { linkTo } from '../base/route.ts';
 import { mayWrite } from '../base/signed-in.ts';
 import { Icon } from '../parts/icon.tsx';
 import { readable } from '../parts/json-text.ts';
@@ -67,7 +68,7 @@ const Said = ({ item, store }: { readonly item: SaidItem; readonly store: ChatSt
         {isQueued && <span class="said-queued">waits in the queue</span>}
       </header>
       {role === 'assistant' ? <Markdown text={text} growing={isGrowing} /> : <p class="plain">{text}</p>}
-      {role === 'user' && mayWrite() && <EditOrRetry item={item} store={store} />}
+      {role === 'user' && item.isLeft !== true && mayWrite() && <EditOrRetry item={item} store={store} />}
     </article>
   );
 };
@@ -110,11 +111,25 @@ const Approval = ({ item, sessionKey }: { readonly item: ApprovalItem; readonly 
   return <ApprovalCard asked={{ approvalId, sessionKey, tool, action, asks, requestedAt: at, expiresAt, onceOnly, answered }} />;
 };
 
-const Mark = ({ item }: { readonly item: MarkItem }) => (
-  <p class={`mark mark-${item.tone}`}>
-    <span>{item.text}</span>
-  </p>
-);
+const Mark = ({ item, sessionKey }: { readonly item: MarkItem; readonly sessionKey: string }) => {
+  const { seq, text, tone, explains } = item;
+  const query = { at: `${seq}`, compare: explains === 'fork' ? `${seq}` : undefined };
+  return (
+    <p class={`mark mark-${tone}`}>
+      <span>
+        {text}
+        {explains !== undefined && (
+          <>
+            {' '}
+            <a href={linkTo(['sessions', sessionKey, 'time'], query)}>
+              {explains === 'fork' ? 'Compare with what was left behind' : 'Show that moment'}
+            </a>
+          </>
+        )}
+      </span>
+    </p>
+  );
+};
 
 /** One item of a chat. */
 export const Item = ({ item, store }: { readonly item: ChatItem; readonly store: ChatStore }) => {
@@ -126,6 +141,6 @@ export const Item = ({ item, store }: { readonly item: ChatItem; readonly store:
     case 'approval':
       return <Approval item={item} sessionKey={store.key} />;
     case 'mark':
-      return <Mark item={item} />;
+      return <Mark item={item} sessionKey={store.key} />;
   }
 };

@@ -1,3 +1,5 @@
+import type { SessionEvent } from '../../../shared/domain/session/events.ts';
+
 /** Text from outside on one line of at most `width` characters. */
 export const oneLine = (text: string, width: number): string => {
   const characters = [...text.replace(/\s+/gu, ' ').trim()];
@@ -6,3 +8,7 @@ export const oneLine = (text: string, width: number): string => {
 
 /** The type of an event as words: `turn_started` is "turn started". */
 export const typeWords = (type: string): string => type.replaceAll('_', ' ');
+
+/** An event as words. A reset that goes on from an earlier moment is a fork. */
+export const eventWords = (event: SessionEvent): string =>
+  event.type === 'session_reset' && event.forkedFrom !== undefined ? 'forked' : typeWords(event.type);

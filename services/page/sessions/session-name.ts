@@ -17,12 +17,10 @@ const triggerWords = {
   api: 'Reset by a call',
 } as const;
 
-/** Why the present generation began: "Reset by the idle rule, 04:00", "Forked from sequence 112, 12:30". */
+/** Why the present generation began: "Reset by the idle rule, 04:00", "Forked, 12:30". */
 export const resetText = ({ lastReset }: SessionRow, today: number): string | null => {
   if (lastReset === undefined) return null;
-  const { trigger, at, fromSeq } = lastReset;
-  const when = shortTime(at, today);
-  return fromSeq === undefined ? `${triggerWords[trigger]}, ${when}` : `Forked from sequence ${fromSeq}, ${when}`;
+  return `${triggerWords[lastReset.trigger]}, ${shortTime(lastReset.at, today)}`;
 };
 
 /** Why a session is what it is, in a few words; `null` where there is nothing to say. */

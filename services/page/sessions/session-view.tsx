@@ -63,7 +63,8 @@ const Why = ({ session }: { readonly session: Session }) => {
       Generation {session.generation}
       {lastReset ? (
         <>
-          : {resetText(session, now.value)} ({lastReset.rule}).{' '}
+          : {resetText(session, now.value)}
+          {lastReset.fromSeq === undefined && ` (${lastReset.rule})`}.{' '}
           <a href={linkTo(['sessions', session.key, 'time'], { at: `${lastReset.seq}` })}>Show that moment</a>
         </>
       ) : (
@@ -74,7 +75,16 @@ const Why = ({ session }: { readonly session: Session }) => {
       {next !== undefined && (
         <span class="why-next">
           {' '}
-          Next reset with the first message after <Time at={next} exact />.
+          {next > now.value ? (
+            <>
+              The first message after <Time at={next} exact /> begins the next one.
+            </>
+          ) : (
+            <>
+              {next === nextReset.idleAt ? 'Idle too long' : 'The day is over'} since <Time at={next} exact />: the next message begins
+              the next one.
+            </>
+          )}
         </span>
       )}
     </p>
@@ -90,7 +100,8 @@ const Head = ({
   readonly session: Session | null;
   readonly tab: string;
 }) => {
-  const { status, q } = route.value.query;
+  const { status, q, at } = route.value.query;
+  const isPast = tab === 'time' && at !== undefined;
   return (
     <header class="session-head">
       <div class="session-title">
@@ -102,13 +113,18 @@ const Head = ({
           <Icon name="back" />
         </a>
         <h1>{session ? nameOf(session) : sessionKey}</h1>
-        {session && <StatusBadge status={session.status} />}
+        {session && !isPast && <StatusBadge status={session.status} />}
       </div>
       {session && (
         <p class="session-facts">
           <span class="session-key">{session.key}</span>
-          <span>{counted(session.messageCount, 'message')}</span>
+          {isPast && <span>now:</span>}
+          <span>
+            {counted(session.messageCount, 'message')}
+            {session.lastReset?.fromSeq !== undefined && ' since the fork'}
+          </span>
           <span>{session.totalTokens.toLocaleString()} tokens</span>
+          {session.failedTurns > 0 && <span class="session-failed">{counted(session.failedTurns, 'answer')} failed</span>}
           {session.model !== '' && <span>{session.model}</span>}
         </p>
       )}
@@ -118,7 +134,7 @@ const Head = ({
         {tabs.map(([name, words]) => (
           <a
             key={name}
-            href={linkTo(['sessions', sessionKey, name], { status, q })}
+            href={linkTo(['sessions', sessionKey, name], { status, q, at })}
             aria-current={name === tab ? 'page' : undefined}
           >
             {words}

@@ -23,7 +23,9 @@ const One = ({ one, forget }: { readonly one: Memory; readonly forget: () => voi
       <span>
         {writer(one.source)}, <Time at={one.updatedAt} />
       </span>
-      <a href={linkTo(['sessions', one.source.key, 'time'], { at: `${one.source.seq}` })}>The turn that wrote it</a>
+      <a href={linkTo(['sessions', one.source.key, 'time'], { at: `${one.source.seq}` })}>
+        {one.source.by === 'person' || one.source.by === 'agent' ? 'The turn that wrote it' : 'The checkpoint that wrote it'}
+      </a>
     </p>
     {mayWrite() && (
       <div class="item-buttons">

@@ -1,13 +1,20 @@
-import { useEffect } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
 import { summaryOf } from '../../../shared/domain/projections/event-summary.ts';
-import { oneLine, typeWords } from '../parts/one-line.ts';
+import { eventWords, oneLine } from '../parts/one-line.ts';
 import { Time } from '../parts/time.tsx';
 import { useVirtual } from '../parts/virtual.ts';
 import type { Past } from './past.ts';
+import { landmarkOf } from './timeline.ts';
 
 const rowHeight = 44;
 
-/** All commits; the chosen one is the slider's. */
+/** How far a key moves the choice, in rows; without end for the first and the last. */
+const moves: Readonly<Record<string, number>> = {
+  ...{ ArrowUp: -1, ArrowDown: 1, PageUp: -10, PageDown: 10 },
+  ...{ Home: Number.NEGATIVE_INFINITY, End: Number.POSITIVE_INFINITY },
+};
+
+/** All commits; the chosen one is the slider's. One stop of the Tab key, in which the arrow keys move. */
 export const CommitList = ({ past }: { readonly past: Past }) => {
   const count = past.count.value;
   const { scroller, rows, height, show } = useVirtual({ count, rowHeight });
@@ -15,9 +22,23 @@ export const CommitList = ({ past }: { readonly past: Past }) => {
   useEffect(() => {
     if (place > 0) show(place - 1);
   }, [place]);
+  /** The focus goes to the chosen row as soon as it is drawn. */
+  const isMoving = useRef(false);
+  useEffect(() => {
+    const row = isMoving.current ? scroller.current?.querySelector<HTMLElement>('[aria-current]') : null;
+    row?.focus({ preventScroll: true });
+    if (row) isMoving.current = false;
+  });
+  const move = (pressed: KeyboardEvent): void => {
+    const by = moves[pressed.key];
+    if (by === undefined) return;
+    pressed.preventDefault();
+    isMoving.current = true;
+    past.goTo(Math.max(1, Math.min(count, place + by)));
+  };
+  const stop = rows.some(({ index }) => index === place - 1) ? place - 1 : rows[0]?.index;
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard
-    <section class="commits" ref={scroller} tabIndex={0} aria-label="Commits">
+    <section class="commits" ref={scroller} aria-label="Commits" onKeyDown={move}>
       <ol style={{ height: `${height}px` }}>
         {rows.map(({ index, start }) => {
           const commit = past.timeline.commits[index];
@@ -29,13 +50,14 @@ export const CommitList = ({ past }: { readonly past: Past }) => {
             <li key={commit.seq} style={{ transform: `translateY(${start}px)` }}>
               <button
                 type="button"
-                class={`commit ${isChosen ? 'commit-chosen' : ''}`}
+                tabIndex={index === stop ? 0 : -1}
+                class={`commit ${isChosen ? 'commit-chosen' : ''} commit-${landmarkOf(commit) ?? 'plain'}`}
                 aria-current={isChosen ? 'step' : undefined}
                 onClick={() => past.goTo(index + 1)}
               >
                 <span class="commit-number">{index + 1}</span>
                 <span class="commit-type">
-                  {typeWords(first.type)}
+                  {eventWords(first)}
                   {others > 0 && <small> +{others}</small>}
                 </span>
                 <span class="commit-text">{summaryOf(first, oneLine)}</span>

@@ -22,3 +22,11 @@ export const changesBetween = (before: unknown, after: unknown): Change[] =>
 const bookkeeping =
   /^position\.(seq|rev|at|digest|chained|command|recentIds|olderIds|window|orders|calls|covered|interactedAt)\b/;
 export const isBookkeeping = ({ path }: Change): boolean => bookkeeping.test(path);
+
+/** The path of a field in words: `context.usage.contextTokens` is "usage, context tokens". */
+export const plainPath = (path: string): string =>
+  path
+    .replace(/^(context|position)\./, '')
+    .split('.')
+    .map((part) => part.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`))
+    .join(', ');

@@ -1,37 +1,30 @@
-import { useMemo, useState } from 'preact/hooks';
-import { oneLine } from '../parts/one-line.ts';
-import { type Change, changesBetween, isBookkeeping } from './differences.ts';
+import { useEffect, useMemo, useRef } from 'preact/hooks';
+import { changeQuery } from '../base/route.ts';
+import { Icon } from '../parts/icon.tsx';
+import { type Change, changesBetween, isBookkeeping, plainPath } from './differences.ts';
 import { shortValue } from './json-value.tsx';
 import type { Past } from './past.ts';
-import type { Fork, Said } from './timeline.ts';
+import type { Said } from './said.ts';
+import { SaidLines } from './said-lines.tsx';
+import type { Fork } from './timeline.ts';
 
-const lineCharacters = 240;
-
-const Branch = ({ title, said, other, past }: BranchProps) => (
-  <section class="branch" aria-label={title}>
-    <h3>{title}</h3>
-    {said.length === 0 && <p class="hint">Nothing was said.</p>}
-    <ol>
-      {said.map(({ seq, role, text }, at) => {
-        const isSame = other[at]?.role === role && other[at]?.text === text;
-        return (
-          <li key={`${seq}${role}`} class={isSame ? '' : 'branch-differs'}>
-            <button type="button" class="branch-line" onClick={() => past.goTo(past.timeline.countAt(seq))}>
-              <b>{role === 'user' ? 'Person' : 'Agent'}</b> {oneLine(text, lineCharacters)}
-              {!isSame && <span class="unseen"> (differs)</span>}
-            </button>
-          </li>
-        );
-      })}
-    </ol>
-  </section>
-);
 interface BranchProps {
   readonly title: string;
   readonly said: readonly Said[];
   readonly other: readonly Said[];
-  readonly past: Past;
+  go(line: Said): void;
 }
+const Branch = ({ title, said, other, go }: BranchProps) => (
+  <section class="branch" aria-label={title}>
+    <h3>{title}</h3>
+    {said.length === 0 && <p class="hint">Nothing was said.</p>}
+    <SaidLines
+      lines={said}
+      go={go}
+      differs={({ role, text }, at) => other[at]?.role !== role || other[at]?.text !== text}
+    />
+  </section>
+);
 
 const StateDifferences = ({ changes }: { readonly changes: readonly Change[] }) => (
   <table class="branch-state">
@@ -46,7 +39,9 @@ const StateDifferences = ({ changes }: { readonly changes: readonly Change[] }) 
     <tbody>
       {changes.map(({ path, before, after }) => (
         <tr key={path}>
-          <th scope="row">{path}</th>
+          <th scope="row" title={path}>
+            {plainPath(path)}
+          </th>
           <td>{shortValue(before)}</td>
           <td>{shortValue(after)}</td>
         </tr>
@@ -66,46 +61,71 @@ const Two = ({ fork, past }: { readonly fork: Fork; readonly past: Past }) => {
       differences.filter((change) => !isBookkeeping(change)),
     ] as const;
   }, [timeline, place, ancestor, end]);
+  const leave = (to: number): void => {
+    past.goTo(to);
+    changeQuery({ compare: '' });
+  };
+  const go = ({ seq }: Said): void => leave(timeline.countAt(seq));
   return (
     <>
       <p class="hint">
-        Both have the same {ancestor} commits before them. The common ancestor is{' '}
-        <button type="button" class="button button-quiet" onClick={() => past.goTo(ancestor)}>
+        Both go on from{' '}
+        <button type="button" class="button button-quiet" onClick={() => leave(ancestor)}>
           commit {ancestor}
         </button>
       </p>
       <div class="branches">
-        <Branch title="Left behind" said={left} other={right} past={past} />
-        <Branch title="Fork" said={right} other={left} past={past} />
+        <Branch title="Left behind" said={left} other={right} go={go} />
+        <Branch title="Fork" said={right} other={left} go={go} />
       </div>
       {changes.length > 0 && <StateDifferences changes={changes} />}
     </>
   );
 };
 
-/** The forks of a session beside what each left behind, from their common ancestor on, with the differences marked (B21). */
-export const ForkComparison = ({ past }: { readonly past: Past }) => {
+/** Leads to the comparison, where a session has forks: of the fork of this moment, else of the newest. */
+export const CompareButton = ({ past }: { readonly past: Past }) => {
   const count = past.count.value;
   const forks = useMemo(() => past.timeline.forks(), [past, count]);
-  const [chosen, choose] = useState(-1);
-  const fork = forks.at(Math.min(chosen, forks.length - 1));
-  if (fork === undefined) return null;
+  const here = forks.find(({ place }) => place === past.place.value);
+  const fork = here ?? forks.at(-1);
+  if (fork === undefined || !past.isRead.value) return null;
+  const seq = past.timeline.commits[fork.place - 1]?.seq;
   return (
-    <section class="card card-wide" aria-labelledby="moment-forks">
-      <h2 id="moment-forks">Forks side by side</h2>
+    <button type="button" class={`button ${here ? '' : 'button-quiet'}`} onClick={() => changeQuery({ compare: `${seq}` })}>
+      {here ? 'Compare with what was left behind' : 'Compare forks'}
+    </button>
+  );
+};
+
+/** The forks of a session beside what each left behind, from their common ancestor on, with the differences marked (B21). */
+export const ForkComparison = ({ past, seq }: { readonly past: Past; readonly seq: number }) => {
+  const count = past.count.value;
+  const forks = useMemo(() => past.timeline.forks(), [past, count]);
+  const title = useRef<HTMLHeadingElement>(null);
+  useEffect(() => title.current?.focus(), []);
+  const fork = forks.find(({ place }) => past.timeline.commits[place - 1]?.seq === seq) ?? forks.at(-1);
+  return (
+    <section class="comparison" aria-labelledby="moment-forks">
+      <button type="button" class="button button-quiet" onClick={() => changeQuery({ compare: '' })}>
+        <Icon name="back" /> Back to the moment
+      </button>
+      <h2 id="moment-forks" ref={title} tabIndex={-1}>
+        The fork and what it left behind
+      </h2>
       {forks.length > 1 && (
         <label class="select">
           <span>Which fork</span>
-          <select value={forks.indexOf(fork)} onChange={(event) => choose(Number(event.currentTarget.value))}>
-            {forks.map(({ place, ancestor }, at) => (
-              <option key={place} value={at}>
+          <select value={`${seq}`} onChange={(event) => changeQuery({ compare: event.currentTarget.value })}>
+            {forks.map(({ place, ancestor }) => (
+              <option key={place} value={`${past.timeline.commits[place - 1]?.seq}`}>
                 at commit {place}, from {ancestor}
               </option>
             ))}
           </select>
         </label>
       )}
-      <Two fork={fork} past={past} />
+      {fork === undefined ? <p class="hint">This session has no fork.</p> : <Two fork={fork} past={past} />}
     </section>
   );
 };

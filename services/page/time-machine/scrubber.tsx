@@ -54,10 +54,10 @@ const Jumps = ({ past }: { readonly past: Past }) => (
         <button
           type="button"
           class="button button-quiet jump"
-          disabled={to == null}
+          aria-disabled={to == null}
           aria-label={words}
           title={words}
-          onClick={() => past.goTo(to ?? 0)}
+          onClick={() => to != null && past.goTo(to)}
         >
           <Icon name={icon} />
         </button>

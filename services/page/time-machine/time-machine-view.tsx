@@ -1,16 +1,17 @@
-import { useEffect, useMemo } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import { summaryOf } from '../../../shared/domain/projections/event-summary.ts';
 import { changeQuery, route } from '../base/route.ts';
 import { Problem } from '../parts/empty.tsx';
-import { oneLine, typeWords } from '../parts/one-line.ts';
+import { eventWords, oneLine } from '../parts/one-line.ts';
 import { Time } from '../parts/time.tsx';
 import { CommitList } from './commit-list.tsx';
-import { type Change, changesBetween, isBookkeeping } from './differences.ts';
+import { type Change, changesBetween, isBookkeeping, plainPath } from './differences.ts';
 import { ForkButton } from './fork-button.tsx';
-import { ForkComparison } from './fork-comparison.tsx';
+import { CompareButton, ForkComparison } from './fork-comparison.tsx';
 import { gatewayPast } from './gateway-past.ts';
 import { JsonTree, shortValue } from './json-value.tsx';
 import { MachineDiagram } from './machine-diagram.tsx';
+import { MomentSummary } from './moment-summary.tsx';
 import { Past, type PastSource } from './past.ts';
 import { SameBadge } from './same-badge.tsx';
 import { Scrubber } from './scrubber.tsx';
@@ -21,12 +22,12 @@ const Commit = ({ past }: { readonly past: Past }) => {
   return (
     <>
       <p class="commit-facts">
-        Sequence <b>{commit.seq}</b>, revision <b>{commit.rev}</b>, <Time at={commit.at} exact />, by <b>{commit.actor}</b>
+        Commit <b>{past.place.value}</b>, <Time at={commit.at} exact />, by <b>{commit.actor}</b>
       </p>
       <ul class="happened">
         {commit.events.map((event, index) => (
           <li key={index}>
-            <b>{typeWords(event.type)}</b> {summaryOf(event, oneLine)}
+            <b>{eventWords(event)}</b> {summaryOf(event, oneLine)}
           </li>
         ))}
       </ul>
@@ -38,7 +39,7 @@ const Changes = ({ changes }: { readonly changes: readonly Change[] }) => (
   <dl class="changes">
     {changes.map(({ path, before, after }) => (
       <div key={path}>
-        <dt>{path}</dt>
+        <dt title={path}>{plainPath(path)}</dt>
         <dd>
           <del>{shortValue(before)}</del> <ins>{shortValue(after)}</ins>
         </dd>
@@ -56,18 +57,25 @@ const Moment = ({ past }: { readonly past: Past }) => {
   const seq = past.timeline.commits[place - 1]?.seq ?? 0;
   const changes = useMemo(() => changesBetween(before, state), [before, state]);
   const [facts, books] = [changes.filter((change) => !isBookkeeping(change)), changes.filter(isBookkeeping)];
+  const scroller = useRef<HTMLDivElement>(null);
+  useLayoutEffect(() => {
+    if (scroller.current) scroller.current.scrollTop = 0;
+  }, [place]);
   return (
-    <div class="moment">
+    <div class="moment" ref={scroller}>
       <section class="card" aria-labelledby="moment-happened">
         <h2 id="moment-happened">What happened</h2>
         <Commit past={past} />
         {past.isLive && (
           <div class="moment-actions">
-            <ForkButton sessionKey={past.key} seq={seq} />
+            <ForkButton past={past} />
+            <CompareButton past={past} />
             <SameBadge sessionKey={past.key} seq={seq} state={state} />
           </div>
         )}
+        {!past.isLive && <CompareButton past={past} />}
       </section>
+      <MomentSummary past={past} state={state} />
       <section class="card" aria-labelledby="moment-machine">
         <h2 id="moment-machine">State machine</h2>
         <MachineDiagram before={before.status} status={state.status} />
@@ -87,7 +95,6 @@ const Moment = ({ past }: { readonly past: Past }) => {
         <JsonTree name="context" value={state.context} />
         <JsonTree name="position" value={state.position} />
       </section>
-      {past.isRead.value && <ForkComparison past={past} />}
     </div>
   );
 };
@@ -106,9 +113,18 @@ const TimeMachineView = ({ sessionKey, source }: TimeMachineProps) => {
   }, [sessionKey, source]);
   useEffect(() => () => past.close(), [past]);
   const seq = past.chosen.value === null ? '' : `${past.timeline.commits[past.place.value - 1]?.seq ?? 0}`;
+  const written = useRef('');
   useEffect(() => {
-    if (past.isRead.value) changeQuery({ at: seq });
+    if (!past.isRead.value) return;
+    written.current = seq;
+    changeQuery({ at: seq });
   }, [past, seq]);
+  const { at: asked = '', compare } = route.value.query;
+  // A link of this page to another moment.
+  useEffect(() => {
+    if (past.isRead.value && asked !== written.current && /^\d+$/.test(asked)) past.goTo(past.timeline.countAt(Number(asked)));
+  }, [asked]);
+  if (compare !== undefined && past.isRead.value) return <ForkComparison past={past} seq={Number(compare)} />;
   return (
     <div class="past">
       {past.problem.value !== null && <Problem text={past.problem.value} />}

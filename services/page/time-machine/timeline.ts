@@ -7,6 +7,7 @@ import {
   toShown,
 } from '../../../shared/domain/session/fold/evolve.ts';
 import { HistoryFold } from '../../../shared/domain/session/fold/history-fold.ts';
+import { type Said, saidIn } from './said.ts';
 
 /**
  * The past of a session, folded by the very function of the runtime (I4). Nothing is executed: the fold has no effects. A state is kept every
@@ -20,7 +21,7 @@ const keptEvery = 25;
 export const landmarks = ['error', 'reset', 'approval'] as const;
 export type Landmark = (typeof landmarks)[number];
 
-const landmarkOf = ({ events }: RecordedCommit): Landmark | null => {
+export const landmarkOf = ({ events }: RecordedCommit): Landmark | null => {
   for (const event of events) {
     if (event.type === 'turn_failed' || event.type === 'history_damaged' || event.type === 'introspection_failed') return 'error';
     if (event.type === 'tool_result' && event.outcome !== 'ok') return 'error';
@@ -29,12 +30,6 @@ const landmarkOf = ({ events }: RecordedCommit): Landmark | null => {
   }
   return null;
 };
-
-export interface Said {
-  readonly seq: number;
-  readonly role: 'user' | 'assistant';
-  readonly text: string;
-}
 
 /** A fork: the place of its commit, where it branched off, and where it ended, as numbers of commits. */
 export interface Fork {
@@ -79,12 +74,7 @@ export class Timeline {
 
   /** What was said in the commits after a place, up to another. */
   saidBetween(after: number, until: number): Said[] {
-    return this.commits.slice(after, until).flatMap(({ seq, events }) =>
-      events.flatMap((event): Said[] => {
-        if (event.type === 'user_message') return [{ seq, role: 'user', text: event.message.text }];
-        return event.type === 'assistant_message' ? [{ seq, role: 'assistant', text: event.text }] : [];
-      }),
-    );
+    return this.commits.slice(after, until).flatMap(saidIn);
   }
 
   /** How many commits there were at a sequence. */

@@ -6,7 +6,7 @@ import { counted } from '../../../shared/kit/text/counted.ts';
 import { linkTo } from '../base/route.ts';
 import { client, problemOf } from '../base/signed-in.ts';
 import { Problem } from '../parts/empty.tsx';
-import { oneLine, typeWords } from '../parts/one-line.ts';
+import { eventWords, oneLine } from '../parts/one-line.ts';
 import { spanText, Time } from '../parts/time.tsx';
 import { useVirtual } from '../parts/virtual.ts';
 import type { PastSource } from '../time-machine/past.ts';
@@ -15,6 +15,8 @@ import type { PastSource } from '../time-machine/past.ts';
 interface Line {
   readonly id: string;
   readonly seq: number;
+  /** The commit's number in the session. */
+  readonly rev: number;
   readonly at: number;
   readonly event: SessionEvent;
   readonly actor: string;
@@ -26,10 +28,13 @@ const pageCommits = 2_000;
 
 const linesOf = (commits: readonly LogEntry[]): Line[] => {
   let last = commits[0]?.at ?? 0;
-  return commits.flatMap(({ seq, at, actor, events }) => {
+  return commits.flatMap(({ seq, rev, at, actor, events }) => {
     const sinceMs = at - last;
     last = at;
-    return events.map((event, index) => ({ id: `${seq}.${index}`, seq, at, event, actor, sinceMs: index === 0 ? sinceMs : 0 }));
+    return events.map((event, index) => {
+      const since = index === 0 ? sinceMs : 0;
+      return { id: `${seq}.${index}`, seq, rev, at, event, actor, sinceMs: since };
+    });
   });
 };
 
@@ -40,19 +45,18 @@ const tokensOf = (event: SessionEvent): string | null => {
 };
 
 const Row = ({ line, link }: { readonly line: Line; readonly link: string }) => {
-  const { event, at, actor, sinceMs } = line;
+  const { event, at, actor, sinceMs, rev } = line;
   const tokens = tokensOf(event);
   return (
-    <div class={`line line-${event.type}`}>
+    <div class={`line line-${event.type}`} title={`by ${actor}`}>
       <a class="line-id" href={link} title="Show this moment in the time machine">
-        {line.id}
+        {rev}
       </a>
-      <span class="line-type">{typeWords(event.type)}</span>
+      <span class="line-type">{eventWords(event)}</span>
       <span class="line-text">{summaryOf(event, oneLine)}</span>
       <span class="line-facts">
         {tokens !== null && <span>{tokens}</span>}
         {sinceMs >= 1_000 && <span>after {spanText(sinceMs)}</span>}
-        <span>{actor}</span>
         <Time at={at} exact />
       </span>
     </div>

@@ -13,6 +13,15 @@ const routeText = (event: EventOf<'route_changed' | 'delivery_reported' | 'deliv
   return `${event.outcome}, to ${to}: ${oneLine(event.detail, width)}`;
 };
 
+/** Why a generation began: by its cause, with the limit that was passed, or from which commit as a fork. */
+const whyReset = ({ cause, reason, forkedFrom }: EventOf<'session_reset'>, oneLine: Shorten): string => {
+  if (forkedFrom) return `from commit ${forkedFrom.rev}`;
+  if (cause === undefined) return oneLine(reason, width);
+  const { trigger, rule, boundaryAt, lastUpdateAt } = cause;
+  if (trigger !== 'idle' || boundaryAt === undefined || lastUpdateAt === undefined) return `${trigger}: ${oneLine(rule, width)}`;
+  return `idle for over ${Math.round((boundaryAt - lastUpdateAt) / 60_000)} min: ${oneLine(rule, width)}`;
+};
+
 /** An event in a few words, for lists of events on a terminal and on the page. */
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: one table of all events
 export const summaryOf = (event: SessionEvent, oneLine: Shorten): string => {
@@ -43,8 +52,9 @@ export const summaryOf = (event: SessionEvent, oneLine: Shorten): string => {
     case 'approval_resolved':
       return `${event.verdict} ${decidedBy(event.by)}`;
     case 'session_opened':
-    case 'session_reset':
       return `generation ${event.generation}, ${event.sessionId}`;
+    case 'session_reset':
+      return `generation ${event.generation}, ${whyReset(event, oneLine)}`;
     case 'turn_aborted':
     case 'queue_cleared':
     case 'session_deactivated':
@@ -65,11 +75,11 @@ export const summaryOf = (event: SessionEvent, oneLine: Shorten): string => {
     case 'settings_changed':
       return oneLine(JSON.stringify(event.changes), width);
     case 'checkpoint_requested':
-      return `${event.reason}, rev ${event.fromRev} to ${event.toRev}`;
+      return `${event.reason}, commits ${event.fromRev} to ${event.toRev}`;
     case 'introspected':
-      return `${event.reason}, rev ${event.fromRev} to ${event.toRev}: ${oneLine(event.description ?? '', width)}`.trimEnd();
+      return `${event.reason}, commits ${event.fromRev} to ${event.toRev}: ${oneLine(event.description ?? '', width)}`.trimEnd();
     case 'introspection_failed':
-      return `${event.reason}, rev ${event.fromRev} to ${event.toRev}, ${event.code}: ${oneLine(event.message, width)}`;
+      return `${event.reason}, commits ${event.fromRev} to ${event.toRev}, ${event.code}: ${oneLine(event.message, width)}`;
     case 'memory_changed':
       return event.changes.map((change) => `${change.op} ${oneLine('text' in change ? change.text : change.id, 60)}`).join('; ');
     case 'skills_changed':

@@ -1,0 +1,26 @@
+import { oneLine } from '../parts/one-line.ts';
+import type { Said } from './said.ts';
+
+const lineCharacters = 240;
+
+interface SaidLinesProps {
+  readonly lines: readonly Said[];
+  /** Goes to the moment of a line. */
+  go(line: Said): void;
+  /** Whether the line at this index is marked as differing. */
+  differs?(line: Said, at: number): boolean;
+}
+
+/** What was said, line by line; each leads to its moment. */
+export const SaidLines = ({ lines, go, differs = () => false }: SaidLinesProps) => (
+  <ol class="said-lines">
+    {lines.map((line, at) => (
+      <li key={`${line.seq}${line.role}`} class={differs(line, at) ? 'branch-differs' : ''}>
+        <button type="button" class="branch-line" onClick={() => go(line)}>
+          <b>{line.role === 'user' ? 'Person' : 'Agent'}</b> {oneLine(line.text, lineCharacters)}
+          {differs(line, at) && <span class="unseen"> (differs)</span>}
+        </button>
+      </li>
+    ))}
+  </ol>
+);

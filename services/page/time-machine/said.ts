@@ -1,0 +1,36 @@
+import type { RecordedCommit } from '../../../shared/domain/session/envelope.ts';
+import type { ShownState } from '../../../shared/domain/session/fold/evolve.ts';
+
+export interface Said {
+  readonly seq: number;
+  readonly role: 'user' | 'assistant';
+  readonly text: string;
+}
+
+/** What one commit said to people, or they to it. */
+export const saidIn = ({ seq, events }: RecordedCommit): Said[] =>
+  events.flatMap((event): Said[] => {
+    if (event.type === 'user_message') return [{ seq, role: 'user', text: event.message.text }];
+    return event.type === 'assistant_message' ? [{ seq, role: 'assistant', text: event.text }] : [];
+  });
+
+/**
+ * The last `most` lines of the conversation that the agent knows after `place` commits, oldest first, and whether there are others before
+ * them. What a fork left behind, and what was before a reset or is summarised, is none of it.
+ */
+export const lastSaid = (
+  commits: readonly RecordedCommit[],
+  place: number,
+  { contextSeq, skips }: ShownState['position'],
+  most: number,
+): { readonly lines: readonly Said[]; readonly hasMore: boolean } => {
+  const lines: Said[] = [];
+  for (let at = place - 1; at >= 0; at--) {
+    const commit = commits[at];
+    if (commit === undefined || commit.seq < contextSeq) break;
+    if (skips.some(({ after, until }) => commit.seq > after && commit.seq <= until)) continue;
+    lines.unshift(...saidIn(commit));
+    if (lines.length > most) return { lines: lines.slice(-most), hasMore: true };
+  }
+  return { lines, hasMore: false };
+};
