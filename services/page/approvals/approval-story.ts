@@ -1,6 +1,4 @@
-import { useEffect, useState } from 'preact/hooks';
-import { type EventPage, type NatterEvent, type PendingApproval, sessionPath } from '../../../shared/client/main.ts';
-import { client } from '../base/signed-in.ts';
+import type { NatterEvent } from '../../../shared/client/main.ts';
 
 /** What the log of a session tells of one approval: who asked for what, which host asked a person, the answer, and what the call did. */
 export interface ApprovalStory {
@@ -18,7 +16,7 @@ export const storyOf = (events: readonly NatterEvent[], approvalId: string): App
     if (event.type === 'approval_requested' && event.approvalId === approvalId) {
       callId = event.callId;
       const asked = events.find((one) => one.type === 'user_message' && one.turnId === event.turn.id);
-      story = { ...story, host: event.actor };
+      story = { ...story, host: event.actor.replace(/^host:/, '') };
       if (asked?.type !== 'user_message') continue;
       const { sender, text } = asked.message;
       story = { ...story, message: { seq: asked.seq, at: asked.at, who: sender.name ?? sender.id, text } };
@@ -30,37 +28,5 @@ export const storyOf = (events: readonly NatterEvent[], approvalId: string): App
     if (event.type === 'tool_result' && event.callId === callId && story.answer !== undefined)
       story = { ...story, result: { outcome: event.outcome, text: event.text, at: event.at } };
   }
-  return story;
-};
-
-const pageEvents = 300;
-/** How often an approval that is answered is looked at until its call has ended, ms. */
-const everyMs = 1_000;
-
-/** The story of an approval, read again until its end once it is answered. Empty for who may not read the session. */
-export const useStory = ({ approvalId, sessionKey }: PendingApproval, isOver: boolean): ApprovalStory => {
-  const [story, setStory] = useState<ApprovalStory>({});
-  useEffect(() => {
-    const controller = new AbortController();
-    let waiting: ReturnType<typeof setTimeout> | undefined;
-    const read = async (): Promise<void> => {
-      const { signal } = controller;
-      const query = { before: 'end', limit: pageEvents };
-      const { events } = await client.get<EventPage>(sessionPath(sessionKey, '/events'), { query, signal });
-      const found = storyOf(events.toReversed(), approvalId);
-      if (signal.aborted) return;
-      setStory(found);
-      const isWhole = found.result !== undefined || (found.answer !== undefined && found.answer.verdict !== 'granted');
-      if (isOver && !isWhole) waiting = setTimeout(attempt, everyMs);
-    };
-    const attempt = (): void => {
-      read().catch(() => {});
-    };
-    attempt();
-    return () => {
-      controller.abort();
-      clearTimeout(waiting);
-    };
-  }, [approvalId, sessionKey, isOver]);
   return story;
 };

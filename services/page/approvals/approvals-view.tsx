@@ -10,8 +10,9 @@ import { nameOf } from '../sessions/session-name.ts';
 import { given } from './answer.ts';
 import { ApprovalCard } from './approval-card.tsx';
 import { approvals, approvalsProblem, readApprovals } from './approval-list.ts';
-import { type ApprovalStory, useStory } from './approval-story.ts';
+import type { ApprovalStory } from './approval-story.ts';
 import { commandOf } from './command-line.ts';
+import { useStory } from './use-story.ts';
 
 const messageCharacters = 160;
 
@@ -47,7 +48,9 @@ const Facts = ({ approval, story, folder }: Omit<OneProps, 'isOver'> & { readonl
         <>
           <dt>Runs</dt>
           <dd>
-            {place !== undefined && <>in {place === 'the workspace' && typeof folder === 'string' ? <code>{folder}</code> : place}, </>}
+            {place !== undefined && (
+              <>in {place === 'the workspace' && typeof folder === 'string' ? <code>{folder}</code> : place}, </>
+            )}
             on the session’s host{host !== undefined && <> ({host} when it was asked)</>}
           </dd>
         </>
@@ -82,10 +85,14 @@ const One = ({ approval, isOver, folder }: OneProps) => {
   const story = useStory(approval, isOver);
   const { answer } = story;
   const words = answer && verdictWords[answer.verdict] + (answer.verdict === 'expired' ? '' : ` by ${answer.by}`);
-  const answered = words ?? (isOver && given.value[approval.approvalId]?.state !== 'sent' ? 'Answered elsewhere, or stopped' : undefined);
+  const answered =
+    words ?? (isOver && given.value[approval.approvalId]?.state !== 'sent' ? 'Answered elsewhere, or stopped' : undefined);
   return (
     <li>
-      <ApprovalCard asked={{ ...approval, answered, answeredAt: answer?.at }} facts={<Facts approval={approval} story={story} folder={folder} />}>
+      <ApprovalCard
+        asked={{ ...approval, answered, answeredAt: answer?.at }}
+        facts={<Facts approval={approval} story={story} folder={folder} />}
+      >
         {isOver && <Outcome story={story} />}
       </ApprovalCard>
     </li>

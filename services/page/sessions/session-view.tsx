@@ -81,8 +81,8 @@ const Why = ({ session }: { readonly session: Session }) => {
             </>
           ) : (
             <>
-              {next === nextReset.idleAt ? 'Idle too long' : 'The day is over'} since <Time at={next} exact />: the next message begins
-              the next one.
+              {next === nextReset.idleAt ? 'Idle too long' : 'The day is over'} since <Time at={next} exact />: the next message
+              begins the next one.
             </>
           )}
         </span>

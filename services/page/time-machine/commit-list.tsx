@@ -4,7 +4,7 @@ import { eventWords, oneLine } from '../parts/one-line.ts';
 import { Time } from '../parts/time.tsx';
 import { useVirtual } from '../parts/virtual.ts';
 import type { Past } from './past.ts';
-import { landmarkOf } from './timeline.ts';
+import { headOf, landmarkOf } from './timeline.ts';
 
 const rowHeight = 44;
 
@@ -42,8 +42,8 @@ export const CommitList = ({ past }: { readonly past: Past }) => {
       <ol style={{ height: `${height}px` }}>
         {rows.map(({ index, start }) => {
           const commit = past.timeline.commits[index];
-          const [first] = commit?.events ?? [];
-          if (!commit || !first) return null;
+          const head = commit && headOf(commit);
+          if (!commit || !head) return null;
           const isChosen = index + 1 === place;
           const others = commit.events.length - 1;
           return (
@@ -51,16 +51,16 @@ export const CommitList = ({ past }: { readonly past: Past }) => {
               <button
                 type="button"
                 tabIndex={index === stop ? 0 : -1}
-                class={`commit ${isChosen ? 'commit-chosen' : ''} commit-${landmarkOf(commit) ?? 'plain'}`}
+                class={`commit ${isChosen ? 'commit-chosen' : ''} commit-${landmarkOf(head) ?? 'plain'}`}
                 aria-current={isChosen ? 'step' : undefined}
                 onClick={() => past.goTo(index + 1)}
               >
                 <span class="commit-number">{index + 1}</span>
                 <span class="commit-type">
-                  {eventWords(first)}
+                  {eventWords(head)}
                   {others > 0 && <small> +{others}</small>}
                 </span>
-                <span class="commit-text">{summaryOf(first, oneLine)}</span>
+                <span class="commit-text">{summaryOf(head, oneLine)}</span>
                 <Time at={commit.at} exact />
               </button>
             </li>

@@ -16,13 +16,13 @@ const Explanation = ({ past }: { readonly past: Past }) => {
   return (
     <>
       <p>
-        This is no second session: {key} itself goes on from {commit && <Time at={commit.at} exact />}, as a new generation. The agent
-        knows what was said up to then
+        This is no second session: {key} itself goes on from {commit && <Time at={commit.at} exact />}, as a new generation. The
+        agent knows what was said up to then
         {after === 0 ? '. Nothing was said after it.' : `, and no longer the ${counted(after, 'message')} after it.`}
       </p>
       <p>
-        What comes after that moment is left behind: it stays in the log, can be compared with the fork, and one can go back to it the
-        same way. Nothing is executed again, and what tools have done is not undone.
+        What comes after that moment is left behind: it stays in the log, can be compared with the fork, and one can go back to it
+        the same way. Nothing is executed again, and what tools have done is not undone.
       </p>
     </>
   );

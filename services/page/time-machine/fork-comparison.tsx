@@ -18,11 +18,7 @@ const Branch = ({ title, said, other, go }: BranchProps) => (
   <section class="branch" aria-label={title}>
     <h3>{title}</h3>
     {said.length === 0 && <p class="hint">Nothing was said.</p>}
-    <SaidLines
-      lines={said}
-      go={go}
-      differs={({ role, text }, at) => other[at]?.role !== role || other[at]?.text !== text}
-    />
+    <SaidLines lines={said} go={go} differs={({ role, text }, at) => other[at]?.role !== role || other[at]?.text !== text} />
   </section>
 );
 

@@ -6,7 +6,7 @@ import type { Past } from './past.ts';
 import { lastSaid } from './said.ts';
 import { SaidLines } from './said-lines.tsx';
 
-const [fewLines, manyLines] = [6, 200];
+const [fewLines, manyLines] = [4, 200];
 
 /** What the session was at a moment, in words: its state, its counts, and the conversation that the agent knew. */
 export const MomentSummary = ({ past, state }: { readonly past: Past; readonly state: ShownState }) => {
@@ -39,7 +39,11 @@ export const MomentSummary = ({ past, state }: { readonly past: Past; readonly s
         </button>
       )}
       {hasMore && isLong && <p class="hint">The last {manyLines} lines. What was before them is in the transcript.</p>}
-      {lines.length === 0 ? <p class="hint">Nothing was said yet.</p> : <SaidLines lines={lines} go={({ seq }) => past.goTo(past.timeline.countAt(seq))} />}
+      {lines.length === 0 ? (
+        <p class="hint">Nothing was said yet.</p>
+      ) : (
+        <SaidLines lines={lines} width={isLong ? undefined : 100} go={({ seq }) => past.goTo(past.timeline.countAt(seq))} />
+      )}
     </section>
   );
 };

@@ -1,10 +1,10 @@
 import { oneLine } from '../parts/one-line.ts';
 import type { Said } from './said.ts';
 
-const lineCharacters = 240;
-
 interface SaidLinesProps {
   readonly lines: readonly Said[];
+  /** Characters of a line at most. Default: 240. */
+  readonly width?: number | undefined;
   /** Goes to the moment of a line. */
   go(line: Said): void;
   /** Whether the line at this index is marked as differing. */
@@ -12,12 +12,12 @@ interface SaidLinesProps {
 }
 
 /** What was said, line by line; each leads to its moment. */
-export const SaidLines = ({ lines, go, differs = () => false }: SaidLinesProps) => (
+export const SaidLines = ({ lines, width = 240, go, differs = () => false }: SaidLinesProps) => (
   <ol class="said-lines">
     {lines.map((line, at) => (
       <li key={`${line.seq}${line.role}`} class={differs(line, at) ? 'branch-differs' : ''}>
         <button type="button" class="branch-line" onClick={() => go(line)}>
-          <b>{line.role === 'user' ? 'Person' : 'Agent'}</b> {oneLine(line.text, lineCharacters)}
+          <b>{line.role === 'user' ? 'Person' : 'Agent'}</b> {oneLine(line.text, width)}
           {differs(line, at) && <span class="unseen"> (differs)</span>}
         </button>
       </li>

@@ -1,4 +1,5 @@
 import type { RecordedCommit } from '../../../shared/domain/session/envelope.ts';
+import type { SessionEvent } from '../../../shared/domain/session/events.ts';
 import {
   initialState,
   type SessionState,
@@ -21,15 +22,15 @@ const keptEvery = 25;
 export const landmarks = ['error', 'reset', 'approval'] as const;
 export type Landmark = (typeof landmarks)[number];
 
-export const landmarkOf = ({ events }: RecordedCommit): Landmark | null => {
-  for (const event of events) {
-    if (event.type === 'turn_failed' || event.type === 'history_damaged' || event.type === 'introspection_failed') return 'error';
-    if (event.type === 'tool_result' && event.outcome !== 'ok') return 'error';
-    if (event.type === 'session_reset' || event.type === 'session_deleted') return 'reset';
-    if (event.type === 'approval_requested' || event.type === 'approval_resolved') return 'approval';
-  }
-  return null;
+/** What an event is to a person who looks for something; `null`: nothing. */
+export const landmarkOf = (event: SessionEvent): Landmark | null => {
+  if (event.type === 'turn_failed' || event.type === 'history_damaged' || event.type === 'introspection_failed') return 'error';
+  if (event.type === 'tool_result' && event.outcome !== 'ok') return 'error';
+  if (event.type === 'session_reset' || event.type === 'session_deleted') return 'reset';
+  return event.type === 'approval_requested' || event.type === 'approval_resolved' ? 'approval' : null;
 };
+/** The event that a commit is named after: what a person looks for, else its first. */
+export const headOf = ({ events }: RecordedCommit): SessionEvent | undefined => events.find(landmarkOf) ?? events[0];
 
 /** A fork: the place of its commit, where it branched off, and where it ended, as numbers of commits. */
 export interface Fork {
@@ -50,7 +51,8 @@ export class Timeline {
   add(commit: RecordedCommit): void {
     this.#fold.take(commit);
     this.commits.push(commit);
-    const mark = landmarkOf(commit);
+    const head = headOf(commit);
+    const mark = head === undefined ? null : landmarkOf(head);
     if (mark !== null) this.marks[mark].push(this.commits.length);
     if (this.commits.length % keptEvery === 0) this.#kept.push(this.#fold.state);
   }

@@ -57,6 +57,7 @@ const Row = ({ line, link }: { readonly line: Line; readonly link: string }) => 
       <span class="line-facts">
         {tokens !== null && <span>{tokens}</span>}
         {sinceMs >= 1_000 && <span>after {spanText(sinceMs)}</span>}
+        {!actor.startsWith('host:') && <span>{actor}</span>}
         <Time at={at} exact />
       </span>
     </div>

@@ -100,3 +100,19 @@ test('a message that waits in the queue says so until its turn begins, joins ano
   expect(waiting(joined)).toEqual(['four']);
   expect(waiting(takeEvent(joined, event({ type: 'queue_cleared', turnIds: ['four'], reason: 'stop' })))).toEqual([]);
 });
+
+test('a fork leaves behind what came after its base, and one from there takes it back', () => {
+  const said = (at: number) =>
+    event({ type: 'user_message', turnId: `${at}`, message: { messageId: `${at}`, text: `${at}`, sender: { id: 'a' } } }, at);
+  const fork = (at: number, base: object) =>
+    event(
+      { type: 'session_reset', generation: 2, reason: 'fork', forkedFrom: { sessionId: 's', rev: 1, contextSeq: 1, ...base } },
+      at,
+    );
+  const left = (chat: Chat) => chat.items.flatMap((item) => (item.kind === 'said' && item.isLeft ? [item.id] : []));
+  const forked = [said(1), said(2), said(3), fork(4, { seq: 1, skips: [] }), said(5)].reduce(takeEvent, noChat);
+  expect(left(forked)).toEqual(['2', '3']);
+  const again = [fork(6, { seq: 5, skips: [{ after: 1, until: 4 }] }), said(7)].reduce(takeEvent, forked);
+  expect(left(again)).toEqual(['2', '3']);
+  expect(left([fork(8, { seq: 2, skips: [] })].reduce(takeEvent, again))).toEqual(['3', '5', '7']);
+});

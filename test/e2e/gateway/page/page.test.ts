@@ -77,7 +77,12 @@ describe.skipIf(!hasBrowser)('the page', () => {
     await page.getByLabel('Edited message').fill('what was meant');
     await page.getByRole('button', { name: 'Send instead' }).press('Enter');
     await page.locator('.said-assistant', { hasText: 'what was meant' }).waitFor();
-    await page.getByText(/Continued from sequence/).waitFor();
+    await page.getByText(/Continued from commit 1 /).waitFor();
+    // What the fork left behind is folded away, and nothing is done with it any more.
+    await page.getByText('Left behind by the fork: 2 messages').click();
+    await mistake.waitFor();
+    expect(await mistake.getByRole('button').count()).toBe(0);
+    expect(await page.locator('.said-user', { hasText: 'keep this' }).getByRole('button').count()).toBe(2);
     const { context } = await sessions.state(key);
     expect(context.generation).toBe(2);
     await page.reload();
@@ -95,12 +100,20 @@ describe.skipIf(!hasBrowser)('the page', () => {
     await goTo(page, '#/approvals');
     const card = page.getByRole('article');
     await card.getByText('true').waitFor();
+    await card.getByText(/“.*please”/).waitFor();
+    await card.getByRole('link', { name: 'work', exact: true }).waitFor();
     await page.reload();
     const allow = page.getByRole('button', { name: 'Allow once' });
     await allow.waitFor();
     for (let presses = 0; presses < 30 && !(await allow.evaluate((element) => element.matches(':focus'))); presses++)
       await page.keyboard.press('Tab');
     await page.keyboard.press('Enter');
+    await card.getByText(/It ran/).waitFor();
+    await card.getByText('[exit code 0]').waitFor();
+    await card.getByText(/Allowed by/).waitFor();
+    expect(await card.locator('.approval-answer').evaluate((element) => element.matches(':focus'))).toBe(true);
+    await goTo(page, '#/account');
+    await goTo(page, '#/approvals');
     await page.getByText('Nothing waits for you').waitFor();
     await goTo(page, place(work, 'chat'));
     await page.getByText(/Allowed by/).waitFor();
@@ -138,26 +151,49 @@ describe.skipIf(!hasBrowser)('the page', () => {
     await same.waitFor();
     await page.getByRole('button', { name: 'Next reset' }).click();
     await page.locator('.happened').getByText('session reset').waitFor();
+    await page.getByText('generation 2, api: test').first().waitFor();
     await page.getByRole('button', { name: 'Next error' }).click();
     await page.locator('.happened').getByText('turn failed').waitFor();
     await page.getByRole('img', { name: /running|idle/ }).waitFor();
+    // The moment in words: what the agent knew then, of this generation alone.
+    const moment = page.getByRole('region', { name: 'The session at this moment' });
+    await moment.getByText('a fresh start', { exact: true }).waitFor();
+    expect(await moment.getByText('hello').count()).toBe(0);
+    // The list is one stop of the Tab key: arrows move in it.
+    const rows = page.getByRole('region', { name: 'Commits' });
+    expect(await rows.locator('[tabindex="0"]').count()).toBe(1);
+    const at = Number(await number.inputValue());
+    await rows.locator('[tabindex="0"]').press('ArrowUp');
+    expect(await number.inputValue()).toBe(`${at - 1}`);
+    expect(await rows.locator('[aria-current]').evaluate((row) => row.matches(':focus'))).toBe(true);
+    // The moment stays while one looks elsewhere.
+    await page.getByRole('link', { name: 'Chat', exact: true }).click();
+    await page.getByRole('link', { name: 'Time machine' }).click();
+    await expect.poll(() => number.inputValue()).toBe(`${at - 1}`);
+    await page.getByRole('button', { name: 'Next error' }).click();
     await page.getByRole('button', { name: 'Previous reset' }).click();
     await page.getByRole('button', { name: 'One commit back' }).click();
     await page.getByRole('button', { name: 'Fork from here' }).click();
+    await page.getByRole('dialog').getByText('This is no second session', { exact: false }).waitFor();
     await page.getByRole('dialog').getByRole('button', { name: 'Fork' }).click();
-    await page.locator('.why', { hasText: /Forked from sequence/ }).waitFor();
+    await page.locator('.why', { hasText: /Forked, / }).waitFor();
     expect(faults).toEqual([]);
   });
 
   test('two forks stand side by side from their common ancestor, with what differs marked', async () => {
     const { page, faults } = await open();
-    await goTo(page, `${place(forked, 'time')}?label=travel`);
+    await goTo(page, `${place(forked, 'chat')}?label=travel`);
+    await page.getByRole('link', { name: 'Compare with what was left behind' }).click();
     const [left, right] = ['Left behind', 'Fork'].map((name) => page.getByRole('region', { name, exact: true }));
     await left?.getByText('to the left', { exact: false }).first().waitFor();
     await right?.getByText('to the right', { exact: false }).first().waitFor();
     expect(await left?.getByText('which way?').count()).toBe(0);
     expect(await left?.locator('.branch-differs').count()).toBe(2);
-    await page.locator('.branch-state').getByText('context.generation').waitFor();
+    await page.locator('.branch-state').getByRole('rowheader', { name: 'generation', exact: true }).waitFor();
+    await picture(page, 'forks', 1_280, 120_000);
+    await page.getByRole('button', { name: 'Back to the moment' }).click();
+    await page.locator('.happened').getByText('forked').waitFor();
+    await page.getByRole('button', { name: 'Compare with what was left behind' }).waitFor();
     await page.getByText('The same as the gateway’s').waitFor();
     await picture(page, 'time-machine', 1_280, 120_000);
     expect(faults).toEqual([]);
@@ -187,7 +223,7 @@ describe.skipIf(!hasBrowser)('the page', () => {
     await page.getByLabel('Search sessions').fill('');
     await page.getByLabel('Status').selectOption('active');
     const row = page.locator('a.row', { hasText: 'Pinned' });
-    await row.getByText(/Forked from sequence/).waitFor();
+    await row.getByText(/Forked, /).waitFor();
     expect(faults).toEqual([]);
   });
 
@@ -265,7 +301,7 @@ describe.skipIf(!hasBrowser)('the page', () => {
       [place(main, 'chat'), '.said'],
       [place(main, 'transcript'), '.line'],
       [place(main, 'time'), '.same-same'],
-      [place(forked, 'time'), '.branches'],
+      [`${place(forked, 'time')}?compare=1`, '.branches'],
       [`#/sessions?q=${encodeURIComponent('fresh start')}`, '.found li'],
       ['#/approvals', '.approvals .empty, .approvals .approval'],
       ['#/account', '.facts'],

@@ -1,0 +1,36 @@
+import { useEffect, useState } from 'preact/hooks';
+import { type EventPage, type PendingApproval, sessionPath } from '../../../shared/client/main.ts';
+import { client } from '../base/signed-in.ts';
+import { type ApprovalStory, storyOf } from './approval-story.ts';
+
+const pageEvents = 300;
+/** How often an approval that is answered is looked at until its call has ended, ms. */
+const everyMs = 1_000;
+
+/** The story of an approval, read again until its end once it is answered. Empty for who may not read the session. */
+export const useStory = ({ approvalId, sessionKey }: PendingApproval, isOver: boolean): ApprovalStory => {
+  const [story, setStory] = useState<ApprovalStory>({});
+  useEffect(() => {
+    const controller = new AbortController();
+    let waiting: ReturnType<typeof setTimeout> | undefined;
+    const read = async (): Promise<void> => {
+      const { signal } = controller;
+      const query = { before: 'end', limit: pageEvents };
+      const { events } = await client.get<EventPage>(sessionPath(sessionKey, '/events'), { query, signal });
+      const found = storyOf(events.toReversed(), approvalId);
+      if (signal.aborted) return;
+      setStory(found);
+      const isWhole = found.result !== undefined || (found.answer !== undefined && found.answer.verdict !== 'granted');
+      if (isOver && !isWhole) waiting = setTimeout(attempt, everyMs);
+    };
+    const attempt = (): void => {
+      read().catch(() => {});
+    };
+    attempt();
+    return () => {
+      controller.abort();
+      clearTimeout(waiting);
+    };
+  }, [approvalId, sessionKey, isOver]);
+  return story;
+};

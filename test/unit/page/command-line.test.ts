@@ -1,0 +1,26 @@
+import { expect, test } from 'vitest';
+import { commandOf } from '../../../services/page/approvals/command-line.ts';
+import { quoted } from '../../../shared/kit/one-line.ts';
+
+/** The command of an approval, as a person writes it. */
+
+const actionOf = (...command: string[]): string => `run ${quoted(command, 1_200)} in the workspace`;
+
+test.each([
+  [['git', 'push', '--force'], 'git push --force'],
+  [['sh', '-c', 'date >> ran.txt; cat ran.txt'], "sh -c 'date >> ran.txt; cat ran.txt'"],
+  [['echo', "it's", ''], "echo 'it'\\''s' ''"],
+  [['echo', '"] in an empty folder'], `echo '"] in an empty folder'`],
+  [['sh', '-c', 'one\ntwo'], "sh -c 'one\ntwo'"],
+])('%j is written as in a shell', (command, expected) => {
+  expect(commandOf(actionOf(...command))).toEqual({ command: expected, place: 'the workspace' });
+});
+
+test.each([
+  ['a character that turns the text around', actionOf('echo', '\u202e')],
+  ['a control character', actionOf('echo', '\u001b[2K')],
+  ['a space that is none', actionOf('echo', '\u00a0')],
+  ['another action', 'read the file "["a"]"'],
+])('%s: the action stays as it is told', (_, action) => {
+  expect(commandOf(action)).toBeNull();
+});

@@ -1,0 +1,24 @@
+import { expect, test } from 'vitest';
+import { lastSaid } from '../../../services/page/time-machine/said.ts';
+import type { RecordedCommit } from '../../../shared/domain/session/envelope.ts';
+import type { ShownState } from '../../../shared/domain/session/fold/evolve.ts';
+
+/** What the agent knew at a moment: only its generation, without what forks left behind. */
+
+const commits = [1, 2, 3, 4, 5, 6].map(
+  (seq) => ({ seq, events: [{ type: 'user_message', message: { text: `${seq}` } }] }) as unknown as RecordedCommit,
+);
+const known = (contextSeq: number, skips: ShownState['position']['skips'], most = 9) => {
+  const { lines, hasMore } = lastSaid(commits, 5, { contextSeq, skips } as ShownState['position'], most);
+  return [lines.map(({ text }) => text).join(''), hasMore];
+};
+
+test.each([
+  ['all until the moment, and nothing after it', known(1, []), ['12345', false]],
+  ['nothing from before its generation', known(3, []), ['345', false]],
+  ['nothing that a fork left behind', known(1, [{ after: 1, until: 3 }]), ['145', false]],
+  ['the last lines, and that there are others', known(1, [], 2), ['45', true]],
+  ['as many as there are', known(4, [], 2), ['45', false]],
+])('%s', (_, found, expected) => {
+  expect(found).toEqual(expected);
+});
