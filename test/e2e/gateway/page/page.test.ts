@@ -157,7 +157,7 @@ describe.skipIf(!hasBrowser)('the page', () => {
     await page.getByRole('img', { name: /running|idle/ }).waitFor();
     // The moment in words: what the agent knew then, of this generation alone.
     const moment = page.getByRole('region', { name: 'The session at this moment' });
-    await moment.getByText('a fresh start', { exact: true }).waitFor();
+    await moment.getByRole('button', { name: 'Person a fresh start', exact: true }).waitFor();
     expect(await moment.getByText('hello').count()).toBe(0);
     // The list is one stop of the Tab key: arrows move in it.
     const rows = page.getByRole('region', { name: 'Commits' });
@@ -190,7 +190,6 @@ describe.skipIf(!hasBrowser)('the page', () => {
     expect(await left?.getByText('which way?').count()).toBe(0);
     expect(await left?.locator('.branch-differs').count()).toBe(2);
     await page.locator('.branch-state').getByRole('rowheader', { name: 'generation', exact: true }).waitFor();
-    await picture(page, 'forks', 1_280, 120_000);
     await page.getByRole('button', { name: 'Back to the moment' }).click();
     await page.locator('.happened').getByText('forked').waitFor();
     await page.getByRole('button', { name: 'Compare with what was left behind' }).waitFor();
