@@ -99,7 +99,7 @@ describe.skipIf(!hasBrowser)('the page', () => {
     const { page, faults } = await open();
     await goTo(page, '#/approvals');
     const card = page.getByRole('article');
-    await card.getByText('true').waitFor();
+    await card.getByText('true', { exact: true }).waitFor();
     await card.getByText(/“.*please”/).waitFor();
     await card.getByRole('link', { name: 'work', exact: true }).waitFor();
     await page.reload();
