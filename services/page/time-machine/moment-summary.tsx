@@ -8,10 +8,30 @@ import { SaidLines } from './said-lines.tsx';
 
 const [fewLines, manyLines] = [4, 200];
 
-/** What the session was at a moment, in words: its state, its counts, and the conversation that the agent knew. */
-export const MomentSummary = ({ past, state }: { readonly past: Past; readonly state: ShownState }) => {
-  const { context, position, status } = state;
-  const { usage, approval, queue, turn } = context;
+/** What the session was at a moment, in words: its state and its counts. */
+export const MomentFacts = ({ state }: { readonly state: ShownState }) => {
+  const { generation, messages, completedTurns, usage, approval, queue, turn } = state.context;
+  if (generation === 0) return null;
+  return (
+    <section class="card" aria-labelledby="moment-facts">
+      <h2 id="moment-facts">The session at this moment</h2>
+      <p class="moment-facts">
+        <StatusBadge status={state.status} />
+        <span>generation {generation}</span>
+        <span>{counted(messages, 'message')}</span>
+        <span>{counted(completedTurns, 'turn')} answered</span>
+        <span>{usage.totalTokens.toLocaleString()} tokens</span>
+        {turn !== null && <span>at step {turn.step} of an answer</span>}
+        {queue.length > 0 && <span>{queue.length} in the queue</span>}
+      </p>
+      {approval !== null && <p class="moment-waits">Waits for a person: {approval.action}</p>}
+    </section>
+  );
+};
+
+/** The conversation that the agent knew at a moment, its last lines first of all. */
+export const MomentConversation = ({ past, state }: { readonly past: Past; readonly state: ShownState }) => {
+  const { position } = state;
   const [isLong, setLong] = useState(false);
   const place = past.place.value;
   const { lines, hasMore } = useMemo(
@@ -20,19 +40,8 @@ export const MomentSummary = ({ past, state }: { readonly past: Past; readonly s
   );
   if (place === 0) return null;
   return (
-    <section class="card" aria-labelledby="moment-summary">
-      <h2 id="moment-summary">The session at this moment</h2>
-      <p class="moment-facts">
-        <StatusBadge status={status} />
-        <span>generation {context.generation}</span>
-        <span>{counted(context.messages, 'message')}</span>
-        <span>{counted(context.completedTurns, 'turn')} answered</span>
-        <span>{usage.totalTokens.toLocaleString()} tokens</span>
-        {turn !== null && <span>at step {turn.step} of an answer</span>}
-        {queue.length > 0 && <span>{queue.length} in the queue</span>}
-      </p>
-      {approval !== null && <p class="moment-waits">Waits for a person: {approval.action}</p>}
-      <h3>What the agent knew of the conversation</h3>
+    <section class="card" aria-labelledby="moment-said">
+      <h2 id="moment-said">What the agent knew of the conversation</h2>
       {hasMore && !isLong && (
         <button type="button" class="button button-quiet moment-more" onClick={() => setLong(true)}>
           Show what was said before

@@ -11,7 +11,7 @@ import { CompareButton, ForkComparison } from './fork-comparison.tsx';
 import { gatewayPast } from './gateway-past.ts';
 import { JsonTree, shortValue } from './json-value.tsx';
 import { MachineDiagram } from './machine-diagram.tsx';
-import { MomentSummary } from './moment-summary.tsx';
+import { MomentConversation, MomentFacts } from './moment-summary.tsx';
 import { Past, type PastSource } from './past.ts';
 import { SameBadge } from './same-badge.tsx';
 import { Scrubber } from './scrubber.tsx';
@@ -63,6 +63,7 @@ const Moment = ({ past }: { readonly past: Past }) => {
   }, [place]);
   return (
     <div class="moment" ref={scroller}>
+      <MomentFacts state={state} />
       <section class="card" aria-labelledby="moment-happened">
         <h2 id="moment-happened">What happened</h2>
         <Commit past={past} />
@@ -75,7 +76,7 @@ const Moment = ({ past }: { readonly past: Past }) => {
         )}
         {!past.isLive && <CompareButton past={past} />}
       </section>
-      <MomentSummary past={past} state={state} />
+      <MomentConversation past={past} state={state} />
       <section class="card" aria-labelledby="moment-machine">
         <h2 id="moment-machine">State machine</h2>
         <MachineDiagram before={before.status} status={state.status} />

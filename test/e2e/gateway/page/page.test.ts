@@ -156,7 +156,8 @@ describe.skipIf(!hasBrowser)('the page', () => {
     await page.locator('.happened').getByText('turn failed').waitFor();
     await page.getByRole('img', { name: /running|idle/ }).waitFor();
     // The moment in words: what the agent knew then, of this generation alone.
-    const moment = page.getByRole('region', { name: 'The session at this moment' });
+    await page.getByRole('region', { name: 'The session at this moment' }).getByText('1 turn answered').waitFor();
+    const moment = page.getByRole('region', { name: 'What the agent knew of the conversation' });
     await moment.getByRole('button', { name: 'Person a fresh start', exact: true }).waitFor();
     expect(await moment.getByText('hello').count()).toBe(0);
     // The list is one stop of the Tab key: arrows move in it.
