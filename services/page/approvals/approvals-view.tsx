@@ -1,5 +1,6 @@
 import { useRef } from 'preact/hooks';
 import type { ConfigInForce, PendingApproval } from '../../../shared/client/main.ts';
+import { decidedBy } from '../../../shared/domain/values/decided-by.ts';
 import { linkTo } from '../base/route.ts';
 import { Empty, Problem } from '../parts/empty.tsx';
 import { oneLine } from '../parts/one-line.ts';
@@ -84,7 +85,7 @@ const verdictWords = { granted: 'Allowed', denied: 'Denied', expired: 'Expired: 
 const One = ({ approval, isOver, folder }: OneProps) => {
   const story = useStory(approval, isOver);
   const { answer } = story;
-  const words = answer && verdictWords[answer.verdict] + (answer.verdict === 'expired' ? '' : ` by ${answer.by}`);
+  const words = answer && verdictWords[answer.verdict] + (answer.verdict === 'expired' ? '' : ` ${decidedBy(answer.by)}`);
   const answered =
     words ?? (isOver && given.value[approval.approvalId]?.state !== 'sent' ? 'Answered elsewhere, or stopped' : undefined);
   return (

@@ -110,13 +110,13 @@ describe.skipIf(!hasBrowser)('the page', () => {
     await page.keyboard.press('Enter');
     await card.getByText(/It ran/).waitFor();
     await card.getByText('[exit code 0]').waitFor();
-    await card.getByText(/Allowed by/).waitFor();
+    await card.getByText(/Allowed over the API/).waitFor();
     expect(await card.locator('.approval-answer').evaluate((element) => element.matches(':focus'))).toBe(true);
     await goTo(page, '#/account');
     await goTo(page, '#/approvals');
     await page.getByText('Nothing waits for you').waitFor();
     await goTo(page, place(work, 'chat'));
-    await page.getByText(/Allowed by/).waitFor();
+    await page.getByText(/Allowed over the API/).waitFor();
     await page.getByText('please', { exact: false }).last().waitFor();
     expect(faults).toEqual([]);
   });
