@@ -6,8 +6,6 @@ import { Empty, Problem } from '../parts/empty.tsx';
 import { oneLine } from '../parts/one-line.ts';
 import { useRead } from '../parts/read.tsx';
 import { Time } from '../parts/time.tsx';
-import { rows } from '../sessions/session-list.ts';
-import { nameOf } from '../sessions/session-name.ts';
 import { given } from './answer.ts';
 import { ApprovalCard } from './approval-card.tsx';
 import { approvals, approvalsProblem, readApprovals } from './approval-list.ts';
@@ -28,13 +26,12 @@ interface OneProps {
 const Facts = ({ approval, story, folder }: Omit<OneProps, 'isOver'> & { readonly story: ApprovalStory }) => {
   const { sessionKey, action } = approval;
   const { message, host } = story;
-  const row = rows.value?.find(({ key }) => key === sessionKey);
   const place = commandOf(action)?.place;
   return (
     <dl class="approval-facts">
       <dt>Session</dt>
       <dd>
-        <a href={linkTo(['sessions', sessionKey, 'chat'])}>{row ? nameOf(row) : sessionKey}</a>
+        <a href={linkTo(['sessions', sessionKey, 'chat'])}>{sessionKey.replace(/^agent:main:/, '')}</a>
       </dd>
       {message && (
         <>

@@ -1,7 +1,7 @@
 import type { LiveText, NatterEvent, Sender } from '../../../shared/client/main.ts';
 import type { EventOf } from '../../../shared/domain/session/events.ts';
-import type { ForkBase } from '../../../shared/domain/values/fork-base.ts';
 import { withoutSilence } from '../../../shared/domain/values/silence.ts';
+import { afterFork, resetMark } from './resets.ts';
 
 /** What a chat shows, computed from its events alone: the same after a reload, whichever gateway they came through. */
 
@@ -113,30 +113,6 @@ const answerId = (items: readonly ChatItem[], turnId: string): string | null => 
   return items.some((item) => item.id === id) ? null : id;
 };
 
-const resetText = ({ generation, cause, reason, forkedFrom }: EventOf<'session_reset'>): string => {
-  if (forkedFrom) return `Continued from commit ${forkedFrom.rev} (generation ${generation})`;
-  const why = {
-    daily: 'the daily reset',
-    idle: 'it was idle',
-    isolated: 'each message starts anew',
-    command: 'a command',
-    fork: 'a fork',
-    api: 'a call',
-  };
-  return `New session: ${cause ? `${why[cause.trigger]}, ${cause.rule}` : reason} (generation ${generation})`;
-};
-
-/** The items with those marked that a fork leaves behind: all that its conversation does not read (B21). */
-const afterFork = (items: readonly ChatItem[], { seq }: NatterEvent, base: ForkBase): ChatItem[] => {
-  const skips = [...base.skips, { after: base.seq, until: seq }];
-  const isLeft = (item: ChatItem) => skips.some(({ after, until }) => item.seq > after && item.seq <= until);
-  return changed(
-    items,
-    (item) => item.seq >= base.contextSeq && isLeft(item) !== (item.isLeft ?? false),
-    (item) => ({ ...item, isLeft: isLeft(item) }),
-  );
-};
-
 /** The items after an event. */
 const itemsAfter = (items: readonly ChatItem[], event: NatterEvent): readonly ChatItem[] => {
   switch (event.type) {
@@ -187,8 +163,8 @@ const itemsAfter = (items: readonly ChatItem[], event: NatterEvent): readonly Ch
       );
     case 'session_reset':
       return event.forkedFrom
-        ? [...afterFork(items, event, event.forkedFrom), { ...mark(event, resetText(event)), explains: 'fork' }]
-        : [...items, { ...mark(event, resetText(event)), explains: 'moment' }];
+        ? [...afterFork(items, event, event.forkedFrom), { ...mark(event, resetMark(event)), explains: 'fork' }]
+        : [...items, { ...mark(event, resetMark(event)), explains: 'moment' }];
     case 'session_deleted':
       return [...items, mark(event, `Deleted: ${event.reason}`)];
     case 'turn_failed':

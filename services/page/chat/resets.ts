@@ -1,0 +1,29 @@
+import type { NatterEvent } from '../../../shared/client/main.ts';
+import type { EventOf } from '../../../shared/domain/session/events.ts';
+import type { ForkBase } from '../../../shared/domain/values/fork-base.ts';
+import type { ChatItem } from './chat-model.ts';
+
+/** What resets and forks are in a chat. */
+
+/** Why a generation began. */
+export const resetMark = ({ generation, cause, reason, forkedFrom }: EventOf<'session_reset'>): string => {
+  if (forkedFrom) return `Continued from commit ${forkedFrom.rev} (generation ${generation})`;
+  const why = {
+    daily: 'the daily reset',
+    idle: 'it was idle',
+    isolated: 'each message starts anew',
+    command: 'a command',
+    fork: 'a fork',
+    api: 'a call',
+  };
+  return `New session: ${cause ? `${why[cause.trigger]}, ${cause.rule}` : reason} (generation ${generation})`;
+};
+
+/** The items with those marked that a fork leaves behind: all that its conversation does not read (B21). */
+export const afterFork = (items: readonly ChatItem[], { seq }: NatterEvent, base: ForkBase): ChatItem[] => {
+  const skips = [...base.skips, { after: base.seq, until: seq }];
+  const isLeft = (item: ChatItem) => skips.some(({ after, until }) => item.seq > after && item.seq <= until);
+  return items.map((item) =>
+    item.seq >= base.contextSeq && isLeft(item) !== (item.isLeft ?? false) ? { ...item, isLeft: isLeft(item) } : item,
+  );
+};
