@@ -28,7 +28,12 @@ test('a provider that answers is well, and was asked once', async () => {
 });
 
 test.each<[string, Answer, RegExp, RegExp]>([
-  ['a wrong key', status(401, openai.error('auth', `wrong key ${key}`)), /house\/tiny at http.*: the provider refused .*model_auth: /, /check the key/],
+  [
+    'a wrong key',
+    status(401, openai.error('auth', `wrong key ${key}`)),
+    /house\/tiny at http.*: the provider refused .*model_auth: /,
+    /check the key/,
+  ],
   ['a limit', status(429, openai.error('limit', 'slow down')), /the key is right.*model_rate_limited/, /wait/],
   ['trouble', status(500, {}), /model_unavailable/, /check the address/],
 ])('%s is a failure, with the fix', async (_, answer, detail, fix) => {
