@@ -3,6 +3,7 @@ import { uuidv7 } from 'uuidv7';
 import { NatterError } from '../../../shared/kit/errors.ts';
 import { limits } from '../../../shared/kit/limits.ts';
 import { changeOf, guardOf } from '../access/auth.ts';
+import { noOAuthRoutes } from '../access/no-oauth.ts';
 import type { GatewayContext } from '../context/gateway-context.ts';
 import { checkServed } from '../context/serving.ts';
 import { readJson } from '../http/input.ts';
@@ -103,6 +104,7 @@ export const buildServer = (context: GatewayContext): FastifyInstance => {
   registerOperations(app, context, operations);
   webSocketRoutes(app, context, guard);
   mcpRoutes(app, context);
+  noOAuthRoutes(app);
   pageRoutes(app, context);
   return app;
 };

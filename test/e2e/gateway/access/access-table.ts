@@ -221,6 +221,13 @@ export const open: Readonly<Record<string, string>> = {
   'GET /readyz': 'the same; it says which part is not ready, and nothing of sessions',
   'GET /': 'the page before anybody is signed in; a file without a secret',
   'GET /assets/:name': 'what the page is made of; the same',
+  ...Object.fromEntries(
+    ['oauth-protected-resource', 'oauth-authorization-server', 'openid-configuration']
+      .flatMap((name) => [`GET /.well-known/${name}`, `GET /.well-known/${name}/:path`])
+      .map((route) => [route, 'who has no token yet is told that there is no OAuth; nothing of sessions']),
+  ),
+  ...{ 'GET /mcp/.well-known/:name': 'the same', 'GET /authorize': 'the same' },
+  ...{ 'POST /register': 'the same; the body is not read', 'POST /token': 'the same; the body is not read' },
   'POST /v1/page/login': 'the way in: a one-time code instead of a token, from the own page alone',
 };
 

@@ -2,7 +2,7 @@ import { describe, expect, test, vi } from 'vitest';
 import { limits } from '../../../../shared/kit/limits.ts';
 import { type GatewayRig, type Name, openGateway, secretOf } from '../access/access-rig.ts';
 import { callerOf, startWorld, token } from '../setup.ts';
-import { direct, overHttp, use } from './mcp-rig.ts';
+import { direct, overHttp, overHttpBefore, signingIn, use } from './mcp-rig.ts';
 
 /** What is seen by MCP as it happens, and what the gateway refuses before it listens (A8/89, I11); who may do what is in the access matrix. */
 
@@ -55,6 +55,46 @@ describe('what is refused at once', () => {
     const sessionId = { ...json, 'mcp-session-id': 'a-session-of-somebody' };
     expect(await bare('POST', '/mcp', { body: call, headers: sessionId })).toMatchObject(unauthorized);
     expect(await callerOf(gateway.url, 'wrong')('POST', '/mcp', { body: call, headers: json })).toMatchObject(unauthorized);
+  });
+
+  test.each([
+    ['the current client', overHttp],
+    ['the previous client', overHttpBefore],
+  ])('%s that would sign in with OAuth ends with what to do instead', async (_, connect) => {
+    const { gateway } = await startWorld();
+    const asked: string[] = [];
+    const fetched: typeof fetch = (input, init) => {
+      asked.push(new URL(String(input)).pathname);
+      return fetch(input, init);
+    };
+    const told = /this gateway takes bearer tokens; there is no OAuth: make a token with "?natter token create/;
+    const refused = connect(gateway.url, 'wrong', { ...signingIn(), fetch: fetched }).catch(
+      ({ message, body }) => message + body,
+    );
+    expect((await refused).replaceAll('\\"', '"')).toMatch(told);
+    expect(asked).toEqual(expect.arrayContaining(['/.well-known/oauth-protected-resource/mcp', '/register']));
+    await expect(connect(gateway.url, 'wrong')).rejects.toThrow(/this token is not valid here|HTTP 401/);
+  });
+
+  test.each([
+    ...['oauth-protected-resource', 'oauth-authorization-server', 'openid-configuration'].flatMap((name) => [
+      ['GET', `/.well-known/${name}`] as const,
+      ['GET', `/.well-known/${name}/mcp`] as const,
+    ]),
+    ...[['GET', '/mcp/.well-known/openid-configuration'] as const, ['GET', '/authorize?client_id=x'] as const],
+    ...[['POST', '/register'] as const, ['POST', '/token'] as const],
+  ])('%s %s is 404 without a token, and says why; to a foreign name it says nothing', async (method, path) => {
+    const { gateway } = await startWorld();
+    const bytes = method === 'POST' ? { bytes: Buffer.from('grant_type=x') } : {};
+    const bare = callerOf(gateway.url, null);
+    const detail = expect.stringContaining('there is no OAuth');
+    expect(await bare(method, path, bytes)).toMatchObject({
+      status: 404,
+      body: { code: 'not_found', detail, error: 'invalid_request', error_description: detail },
+      headers: { 'content-type': expect.stringContaining('application/problem+json') },
+    });
+    const foreign = await bare(method, path, { ...bytes, headers: { host: 'rebound.example' } });
+    expect(foreign).toMatchObject({ status: 400, body: { field: 'host' } });
   });
 
   test.each(['https://evil.example', 'http://127.0.0.1:4600', 'null', ''])('a page in a browser: origin "%s"', async (origin) => {

@@ -30,10 +30,22 @@ const connect = async <C extends { connect(transport: T): Promise<void>; close()
   return client;
 };
 
-export const overHttp = async (url: string, token: string) =>
-  connect(new Client(introduction, current), new StreamableHTTPClientTransport(new URL(`${url}/mcp`), headersOf(token)));
-export const overHttpBefore = async (url: string, token: string) =>
-  connect(new PreviousClient(introduction), new PreviousHttp(new URL(`${url}/mcp`), headersOf(token)) as never);
+export const overHttp = async (url: string, token: string, more: object = {}) => {
+  const transport = new StreamableHTTPClientTransport(new URL(`${url}/mcp`), { ...headersOf(token), ...more });
+  return connect(new Client(introduction, current), transport);
+};
+export const overHttpBefore = async (url: string, token: string, more: object = {}) => {
+  const transport = new PreviousHttp(new URL(`${url}/mcp`), { ...headersOf(token), ...more });
+  return connect(new PreviousClient(introduction), transport as never);
+};
+/** For a client that signs in with OAuth, and has not been here before. */
+export const signingIn = () => ({
+  authProvider: {
+    ...{ redirectUrl: 'http://localhost/back', clientMetadata: { redirect_uris: ['http://localhost/back'] } },
+    ...{ clientInformation: () => undefined, saveClientInformation: () => {}, tokens: () => undefined, saveTokens: () => {} },
+    ...{ redirectToAuthorization: () => {}, saveCodeVerifier: () => {}, codeVerifier: () => '' },
+  },
+});
 export const overStdio = async (url: string, token: string) =>
   connect(new Client(introduction, current), new StdioClientTransport(served(url, token)));
 const overStdioBefore = async (url: string, token: string) =>
