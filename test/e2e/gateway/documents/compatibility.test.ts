@@ -362,11 +362,14 @@ const jobs: Job[] = [
   ],
   [
     '@ag-ui/client',
-    'a run and its events',
+    'a run and its events; messages of a thread that is loaded again',
     async () => {
       const { agent, say } = agentAt(system().url, 'owner', 'compatible-agui');
       endOf(await say('hi'));
       expect(agent.messages.at(-1)?.content).toBe('You said: hi');
+      const page = agentAt(system().url, 'owner', 'compatible-agui');
+      endOf(await page.run());
+      expect(page.agent.messages).toEqual(agent.messages);
     },
   ],
 ];
