@@ -81,6 +81,16 @@ export const rightsOf = (user: BrokerUser, subjects: Subjects, channel = '*'): R
   return { publish: [...publish].sort(), subscribe: [...subscribe].sort() };
 };
 
+/**
+ * What must be denied beside allowed subscriptions: to nats-server (2.15.1) `a.>` is one of the subjects of `a.*`, and it delivers all that
+ * is deeper. Subjects that are allowed by themselves are not among them.
+ */
+export const deeperThan = (allowed: readonly string[]): readonly string[] =>
+  allowed
+    .filter((subject) => subject.endsWith('.*'))
+    .map((subject) => `${subject}.>`)
+    .filter((deeper) => !isAllowed(allowed, deeper));
+
 /** True if everything that `subject` stands for is among the allowed subjects; both may have wildcards. */
 export const isAllowed = (allowed: readonly string[], subject: string): boolean =>
   allowed.some((pattern) => covers(pattern.split('.'), subject.split('.')));

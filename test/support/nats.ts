@@ -106,7 +106,8 @@ const usersUnder = (seeds: readonly UserSeed[], prefixes: readonly string[]): Se
   return first.map((user, index) => {
     const all = [user, ...others.map((users) => users[index])].map((each) => each?.permissions);
     const allowed = (operation: 'publish' | 'subscribe') => ({ allow: all.flatMap((each) => each?.[operation].allow ?? []) });
-    return { ...user, permissions: { publish: allowed('publish'), subscribe: allowed('subscribe') } };
+    const deny = all.flatMap((each) => each?.subscribe.deny ?? []);
+    return { ...user, permissions: { publish: allowed('publish'), subscribe: { ...allowed('subscribe'), deny } } };
   });
 };
 

@@ -6,7 +6,7 @@ import { inboundEnvelope } from '../../../shared/domain/routing/inbound-envelope
 import { errorMessage, NatterError } from '../../../shared/kit/errors.ts';
 import { type BrokerUser, brokerUsers, inboxPrefixOf } from '../../../shared/wire/grants.ts';
 import { publicKeyOf } from '../../../shared/wire/nkey.ts';
-import { brokerAccount, type Rights, rightsOf } from '../../../shared/wire/rights.ts';
+import { brokerAccount, deeperThan, type Rights, rightsOf } from '../../../shared/wire/rights.ts';
 import { type Subjects, subjectToken } from '../../../shared/wire/subjects.ts';
 import { makeOnce } from '../make-once.ts';
 
@@ -28,7 +28,7 @@ export interface ServerUser {
   readonly nkey?: string;
   readonly user?: string;
   readonly password?: string;
-  readonly permissions?: { readonly publish: Allowed; readonly subscribe: Allowed };
+  readonly permissions?: { readonly publish: Allowed; readonly subscribe: Allowed & { readonly deny: readonly string[] } };
 }
 interface Allowed {
   readonly allow: readonly string[];
@@ -90,7 +90,7 @@ export const rightsOfUser = ({ user, channel }: Pick<UserSeed, 'user' | 'channel
 export const serverUsers = (users: readonly UserSeed[], subjects: Subjects): readonly ServerUser[] =>
   users.map((each) => {
     const { publish, subscribe } = rightsOfUser(each, subjects);
-    const permissions = { publish: { allow: publish }, subscribe: { allow: subscribe } };
+    const permissions = { publish: { allow: publish }, subscribe: { allow: subscribe, deny: deeperThan(subscribe) } };
     return { name: each.name, nkey: each.publicKey, permissions };
   });
 

@@ -2,6 +2,7 @@ import { mkdtempSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { jetstreamManager } from '@nats-io/jetstream';
+import { headers, type Msg } from '@nats-io/transport-node';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { credentialsOf, makeUsers, usersIn } from '../../../services/cli/broker/users.ts';
 import { checkUser, refusedOn } from '../../../services/cli/runtime/broker-check.ts';
@@ -11,13 +12,14 @@ import { brokerUsers } from '../../../shared/wire/grants.ts';
 import { probesFor } from '../../../shared/wire/probes.ts';
 import { subjectsUnder } from '../../../shared/wire/subjects.ts';
 import { topologyOf } from '../../../shared/wire/topology.ts';
+import { messages, requests, streamRows } from '../../support/docs/rights-by-hand.ts';
 import { grantsIn } from '../../support/docs/rights-docs.ts';
-import { type ServerOptions, startServer, type TestServer } from '../../support/nats.ts';
+import { type ServerAddress, type ServerOptions, startServer, type TestServer } from '../../support/nats.ts';
 import { provisionFor } from '../../support/system.ts';
 
 /**
  * Each user of the broker tries everything, and may do exactly what the table in docs/operate/broker.md says. What a letter of the table
- * stands for is written here by hand: made from the same source it would repeat its mistakes.
+ * stands for is in test/support/docs/rights-by-hand.ts.
  */
 const page = readFileSync(new URL('../../../docs/operate/broker.md', import.meta.url), 'utf8');
 const table = grantsIn(page);
@@ -26,104 +28,6 @@ const partitions = 2;
 const topology = topologyOf(subjectsUnder('natter'), { replicas: 1, partitions });
 const probes = probesFor(subjectsUnder('natter'), topology);
 const names = brokerUsers.map((user) => (user === 'connector' ? `connector-${channel}` : user));
-
-/** The rows of a stream, and of one of its consumers. */
-const streamRows = (stream: string, consumer?: string): string[] =>
-  ({
-    NATTER_INBOUND: ['inbound'],
-    NATTER_COMMANDS: ['commands'],
-    NATTER_CHECKPOINTS: ['checkpoints'],
-    NATTER_TIMERS: ['inbound', 'commands', 'checkpoints']
-      .filter((queue) => consumer === undefined || consumer === queue)
-      .map((queue) => `timers of ${queue}`),
-    NATTER_EVENTS: ['events', 'places of lost events'],
-    KV_natter_witness: ['witness', 'witness of queues'],
-    NATTER_DELIVERIES: ['deliveries'],
-    NATTER_DEAD: ['dead letters'],
-    NATTER_AUDIT: ['audit', 'deletions in audit'],
-    NATTER_PROBE: ['probes'],
-    KV_natter_snapshots: ['snapshots'],
-    KV_natter_index: ['index rows', 'position of the index', 'cursors'],
-    KV_natter_hosts: ['health of processes', 'leases', 'members of inbound', 'members of commands', 'members of checkpoints'],
-    KV_natter_tokens: ['tokens', 'tickets', 'calls'],
-    KV_natter_pairings: ['pairings'],
-    KV_natter_memory: ['memory'],
-    OBJ_natter_attachments: ['attachments'],
-  })[stream] ?? [];
-
-/** Requests about a stream, and the letters of which one allows each. Of what is not here, nothing is allowed. */
-const requests: readonly [RegExp, string, 'consumer'?][] = [
-  [/^\$JS\.API\.STREAM\.INFO\.(\w+)$/, 'rcm'],
-  [/^\$JS\.API\.STREAM\.MSG\.GET\.(\w+)$/, 'r'],
-  [/^\$JS\.API\.DIRECT\.GET\.(\w+)(?:\.probe)?$/, 'r'],
-  [/^\$JS\.API\.STREAM\.(?:CREATE|UPDATE)\.(\w+)$/, 'm'],
-  [/^\$JS\.API\.STREAM\.PURGE\.(\w+)$/, 'p'],
-  [/^\$JS\.API\.STREAM\.DELETE\.(\w+)$/, 'k'],
-  [/^\$JS\.API\.STREAM\.MSG\.DELETE\.(\w+)$/, 'd'],
-  [/^\$JS\.API\.STREAM\.SNAPSHOT\.(\w+)$/, 's'],
-  [/^\$JS\.SNAPSHOT\.ACK\.(\w+)\.probe$/, 's'],
-  [/^\$JS\.API\.STREAM\.RESTORE\.(\w+)$/, 'x'],
-  [/^\$JS\.SNAPSHOT\.RESTORE\.(\w+)\.probe$/, 'x'],
-  [/^\$JS\.API\.CONSUMER\.LIST\.(NATTER_(?:INBOUND|COMMANDS|CHECKPOINTS|TIMERS))$/, 'cm'],
-  // A consumer is made with its name and what it takes, and only those of the topology.
-  [/^\$JS\.API\.CONSUMER\.CREATE\.(NATTER_(?:INBOUND|COMMANDS|CHECKPOINTS))\.[\w-]+\.probe$/, 'm'],
-  [/^\$JS\.API\.CONSUMER\.CREATE\.(NATTER_TIMERS)\.(\w+)\.probe$/, 'm', 'consumer'],
-  [/^\$JS\.API\.CONSUMER\.INFO\.(NATTER_(?:INBOUND|COMMANDS|CHECKPOINTS|TIMERS))\.([\w-]+)$/, 'c', 'consumer'],
-  [/^\$JS\.API\.CONSUMER\.MSG\.NEXT\.(\w+)\.([\w-]+)$/, 't', 'consumer'],
-  [/^\$JS\.API\.CONSUMER\.UNPIN\.(NATTER_(?:INBOUND|COMMANDS|CHECKPOINTS))\.([\w-]+)$/, 't', 'consumer'],
-  [/^\$JS\.ACK\.(?:domain\.hash\.)?(\w+)\.([\w-]+)\.1\.1\.1\.1\.1$/, 't', 'consumer'],
-];
-
-/** The subjects of messages, and the rows that they are in. */
-const messages: readonly [RegExp, ...string[]][] = [
-  [/^natter\.inbound\.(\*|probe)\.(\*|probe)$/, 'inbound', 'inbound of one channel'],
-  [/^natter\.command\.(\*|probe)$/, 'commands'],
-  [/^natter\.checkpoint\.(\*|probe)$/, 'checkpoints'],
-  [/^natter\.timer\.(inbound|commands|checkpoints)\./, 'timers of %', 'timers of all'],
-  [/^natter\.timer\.(?:\*|probe)\./, 'timers of all'],
-  [/^natter\.event\.(?!lost)/, 'events'],
-  [/^natter\.event\.lost$/, 'events', 'places of lost events'],
-  [/^natter\.stored\./, 'notices of stored events'],
-  [/^natter\.delivery\.(?!\*\.probe)/, 'deliveries'],
-  [/^natter\.delivery\.\*\.probe/, 'deliveries', 'deliveries of one channel'],
-  [/^natter\.dead\./, 'dead letters'],
-  [/^natter\.audit\./, 'audit'],
-  [/^natter\.audit\.session_deleted$/, 'audit', 'deletions in audit'],
-  [/^natter\.audit\.pairing_approved$/, 'audit', 'pairings in audit'],
-  [/^\$KV\.natter_snapshots\.(\*|probe)$/, 'snapshots'],
-  [/^\$KV\.natter_index\.session\./, 'index rows'],
-  [/^\$KV\.natter_index\.position$/, 'position of the index'],
-  [/^\$KV\.natter_index\.cursor\./, 'cursors'],
-  [/^\$KV\.natter_witness\.writers$/, 'witness'],
-  [/^\$KV\.natter_witness\.queue\./, 'witness of queues'],
-  [/^\$KV\.natter_memory\.memory\./, 'memory'],
-  [/^\$O\.natter_attachments\.[CM]\./, 'attachments'],
-  [/^\$KV\.natter_hosts\.health\./, 'health of processes'],
-  [/^\$KV\.natter_hosts\.lease\./, 'leases'],
-  [/^\$KV\.natter_hosts\.(inbound|commands|checkpoints)\./, 'members of %'],
-  [/^\$KV\.natter_tokens\.token\./, 'tokens'],
-  [/^\$KV\.natter_tokens\.ticket\./, 'tickets'],
-  [/^\$KV\.natter_tokens\.call\./, 'calls'],
-  [/^\$KV\.natter_pairings\.channel\./, 'pairings'],
-  [/^natter\.live\./, 'live text'],
-  [/^natter\.join$/, 'requests for live text'],
-  [/^natter\.resume$/, 'requests to resume'],
-  [/^natter\.probe$/, 'probes'],
-  [/^natter\.anchor\.(inbound|commands|checkpoints)$/, '%'],
-  [/^natter\.anchor\.timers$/, 'timers of inbound', 'timers of commands', 'timers of checkpoints'],
-  [/^natter\.anchor\.(snapshots|memory|pairings)\./, '%'],
-  [/^natter\.anchor\.index\./, 'index rows', 'position of the index', 'cursors'],
-  [/^natter\.anchor\.witness\./, 'witness', 'witness of queues'],
-  [/^natter\.anchor\.tokens\./, 'tokens', 'tickets', 'calls'],
-  [
-    /^natter\.anchor\.hosts\./,
-    ...['health of processes', 'leases', 'members of inbound', 'members of commands', 'members of checkpoints'],
-  ],
-  [/^_INBOX_gateway\./, 'inbox of the gateway'],
-  [/^_INBOX_checkpoint\./, 'inbox of checkpoint'],
-  [/^_INBOX_operator\./, 'inbox of the operator'],
-  [/^\$SRV\.(?:PING|INFO|STATS)(?:\.natter(?:\.(?:\*|probe))?)?$/, 'requests for what runs'],
-];
 
 const has = (user: string, rows: readonly string[], letters: string): boolean =>
   rows.some((row) => [...(table.get(row)?.get(user) ?? '')].some((letter) => letter !== ' ' && letters.includes(letter)));
@@ -191,6 +95,44 @@ describe.each([
       expect(await refusedTo(server, name)).toEqual(refusedByTable(name, user));
     },
   );
+
+  test('a * at the end of a right is one token: nobody hears what is deeper, however they subscribe', async () => {
+    const ended = probes.subscribe.filter((subject) => subject.endsWith('.*'));
+    const shallow = (subject: string) => subject.replaceAll('*', 'probe');
+    const deeper = (subject: string) => `${shallow(subject)}.deeper`;
+    const prefixes = ended.flatMap((subject) => subject.split('.').map((_, at, all) => all.slice(0, at).join('.')));
+    const wide = new Set(prefixes.filter((prefix) => prefix !== '').map((prefix) => `${prefix}.>`));
+    const open = async (address: ServerAddress) => {
+      const connection = await openConnection({ ...address, name: 'hostile', requestTimeoutMs: 5_000 });
+      onTestFinished(() => closeConnection(connection));
+      return connection;
+    };
+    const listeners = names.map(async (name, index) => {
+      const connection = await open({ servers: server.url, ...credentialsOf(server.usersDir, name) });
+      const heard = new Set<string>();
+      const callback = (error: Error | null, message: Msg) => void (error ?? heard.add(message.subject));
+      for (const subject of [...ended, ...wide]) connection.subscribe(subject, { callback });
+      await connection.flush();
+      const may = (subject: string) => maySubscribe(brokerUsers[index] ?? '', name, subject);
+      const allowed = ended.flatMap((subject) => [
+        ...(may(subject) ? [shallow(subject)] : []),
+        // A right for all deliveries is wide by itself.
+        ...(subject.startsWith('natter.delivery.') && may('natter.delivery.>') ? [deeper(subject)] : []),
+      ]);
+      return { name, connection, heard, allowed };
+    });
+    const listening = await Promise.all(listeners);
+    const tester = await open(server.as('tester'));
+    const unstored = headers();
+    unstored.set('Nats-Expected-Stream', 'natter-probe');
+    for (const subject of ended.flatMap((each) => [shallow(each), deeper(each)]))
+      tester.publish(subject, '', { headers: unstored });
+    await tester.flush();
+    for (const { name, connection, heard, allowed } of listening) {
+      await connection.flush();
+      expect([name, ...[...heard].sort()]).toEqual([name, ...[...new Set(allowed)].sort()]);
+    }
+  });
 
   test('what is tried out leaves nothing behind', async () => {
     const connection = await openConnection({ ...server.as('tester'), name: 'test', requestTimeoutMs: 5_000 });

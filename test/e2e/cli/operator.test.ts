@@ -16,6 +16,7 @@ import { installationIn } from '../../../services/cli/installation.ts';
 import { reportHealth } from '../../../services/cli/runtime/health/report.ts';
 import { type System, startSystem } from '../../../services/cli/runtime/system.ts';
 import type { World } from '../../../services/cli/terminal.ts';
+import { closeConnection, openConnection } from '../../../shared/adapters/nats/client/connection.ts';
 import { openNats } from '../../../shared/adapters/nats/open.ts';
 import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
 import { systemClock } from '../../../shared/kit/clock.ts';
@@ -113,6 +114,19 @@ describe('natter status', () => {
     expect(text).toMatch(/^runs +1 session, 1 router, 1 checkpoint, 1 delivery, 1 gateway$/m);
     expect(text).toMatch(/^sessions 1 idle, .*; 0 turns running$/m);
     expect(text).toMatch(/^waits +0 approvals; queued: 0 commands, 0 inbound.*; 0 deliveries in hand; 0 dead letters$/m);
+  });
+
+  test("the broker's own tools find each service of the process, with its version", async () => {
+    const operator = await openConnection({ ...server.as('operator'), name: 'test', requestTimeoutMs: 5_000 });
+    onTestFinished(() => closeConnection(operator));
+    const found: string[] = [];
+    const count = { strategy: 'count', maxMessages: 5, maxWait: 60_000 } as const;
+    for await (const answer of await operator.requestMany('$SRV.PING.natter', '', count)) {
+      const { id, version, metadata } = answer.json<{ id: string; version: string; metadata: { service: string } }>();
+      expect([id.startsWith(`${metadata.service}-`), version]).toEqual([true, '1.2.3']);
+      found.push(metadata.service);
+    }
+    expect(found.sort()).toEqual(['checkpoint', 'delivery', 'gateway', 'router', 'session']);
   });
 
   test('what a host of its own misses is told, until the host is gone', async () => {

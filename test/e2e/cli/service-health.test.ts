@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { jetstreamManager } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { inboxPrefixOf } from '../../../shared/wire/grants.ts';
 import { startServer, type TestServer } from '../../support/nats.ts';
 import { provisionFor } from '../../support/system.ts';
 import { type Call, callerOf } from '../gateway/setup.ts';
@@ -55,6 +56,13 @@ test('each service is alive before it is ready, and not ready without streams, o
   await everywhere(async (probe) =>
     expect(await probe('GET', '/readyz')).toMatchObject({ status: 200, body: { status: 'ready' } }),
   );
+  const tester = await connect({ servers: server.url, inboxPrefix: inboxPrefixOf('operator') });
+  const found: string[] = [];
+  const count = { strategy: 'count', maxMessages: services.length, maxWait: 60_000 } as const;
+  for await (const answer of await tester.requestMany('$SRV.PING.natter', '', count))
+    found.push(answer.json<{ metadata: { service: string } }>().metadata.service);
+  await tester.close();
+  expect(found.sort()).toEqual(services.map(({ name }) => name).sort());
   // A page could have made this name resolve to here.
   const rebound = { headers: { host: 'evil.example' } };
   await everywhere(async (probe) => expect((await probe('GET', '/readyz', rebound)).status).toBe(400));

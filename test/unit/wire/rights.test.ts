@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { type BrokerUser, brokerUsers, inboxPrefixOf, resourceNames, resourcesOf } from '../../../shared/wire/grants.ts';
-import { isAllowed, rightsOf } from '../../../shared/wire/rights.ts';
+import { deeperThan, isAllowed, rightsOf } from '../../../shared/wire/rights.ts';
 import { subjectsUnder } from '../../../shared/wire/subjects.ts';
 import { topologyOf } from '../../../shared/wire/topology.ts';
 import { withRightsTable } from '../../support/docs/rights-docs.ts';
@@ -91,6 +91,10 @@ test('every stream is in the table, and every right is under the prefix', () => 
     return [...publish, ...subscribe].filter((subject) => /natter/i.test(subject));
   });
   expect(others).toEqual([]);
+});
+
+test('what is deeper than a * at the end is denied, but not what is allowed by itself', () => {
+  expect(deeperThan(['a.*', 'b.*.c', 'd.*.*', 'e.>', 'f.*', 'f.>'])).toEqual(['a.*.>', 'd.*.*.>']);
 });
 
 test.each([
