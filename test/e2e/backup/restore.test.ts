@@ -11,6 +11,7 @@ import { restoreStreams } from '../../../services/cli/backup/restore.ts';
 import { makeFromSnapshot, takeSnapshot } from '../../../services/cli/backup/snapshot.ts';
 import { provisionBroker, topologyFor, withBroker } from '../../../services/cli/runtime/broker.ts';
 import { brokerReport } from '../../../services/cli/runtime/broker-report.ts';
+import { restoredMark } from '../../../shared/adapters/nats/stream-config.ts';
 import { digestOf } from '../../support/files.ts';
 import type { TestServer } from '../../support/nats.ts';
 import {
@@ -166,6 +167,43 @@ test('a restore lifts the witnesses: with those of the old log nothing becomes r
   const bad = await running(server);
   await until(() => expect(JSON.stringify(bad.problems())).toContain('recreated'));
 });
+
+test('a restored system has a life of its own, again when it is backed up and restored; without its mark, as an older version left it, that is the way out', async () => {
+  const { dir } = await backedUp('ann');
+  const first = await broker();
+  await restoreFrom(dir, first.url);
+  const once = await running(first);
+  await once.ports.inbound.publish(envelope('bob', 'bob was here'));
+  await until(async () => expect((await answersIn(once, ['ann', 'bob'])).size).toBe(2));
+  const { incarnation, lastSeq } = await once.ports.events.info();
+  await once.stop();
+
+  await withBroker(configAt(first.url), { servers: first.url }, 'test', async (connection) => {
+    const { streams } = await jetstreamManager(connection);
+    const { config } = await streams.info('NATTER_EVENTS');
+    const { [restoredMark]: mark, ...metadata } = config.metadata ?? {};
+    expect(mark).toBe(`${incarnation}`);
+    await streams.update('NATTER_EVENTS', { ...config, metadata });
+  });
+  const unmarked = await running(first);
+  await until(() => expect(JSON.stringify(unmarked.problems())).toContain('recreated'));
+  await unmarked.stop();
+
+  const again = await freshFolder();
+  await backUpTo(again, first.url);
+  const second = await broker();
+  await restoreFrom(again, second.url);
+  const twice = await running(second);
+  await until(() => expect(twice.problems()).toEqual([]));
+  const now = await twice.ports.events.info();
+  expect(now.incarnation).toBeGreaterThan(incarnation);
+  expect(now.lastSeq).toBeGreaterThan(lastSeq);
+  await twice.ports.inbound.publish(envelope('carl', 'carl was here'));
+  await until(async () => {
+    const all = ['ann', 'bob', 'carl'].map((person) => [`You said: ${person} was here`, 1] as const);
+    expect(await answersIn(twice, ['ann', 'bob', 'carl'])).toEqual(new Map(all));
+  });
+}, 120_000);
 
 test('what is missing or changed on the broker is found by comparing it with the backup; what is new is not', async () => {
   const { dir } = await backedUp('ann', 'bob');
