@@ -10,6 +10,7 @@ import { openKvStore } from '../../shared/adapters/nats/kv-store.ts';
 import { missingStreams, provision } from '../../shared/adapters/nats/provision.ts';
 import { Anchors, anchorsKept } from '../../shared/adapters/nats/publish/anchors.ts';
 import { commandQueue } from '../../shared/adapters/nats/queue/work-queue.ts';
+import { incarnationOf, restoredMark } from '../../shared/adapters/nats/stream-config.ts';
 import { systemClock } from '../../shared/kit/clock.ts';
 import { subjectsUnder } from '../../shared/wire/subjects.ts';
 import { pinGroup, type StreamSpec, type Topology, topologyOf } from '../../shared/wire/topology.ts';
@@ -119,6 +120,17 @@ describe.each([
     expect(streamDrift(topology.streams.find(({ name }) => name === older.name) as StreamSpec, older)).toEqual([]);
     expect(await provision(connection, topology)).toEqual({ created: [], updated: ['NATTER_EVENTS'], drift: [] });
     expect(await described()).toEqual(all);
+  });
+
+  test('I13: a stream that was restored is as wanted, and keeps its incarnation when its settings are updated', async () => {
+    await provision(connection, topology);
+    const { config } = await manager.streams.info('NATTER_EVENTS');
+    await manager.streams.update('NATTER_EVENTS', { metadata: { ...config.metadata, [restoredMark]: '7' }, description: '' });
+    expect(await provision(connection, topology)).toEqual({ created: [], updated: ['NATTER_EVENTS'], drift: [] });
+    const larger = changed('NATTER_EVENTS', { duplicateWindowMs: 60_000 });
+    expect(await provision(connection, larger, { update: true })).toEqual({ created: [], updated: ['NATTER_EVENTS'], drift: [] });
+    const found = await manager.streams.info('NATTER_EVENTS');
+    expect([found.config.duplicate_window, incarnationOf(found)]).toEqual([60e9, 7]);
   });
 
   test('updates what is safe to update, only when asked', async () => {
@@ -256,6 +268,19 @@ describe.each([
         const isBounded = ['NATTER_AUDIT', 'NATTER_DEAD'].includes(config.name);
         expect([config.name, config.max_age > 0, config.max_bytes > 0]).toEqual([config.name, isBounded, isBounded]);
       }
+      // As docs/operate/operations.md and access.md say: 90 and 400 days.
+      const day = 86_400 * 1e9;
+      const boundsOf = async (name: string) => (await manager.streams.info(name)).config;
+      expect(await boundsOf('NATTER_DEAD')).toMatchObject({
+        max_age: 90 * day,
+        max_bytes: 256 * 1024 ** 2,
+        max_msgs_per_subject: 500,
+      });
+      expect(await boundsOf('NATTER_AUDIT')).toMatchObject({
+        max_age: 400 * day,
+        max_bytes: 256 * 1024 ** 2,
+        max_msgs_per_subject: 50_000,
+      });
       await manager.streams.delete('NATTER_AUDIT');
       const bounds = { maxAgeMs: 600_000, maxBytes: 1_000_000, maxMessagesPerSubject: 3 };
       await provision(connection, changed('NATTER_AUDIT', { bounds }));

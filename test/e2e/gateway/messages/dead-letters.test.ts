@@ -61,12 +61,17 @@ const start = async (letters: (own: DeadLetters) => Partial<DeadLetters> = () =>
     const { status, body } = await call('GET', pathOf(key, '/messages'));
     return status === 404 ? [] : body.messages.map(({ text }: { text: string }) => text);
   };
+  /** Calls a method of the RPC; its result, or the problem. */
+  const rpc = async (name: string, params: object = {}) => {
+    const { body } = await call('POST', '/v1/rpc', { body: { method: `deadLetters.${name}`, params } });
+    return body.ok ? body.result : body;
+  };
   const audited = async (kind: 'dead_letter_resent' | 'dead_letter_discarded') =>
     (await own.audit.page({ limit: 9, kind })).records.map(({ target, outcome, detail }) => ({ target, outcome, detail }));
   const change = (session: object): void => {
     current = configSchema.parse({ ...config, session });
   };
-  return { memory, ports: own, call, newest, misplaced, said, audited, change };
+  return { memory, ports: own, call, rpc, newest, misplaced, said, audited, change };
 };
 const at = ({ seq }: { seq: number }, rest = ''): string => `/v1/dead-letters/${seq}${rest}`;
 
@@ -102,6 +107,41 @@ test('a command takes effect once it is resent; the letter is gone, and who did 
   expect(await said()).toEqual(['said late']);
   expect((await call('GET', '/v1/dead-letters')).body).toEqual({ deadLetters: [], next: null });
   expect(await audited('dead_letter_resent')).toMatchObject([{ target: `${letter.seq}`, outcome: 'ok' }]);
+});
+
+test('the RPC lists, shows, resends and discards as the paths do', async () => {
+  const { memory, ports, call, rpc, misplaced, said, audited } = await start();
+  const letter = await misplaced('twice');
+  await ports.commands.publish(post('twice'));
+  expect(await said()).toEqual(['said twice']);
+  const { seq } = letter;
+  expect(await rpc('list', { limit: 1 })).toEqual({ deadLetters: [letter], next: null });
+  expect(await rpc('get', { seq })).toEqual((await call('GET', at(letter))).body);
+  expect(await rpc('get', { seq })).toMatchObject({ message: { id: 'twice' }, resend: { isPossible: true, wouldRepeat: true } });
+  expect(await rpc('resend', { seq })).toMatchObject({ seq, wouldRepeat: true, duplicate: false });
+  expect(await rpc('get', { seq })).toMatchObject({ code: 'not_found', field: 'seq' });
+
+  memory.inbound.inject('irc:x', garbage);
+  await vi.waitFor(async () => expect((await rpc('list')).deadLetters).toHaveLength(1));
+  const [other] = (await rpc('list')).deadLetters;
+  expect(await rpc('resend', { seq: other.seq })).toMatchObject({ code: 'not_resendable' });
+  expect(await rpc('discard', { seq: other.seq })).toMatchObject({ code: 'invalid', field: 'reason' });
+  expect(await rpc('discard', { seq: other.seq, reason: 'planted' })).toEqual(other);
+  expect(await rpc('list')).toEqual({ deadLetters: [], next: null });
+  expect(await said()).toEqual(['said twice']);
+  expect(await audited('dead_letter_resent')).toMatchObject([{ target: `${seq}`, outcome: 'ok' }]);
+  const detail = `service: router, id: ${other.id}, reason: planted`;
+  expect(await audited('dead_letter_discarded')).toEqual([{ target: `${other.seq}`, outcome: 'ok', detail }]);
+});
+
+test('what cannot be audited is not done: the letter stays', async () => {
+  const { ports, call, misplaced, said } = await start();
+  const letter = await misplaced('kept');
+  vi.spyOn(ports.audit, 'append').mockRejectedValue(new NatterError('unavailable', 'gone'));
+  for (const answer of [await call('POST', at(letter, '/resend')), await call('DELETE', `${at(letter)}?reason=spam`)])
+    expect(answer).toMatchObject({ status: 503, body: { code: 'unavailable' } });
+  expect((await call('GET', at(letter))).status).toBe(200);
+  expect(await said()).toEqual([]);
 });
 
 test('I2: a resend of what the session has is said to be a repeat before it, and changes nothing', async () => {
