@@ -263,6 +263,16 @@ describe.each([
       });
     });
 
+    test('F9: refuses the newest where it is full and drops nothing, but for the audit trail and the dead letters; nothing else has a limit', async () => {
+      for await (const { config } of manager.streams.list()) {
+        const drops = ['NATTER_AUDIT', 'NATTER_DEAD'].includes(config.name);
+        // The broker wants "old" for schedules. Without a limit nothing is dropped.
+        const discard = drops || config.allow_msg_schedules ? 'old' : 'new';
+        expect([config.name, config.discard, config.max_msgs]).toEqual([config.name, discard, -1]);
+        if (!drops) expect([config.name, config.max_bytes, config.max_age]).toEqual([config.name, -1, 0]);
+      }
+    });
+
     test('I11: bounds the audit trail and the dead letters, and those alone, in age and size: a flood of one kind pushes out nothing but itself', async () => {
       for await (const { config } of manager.streams.list()) {
         const isBounded = ['NATTER_AUDIT', 'NATTER_DEAD'].includes(config.name);

@@ -105,7 +105,7 @@ describe('the log never goes back behind a witnessed point (I13)', () => {
     expect(await append(opened)).toMatch(/^unknown/);
   });
 
-  test('a log deleted and created anew under a live connection is noticed within two seconds', async () => {
+  test('a log deleted and created anew under a live connection is noticed', async () => {
     await prepare();
     const opened = await open();
     await append(opened);

@@ -13,7 +13,7 @@ import { commitTo, freshKey } from '../../support/domain/commits.ts';
 import { startServer, type TestServer } from '../../support/nats.ts';
 import { provisionFor } from '../../support/system.ts';
 
-/** Whoever has the right can change the broker under a running system: it is seen within five seconds. */
+/** Whoever has the right can change the broker under a running system: it is seen. How soon, the unit test of the watch says. */
 const config = configSchema.parse({ nats: { partitions: 4, requestTimeoutMs: 1_000 } });
 const topology = topologyOf(subjectsUnder('natter'), { replicas: 1, partitions: 4 });
 const events = 'NATTER_EVENTS';
@@ -40,7 +40,7 @@ afterEach(async () => {
 const codes = () => [...new Set(ports.problems().map(({ code }) => code))];
 const become = (expected: readonly string[]) => vi.waitFor(() => expect(codes()).toEqual(expected));
 
-test('a deleted consumer is named within 5 s, and heal makes it again', async () => {
+test('a deleted consumer is named, and heal makes it again', async () => {
   expect(ports.problems()).toEqual([]);
   await manager.consumers.delete('NATTER_COMMANDS', 'partition-3');
   await become(['consumers_missing']);

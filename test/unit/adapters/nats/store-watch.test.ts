@@ -28,11 +28,11 @@ const connection = (): NatsConnection => {
 const rig = async (atStart: Partial<Broker> = {}) => {
   const broker: Broker = { deleted: [], unlisted: [], unled: [], ...atStart };
   let monotonicMs = 0;
-  const sleepers: (() => void)[] = [];
+  let sleepers: { readonly until: number; wake(): void }[] = [];
   const clock = {
     now: () => monotonicMs,
     monotonic: () => monotonicMs,
-    sleep: () => new Promise<void>((wake) => sleepers.push(wake)),
+    sleep: (ms: number) => new Promise<void>((wake) => sleepers.push({ until: monotonicMs + ms, wake })),
   };
   const specs = () => topology.streams.filter(({ name }) => !broker.deleted.includes(name));
   const streams = {
@@ -54,11 +54,13 @@ const rig = async (atStart: Partial<Broker> = {}) => {
   onTestFinished(() => watch.stop());
   return {
     broker,
-    /** What is told after this time, in which the watch has looked every two seconds. */
+    /** What is told after this time. */
     after: async (ms: number) => {
       for (const end = monotonicMs + ms; monotonicMs < end; ) {
-        monotonicMs += Math.min(2_000, end - monotonicMs);
-        for (const wake of sleepers.splice(0)) wake();
+        monotonicMs += Math.min(500, end - monotonicMs);
+        const due = sleepers.filter(({ until }) => until <= monotonicMs);
+        sleepers = sleepers.filter((sleeper) => !due.includes(sleeper));
+        for (const { wake } of due) wake();
         for (let turns = 0; turns < 5; turns++) await turn();
       }
       return watch.problems().map(String);
@@ -98,6 +100,17 @@ test('one election after another is none that does not end', async () => {
 test('who comes when there is no leader is told at once, and of all such streams', async () => {
   const { after } = await rig({ unled: ['NATTER_TIMERS'], unlisted: [commands] });
   expect(await after(0)).toEqual(told(`${commands}, NATTER_TIMERS`));
+});
+
+test('F10: what somebody deletes is told within five seconds, whenever that is, and so is that it is there again', async () => {
+  const { broker, after } = await rig();
+  for (const offsetMs of [0, 500, 1_000, 1_500]) {
+    await after(offsetMs);
+    broker.deleted = [commands];
+    expect(await after(5_000)).toEqual([expect.stringContaining(`the broker has no stream ${commands}`)]);
+    broker.deleted = [];
+    expect(await after(5_000)).toEqual([]);
+  }
 });
 
 test('a stream that is not there at all is missing, not without a leader', async () => {
