@@ -62,6 +62,20 @@ describe('bytes that are refused before anything is built from them', () => {
     expect(problemOf(() => decode(nested(100_000)))).toContain('nested deeper');
   });
 
+  test(`more than ${limits.decodeItems} values in all, in one list or in many`, () => {
+    const listOf = (count: number, item: Uint8Array): Buffer => {
+      const head = Buffer.from([0xdc, 0, 0]);
+      head.writeUInt16BE(count, 1);
+      return Buffer.concat([head, ...Array<Uint8Array>(count).fill(item)]);
+    };
+    const [nothing, emptyMap] = [Uint8Array.of(0xc0), Uint8Array.of(0x80)];
+    // Each inner list is a value itself.
+    const within = [listOf(limits.decodeItems, nothing), listOf(limits.decodeItems / 100, listOf(99, emptyMap))];
+    const beyond = [listOf(limits.decodeItems + 1, nothing), listOf(limits.decodeItems / 100, listOf(100, emptyMap))];
+    for (const each of within) expect(problemOf(() => decode(each))).toContain('no problem');
+    for (const each of beyond) expect(problemOf(() => decode(each))).toContain(`has more than ${limits.decodeItems} items`);
+  });
+
   test('numbers below 0x80 are numbers, not records', () => {
     expect(['40', '72', '7f'].map((hex) => decode(bytes(hex)))).toEqual([0x40, 0x72, 0x7f]);
   });
