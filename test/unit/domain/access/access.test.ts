@@ -60,6 +60,7 @@ describe('ownsKey: the session others than the owner may begin', () => {
     ['A5/67: not on a channel of other people', participant('telegram:9'), 'per-channel-peer', 'agent:main:discord:dm:9', false],
     ['A5/67: not the id of a linked person', participant('ann'), 'per-channel-peer', 'agent:main:telegram:dm:1', false],
     ['A5/67: not in the form of another scope', participant('telegram:9'), 'per-channel-peer', 'agent:main:dm:9', false],
+    ['F18: a name that every object has is linked to nothing', participant('constructor'), 'per-peer', 'agent:main:dm:9', false],
     ['A5/67: not with another agent', participant('telegram:9'), 'per-peer', 'agent:work:dm:9', false],
     ['A5/67, A3/33: not a group', participant('telegram:9'), 'per-channel-peer', 'agent:main:telegram:group:9', false],
     ['A5/67, A3/25: the main session is shared', participant('telegram:9'), 'main', 'agent:main:main', false],

@@ -33,6 +33,10 @@ describe('the person behind an id (A3/29, A5/66)', () => {
     expect(identities.resolve('telegram:43')).toBe('telegram:43');
     expect(identitiesOf({}).resolve('alice')).toBe('alice');
   });
+
+  test('F18: a name that every object has is linked to nothing', () => {
+    expect(identities.aliasesOf('constructor')).toEqual(['constructor']);
+  });
 });
 
 describe('roles come from the configuration (A5/66, A6/73)', () => {
