@@ -42,16 +42,26 @@ test('a service may start before its broker: calls fail as unavailable, subscrip
   expect(failureOf(await manager.streams.info('NONE').catch((error: unknown) => error))).toBe('missing');
 });
 
-test('a connection outlives the kill and the restart of its broker', async () => {
+/** Longer than a client tries that is told nothing else. */
+const attemptsInVain = 13;
+
+test('F15: a connection outlives the kill and the restart of its broker, however long it tries in vain', async () => {
   const started = await startServer();
   server = started;
   const opened = await open(started.url);
   connections = opened;
   await vi.waitFor(() => expect(opened.problems()).toEqual([]));
+  let attempts = 0;
+  const counting = (async () => {
+    for await (const { type } of opened.commits.status()) if (type === 'reconnecting') attempts++;
+  })();
   await started.kill9();
   await vi.waitFor(() => expect(opened.problems()).not.toEqual([]));
+  await vi.waitFor(() => expect(attempts).toBeGreaterThan(attemptsInVain));
   await started.restart();
   await vi.waitFor(() => expect(opened.problems()).toEqual([]));
+  await opened.close();
+  await counting;
 });
 
 test('a server without JetStream is of no use alone; in a cluster, where a full disk has turned its own off, the others answer through it', async () => {
