@@ -73,7 +73,7 @@ const sessionRow = indexRow
   .extend({
     shownKey: id.describe('the short form that people see, such as `main`; accepted wherever a key is'),
     queueMode: settings.shape.queueMode.unwrap(),
-    unread: z.boolean().describe('whether there is a message that the caller has not seen'),
+    unread: z.boolean().describe('whether the last message is younger than 30 days and the caller has not seen it'),
   })
   .meta({ id: 'SessionRow', description: 'A session as lists show it; times in ms.' });
 export const sessions = z.object({ sessions: z.array(sessionRow), nextCursor });

@@ -33,7 +33,9 @@ export const listQuery = z.object({
   key: prefixParameter,
   label: z.string('give it once').min(1).max(64).optional().meta({ description: 'only sessions with this label' }),
   pinned: choiceParameter.meta({ description: 'only pinned sessions, or only others' }),
-  unread: choiceParameter.meta({ description: 'only sessions with a message that the caller has not seen, or only others' }),
+  unread: choiceParameter.meta({
+    description: 'only sessions whose last message, of the last 30 days, the caller has not seen, or only others',
+  }),
 });
 const listParameters = sessionsListParameters.extend({
   cursor: z.string().min(1).max(2_048).optional(),

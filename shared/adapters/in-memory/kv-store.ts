@@ -68,6 +68,7 @@ export class InMemoryKeyValue implements KeyValue {
 
   async changes(part: string, after: number, limit: number): Promise<{ entries: Entry[]; more: boolean }> {
     const { fault, behind } = await this.#reach('read');
+    this.#markExpired(part);
     const newest = this.#revision - (fault === 'stale' ? behind : 0);
     const changed = [...this.#entries.values()].filter(
       ({ key, revision }) => revision > after && revision <= newest && key.startsWith(`${part}.`),
@@ -121,6 +122,13 @@ export class InMemoryKeyValue implements KeyValue {
     for (const { filter, wake } of this.#hints)
       if (filter === key || (filter.endsWith('.>') && key.startsWith(filter.slice(0, -1)))) wake();
     return this.#revision;
+  }
+
+  /** What has expired becomes a change, as the broker's marker does. */
+  #markExpired(part: string): void {
+    for (const entry of [...this.#entries.values()])
+      if (entry.key.startsWith(`${part}.`) && entry.value !== null && this.#visible(entry).value === null)
+        this.#write(entry.key, null, {});
   }
 
   /** One attempt, with the outcome that the faults choose. */

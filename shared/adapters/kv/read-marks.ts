@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import type { Clock } from '../../kit/clock.ts';
+import { limits } from '../../kit/limits.ts';
 import type { ReadMarks } from '../../ports/access/read-marks.ts';
 import { readMarkCodec } from '../../wire/read-mark.ts';
 import { bucketKey } from '../../wire/subjects.ts';
@@ -11,10 +12,10 @@ const part = 'read';
 const nameOf = (person: string, key: string): string =>
   bucketKey(part, hash('sha256', JSON.stringify([person, key]), 'base64url'));
 
-/** Read marks in a bucket: `read.<sha256 of person and key>`. The last one written stands. */
-export const createReadMarks = (bucket: KeyValue, clock: Clock): ReadMarks => ({
-  put: async (mark) => {
-    await bucket.put(nameOf(mark.person, mark.key), readMarkCodec.encode(mark));
+/** Read marks in a bucket: `read.<sha256 of person and key>`, expiring after `ttlMs`. The last one written stands. */
+export const createReadMarks = (bucket: KeyValue, clock: Clock, ttlMs: number = limits.unreadMs): ReadMarks => ({
+  put: async ({ person, key, seq }) => {
+    await bucket.put(nameOf(person, key), readMarkCodec.encode(seq), { ttlMs });
   },
   watch: async () => {
     const { current, refresh, close } = await openBucketCopy(bucket, clock, {
@@ -22,7 +23,9 @@ export const createReadMarks = (bucket: KeyValue, clock: Clock): ReadMarks => ({
       hinted: true,
       empty: () => new Map<string, number>(),
       take: (held, { key, value }) => {
-        if (value !== null) held.set(key, seqIn(value));
+        const seq = value === null ? 0 : seqIn(value);
+        if (seq === 0) held.delete(key);
+        else held.set(key, seq);
       },
     });
     return { seqOf: (person, key) => current().get(nameOf(person, key)) ?? 0, refresh, close };
@@ -32,7 +35,7 @@ export const createReadMarks = (bucket: KeyValue, clock: Clock): ReadMarks => ({
 /** An unreadable mark is none. */
 const seqIn = (value: Uint8Array): number => {
   try {
-    return readMarkCodec.decode(value).seq;
+    return readMarkCodec.decode(value);
   } catch {
     return 0;
   }

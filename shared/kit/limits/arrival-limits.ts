@@ -27,6 +27,8 @@ export const arrivalLimits = {
   askedCallMs: 3_600_000,
   /** Questions of a session that no turn waits for, each of another person (ADR 22). */
   openQuestions: 4,
+  /** How long a message counts as new to a person who has not seen it, and how long it is kept how far they have read. */
+  unreadMs: 30 * 86_400_000,
   /** Commits with messages whose position a session remembers: the reach of the model's context. */
   windowCommits: 64,
 } as const;

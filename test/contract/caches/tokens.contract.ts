@@ -1,7 +1,10 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { createHash, hash, randomUUID } from 'node:crypto';
 import { expect, onTestFinished, test, vi } from 'vitest';
+import { createReadMarks } from '../../../shared/adapters/kv/read-marks.ts';
 import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
+import { systemClock } from '../../../shared/kit/clock.ts';
 import type { IssuedToken, TokensView } from '../../../shared/ports/access/tokens.ts';
+import { decode } from '../../../shared/wire/codec.ts';
 import { bucketKey } from '../../../shared/wire/subjects.ts';
 import type { CacheBroker, CacheHost } from '../../support/caches.ts';
 
@@ -106,6 +109,34 @@ export const readMarksContract = (broker: () => CacheBroker): void => {
       await here.readMarks.put({ person: ann, key: one, seq: 0 });
       await view.refresh();
       await vi.waitFor(() => expect([view.seqOf(ann, one), view.seqOf(ann, other)]).toEqual([0, 9]), { timeout: 30_000 });
+    } finally {
+      await view.close();
+    }
+  });
+
+  test('B24: of whom and of what a mark is, is nowhere in clear: stored is a number under a hash', async () => {
+    const { tokens } = broker().buckets;
+    const [ann, key] = [`ann-${randomUUID()}`, 'agent:main:one' as SessionKey];
+    const before = await tokens.info();
+    await (await broker().host()).readMarks.put({ person: ann, key, seq: 7 });
+    const stored = await vi.waitFor(async () => {
+      const { entries } = await tokens.changes('read', before.revision, 1);
+      if (entries[0] === undefined) throw new Error('not there yet');
+      return entries[0];
+    });
+    expect(decode(stored.value ?? new Uint8Array(), 16)).toBe(7);
+    expect(stored.key).toBe(bucketKey('read', hash('sha256', JSON.stringify([ann, key]), 'base64url')));
+  });
+
+  test('B24: a mark goes away by itself, also from the copies of it', async () => {
+    const { tokens } = broker().buckets;
+    const marks = createReadMarks(tokens, systemClock, 3_000);
+    const [ann, key] = [`ann-${randomUUID()}`, 'agent:main:one' as SessionKey];
+    const view = await marks.watch();
+    try {
+      await marks.put({ person: ann, key, seq: 7 });
+      await vi.waitFor(() => expect(view.seqOf(ann, key)).toBe(7), { timeout: 2_900 });
+      await vi.waitFor(() => expect(view.seqOf(ann, key)).toBe(0), { timeout: 60_000 });
     } finally {
       await view.close();
     }

@@ -1,6 +1,10 @@
 import { expect, test, vi } from 'vitest';
-import { startReplicas } from '../access/token-rig.ts';
-import { type Call, callerOf, pathOf } from '../setup.ts';
+import { systemClock } from '../../../../shared/kit/clock.ts';
+import { NatterError } from '../../../../shared/kit/errors.ts';
+import { limits } from '../../../../shared/kit/limits.ts';
+import { startMiniHost } from '../../../support/mini-host.ts';
+import { movableClock, startReplicas } from '../access/token-rig.ts';
+import { afterwards, type Call, callerOf, openBroker, openGateway, pathOf, ready } from '../setup.ts';
 
 /** Which sessions have something that a person has not seen (B24). */
 
@@ -57,4 +61,45 @@ test('a session can be marked unread, and one that its caller may not see cannot
   expect((await read(replicas.as(token), one)).status).toBe(404);
   expect((await read(admin, 'agent:main:none')).status).toBe(404);
   expect((await read(admin, one, { seq: 5 })).status).toBe(400);
+});
+
+test('a message is news for 30 days: what is older is unread for nobody, also if its session changes', async () => {
+  const clock = movableClock();
+  const { admin } = await startReplicas({}, clock);
+  await say(admin, one, 'hello');
+  clock.advance(limits.unreadMs - 60_000);
+  expect(await unread(admin)).toEqual([one]);
+  clock.advance(60_000);
+  expect(await unread(admin)).toEqual([]);
+  await admin('PATCH', pathOf(one), { body: { pinned: true } });
+  await say(admin, other, 'hello');
+  await vi.waitFor(async () => expect(await unread(admin)).toEqual([other]), slowly);
+  expect((await admin('GET', '/v1/sessions?pinned=1')).body.sessions).toMatchObject([{ key: one, unread: false }]);
+  expect((await read(admin, one, { unread: true })).body).toEqual({ key: one, unread: false });
+});
+
+test('while nobody can load what was read, sessions are listed and none is unread, and each list does not try it again', async () => {
+  let [ahead, tries, isAway] = [0, 0, true];
+  const clock = { ...systemClock, monotonic: () => systemClock.monotonic() + ahead };
+  const memory = openBroker(clock);
+  const host = await startMiniHost(memory.portsFor('host'), {});
+  afterwards(() => host.close());
+  const ports = memory.portsFor('gateway');
+  const watch: typeof ports.readMarks.watch = async () => {
+    tries += 1;
+    if (isAway) throw new NatterError('unavailable', 'the marks are away');
+    return ports.readMarks.watch();
+  };
+  const call = callerOf((await openGateway({ ...ports, readMarks: { ...ports.readMarks, watch } })).url);
+  await ready(call);
+  await say(call, one, 'hello');
+  const listed = async () => (await call('GET', '/v1/sessions')).body.sessions;
+  await vi.waitFor(async () => expect(await listed()).toMatchObject([{ key: one, unread: false }]), slowly);
+  expect([await unread(call), await unread(call, 'unread=0')]).toEqual([[], [one]]);
+  expect((await call('GET', pathOf(one))).body.unread).toBe(false);
+  expect((await read(call, one)).status).toBe(503);
+  expect(tries).toBe(1);
+  isAway = false;
+  ahead = 10_000;
+  expect(await listed()).toMatchObject([{ key: one, unread: true }]);
 });
