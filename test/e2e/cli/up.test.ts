@@ -9,6 +9,7 @@ import { promisify } from 'node:util';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { questionAt } from '../gateway/page/browser.ts';
 import { installPacked, type Packed } from './packed.ts';
 
 /** The whole product as people meet it: the packed `natter up` with two host processes, its commands, and the snippets of the README and the tour. */
@@ -104,7 +105,9 @@ describe('the README and the tour', () => {
     '%s does what it says',
     async (_, { when, code }) => {
       if (when.includes('kill -9')) for (const pid of hostPids()) process.kill(pid, 'SIGKILL');
-      const { stdout } = await promisify(execFile)('bash', ['-euo', 'pipefail', '-c', code], { env, cwd: root });
+      // The browser that opens the page is the test's.
+      const run = code.replace('natter open ', 'natter open --print ');
+      const { stdout } = await promisify(execFile)('bash', ['-euo', 'pipefail', '-c', run], { env, cwd: root });
       if (code.includes('"hello" --wait')) expect(stdout).toContain('You said: hello\n');
       if (code.includes('called Anvil')) {
         expect(stdout).toMatch(/ABOUT[\s\S]*remember that the build server[\s\S]*MEMORY +CHANGED/);
@@ -114,6 +117,10 @@ describe('the README and the tour', () => {
       if (code.includes('why-reset')) expect(stdout).toMatch(/Agent: reachable[\s\S]*You said: what now\?\n[\s\S]*\/new/);
       if (code.includes('replay')) expect(stdout).toContain("identical to the server's state");
       if (code.includes('approvals list  ')) expect(stdout).toMatch(/APPROVAL[\s\S]*agent:main:work +run /);
+      if (code.includes('natter open ')) {
+        const question = await questionAt(/^http:\S+#\S+$/m.exec(stdout)?.[0] ?? 'no address');
+        if (question !== null) expect(question).toContain('date >> ran.txt');
+      }
       if (code.includes('approvals resolve'))
         expect(stdout).toMatch(/You said: and now\?[\s\S]*tool_result[\s\S]*\n[^\n]*\d\d:\d\d:\d\d[^\n]*\n$/);
       if (code.includes('ingest'))

@@ -56,6 +56,22 @@ export const openPage = async (
   return { page, faults };
 };
 
+/** What the page at an address, which signs it in, shows of the first question under Approvals; `null`: there is no Chromium here. */
+export const questionAt = async (address: string): Promise<string | null> => {
+  const path = chromiumPath();
+  if (path === null) return null;
+  const browser = await launchBrowser(path);
+  try {
+    const page = await browser.newPage();
+    page.setDefaultTimeout(60_000);
+    await page.goto(address);
+    await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Approvals' }).click();
+    return await page.getByRole('article', { name: /^Approval: / }).first().innerText();
+  } finally {
+    await browser.close();
+  }
+};
+
 /** What axe finds wrong, as lines. Axe is put in by the browser itself, past the policy of the page. */
 export const axeFindings = async (page: Page): Promise<string[]> => {
   await page.evaluate(axe.source);
