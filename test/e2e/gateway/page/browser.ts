@@ -66,7 +66,10 @@ export const questionAt = async (address: string): Promise<string | null> => {
     page.setDefaultTimeout(60_000);
     await page.goto(address);
     await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Approvals' }).click();
-    return await page.getByRole('article', { name: /^Approval: / }).first().innerText();
+    return await page
+      .getByRole('article', { name: /^Approval: / })
+      .first()
+      .textContent();
   } finally {
     await browser.close();
   }
