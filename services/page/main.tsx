@@ -5,7 +5,7 @@ import { followAddress } from './base/route.ts';
 import { isSignInLink, signInFromAddress } from './base/signed-in.ts';
 import { followEvents, onEvent } from './base/system-events.ts';
 import { restoreTheme } from './base/theme.ts';
-import { followSearch } from './sessions/found-messages.tsx';
+import { followSearch, forgetDeleted } from './sessions/found-messages.tsx';
 import { changed, followList } from './sessions/session-list.ts';
 import { Shell } from './shell.tsx';
 
@@ -22,6 +22,7 @@ const root = document.getElementById('page');
 if (root) render(<Shell />, root);
 await signedIn;
 onEvent(changed);
+onEvent(forgetDeleted);
 followList();
 followSearch();
 followApprovals();

@@ -56,6 +56,8 @@ export class LoginCodes {
       kept.role !== undefined && loweredReach(parent.principal, kept.role) ? { parent, role: kept.role } : null,
     );
     if (bearer !== null) return bearer;
-    throw new NatterError('unauthorized', 'this code is used or too old; run "natter open" for a new one', { field: 'code' });
+    throw new NatterError('unauthorized', 'this code has been used or is too old; run "natter open" for a new one', {
+      field: 'code',
+    });
   }
 }

@@ -43,7 +43,7 @@ export const AccountView = () => {
         {themes.map((each) => (
           <label key={each}>
             <input type="radio" name="theme" checked={theme.value === each} onChange={() => chooseTheme(each)} />
-            <span>{each === 'system' ? 'As the system' : each === 'light' ? 'Light' : 'Dark'}</span>
+            <span>{each === 'system' ? 'Same as system' : each === 'light' ? 'Light' : 'Dark'}</span>
           </label>
         ))}
       </fieldset>

@@ -1,9 +1,9 @@
 import { useRef } from 'preact/hooks';
 import type { ConfigInForce, PendingApproval } from '../../../shared/client/main.ts';
-import { decidedBy } from '../../../shared/domain/values/decided-by.ts';
 import { linkTo } from '../base/route.ts';
 import { Empty, Problem } from '../parts/empty.tsx';
 import { oneLine } from '../parts/one-line.ts';
+import { decidedText } from '../parts/person.ts';
 import { useRead } from '../parts/read.tsx';
 import { Time } from '../parts/time.tsx';
 import { given } from './answer.ts';
@@ -82,7 +82,7 @@ const verdictWords = { granted: 'Allowed', denied: 'Denied', expired: 'Expired: 
 const One = ({ approval, isOver, folder }: OneProps) => {
   const story = useStory(approval, isOver);
   const { answer } = story;
-  const words = answer && verdictWords[answer.verdict] + (answer.verdict === 'expired' ? '' : ` ${decidedBy(answer.by)}`);
+  const words = answer && verdictWords[answer.verdict] + (answer.verdict === 'expired' ? '' : ` ${decidedText(answer.by)}`);
   const answered =
     words ?? (isOver && given.value[approval.approvalId]?.state !== 'sent' ? 'Answered elsewhere, or stopped' : undefined);
   return (

@@ -1,7 +1,9 @@
 import type { LiveText, NatterEvent, Sender } from '../../../shared/client/main.ts';
 import type { EventOf } from '../../../shared/domain/session/events.ts';
 import { withoutSilence } from '../../../shared/domain/values/silence.ts';
-import { afterFork, resetMark } from './resets.ts';
+import { stoppedText } from './mark-texts.ts';
+import { afterReset, resetMark } from './resets.ts';
+import { whereBegun, whereQueued } from './waiting.ts';
 
 /** What a chat shows, computed from its events alone: the same after a reload, whichever gateway they came through. */
 
@@ -17,6 +19,8 @@ export interface SaidItem extends Placed {
   readonly role: 'user' | 'assistant';
   readonly text: string;
   readonly sender?: Sender | undefined;
+  /** Who sent it, as the log has it: the token of a call. */
+  readonly actor?: string | undefined;
   readonly isGrowing?: boolean;
   readonly isEdited?: boolean;
   /** The turn that answers it. */
@@ -52,11 +56,13 @@ export interface Chat {
   /** The text of the running step, as far as it has come. It ends where the next piece must begin. */
   readonly live: { readonly turnId: string; readonly attempt: number; readonly step: number; readonly text: string } | null;
   readonly isRunning: boolean;
+  /** The session was deleted, and nothing was said since. */
+  readonly isDeleted: boolean;
   /** The last event that was taken. */
   readonly seq: number;
   readonly index: number;
 }
-export const noChat: Chat = { items: [], live: null, isRunning: false, seq: 0, index: -1 };
+export const noChat: Chat = { items: [], live: null, isRunning: false, isDeleted: false, seq: 0, index: -1 };
 
 const placed = ({ id, seq, at }: NatterEvent): Placed => ({ id, seq, at });
 const mark = (event: NatterEvent, text: string, tone: MarkItem['tone'] = 'calm'): MarkItem => ({
@@ -78,13 +84,6 @@ const changedTool = (items: readonly ChatItem[], callId: string, change: Partial
     (item) => item.kind === 'tool' && item.id === callId,
     (item) => ({ ...item, ...change }) as ChatItem,
   );
-
-/** The same items where none of these turns' messages waits, or begins to. */
-const queued = (items: readonly ChatItem[], turnIds: readonly string[], isQueued: boolean): readonly ChatItem[] => {
-  const isWanted = (item: ChatItem) =>
-    item.kind === 'said' && item.turnId !== undefined && turnIds.includes(item.turnId) && (item.isQueued ?? false) !== isQueued;
-  return items.some(isWanted) ? changed(items, isWanted, (item) => ({ ...item, isQueued }) as ChatItem) : items;
-};
 
 /** The items that a model step adds: what it said before its calls, and the calls. The text of a last step is its answer. */
 const stepItems = (event: NatterEvent & EventOf<'model_step'>): ChatItem[] => {
@@ -121,7 +120,16 @@ const itemsAfter = (items: readonly ChatItem[], event: NatterEvent): readonly Ch
       if (sender.id === 'natter') return [...items, mark(event, `Natter to the agent: ${text}`)];
       return [
         ...items,
-        { kind: 'said', ...placed(event), id: event.message.messageId, role: 'user', text, sender, turnId: event.turnId },
+        {
+          kind: 'said',
+          ...placed(event),
+          id: event.message.messageId,
+          role: 'user',
+          text,
+          sender,
+          actor: event.actor,
+          turnId: event.turnId,
+        },
       ];
     }
     case 'message_edited':
@@ -140,13 +148,13 @@ const itemsAfter = (items: readonly ChatItem[], event: NatterEvent): readonly Ch
           ];
     }
     case 'turn_queued':
-      return queued(items, [event.turn.id], true);
+      return whereQueued(items, [event.turn.id], true);
     case 'turn_started':
-      return queued(items, [event.turn.id, ...(event.merged ?? []).map(({ id }) => id)], false);
+      return whereBegun(items, [event.turn.id, ...(event.merged ?? []).map(({ id }) => id)]);
     case 'turn_joined':
-      return queued(items, [event.runId], false);
+      return whereBegun(items, [event.runId]);
     case 'queue_cleared':
-      return queued(items, event.turnIds, false);
+      return whereQueued(items, event.turnIds, false);
     case 'model_step':
       return [...items, ...stepItems(event)];
     case 'tool_call_started':
@@ -162,15 +170,13 @@ const itemsAfter = (items: readonly ChatItem[], event: NatterEvent): readonly Ch
         (item) => ({ ...item, answer: { verdict: event.verdict, by: event.by } }) as ChatItem,
       );
     case 'session_reset':
-      return event.forkedFrom
-        ? [...afterFork(items, event, event.forkedFrom), { ...mark(event, resetMark(event)), explains: 'fork' }]
-        : [...items, { ...mark(event, resetMark(event)), explains: 'moment' }];
+      return [...afterReset(items, event), { ...mark(event, resetMark(event)), explains: event.forkedFrom ? 'fork' : 'moment' }];
     case 'session_deleted':
-      return [...items, mark(event, `Deleted: ${event.reason}`)];
+      return [...items, mark(event, event.reason === 'api' ? 'Deleted' : `Deleted: ${event.reason}`)];
     case 'turn_failed':
       return [...items, mark(event, `No answer: ${event.message}`, 'bad')];
     case 'turn_aborted':
-      return [...items, mark(event, `Stopped: ${event.reason}`)];
+      return [...items, mark(event, stoppedText(event))];
     case 'message_refused':
       return [...items, mark(event, `A message was refused: ${event.code}`, 'bad')];
     case 'context_compacted':
@@ -187,17 +193,9 @@ const itemsAfter = (items: readonly ChatItem[], event: NatterEvent): readonly Ch
 };
 
 const starts: ReadonlySet<string> = new Set(['turn_started', 'turn_resumed', 'approval_resolved']);
-const ends: ReadonlySet<string> = new Set([
-  ...[
-    'turn_completed',
-    'turn_failed',
-    'turn_aborted',
-    'approval_requested',
-    'session_reset',
-    'session_deleted',
-    'history_damaged',
-  ],
-]);
+const ends: ReadonlySet<string> = new Set(
+  'turn_completed turn_failed turn_aborted approval_requested session_reset session_deleted history_damaged'.split(' '),
+);
 /** Text that was live is recorded now, or will never be. */
 const settles: ReadonlySet<string> = new Set([...ends, 'assistant_message', 'model_step', 'turn_resumed']);
 
@@ -208,6 +206,8 @@ export const takeEvent = (chat: Chat, event: NatterEvent): Chat => {
     items: itemsAfter(chat.items, event),
     live: settles.has(event.type) ? null : chat.live,
     isRunning: starts.has(event.type) || (chat.isRunning && !ends.has(event.type)),
+    isDeleted:
+      event.type === 'session_deleted' || (chat.isDeleted && event.type !== 'session_opened' && event.type !== 'user_message'),
     seq: event.seq,
     index: event.index,
   };

@@ -5,6 +5,7 @@ import { away } from '../base/away.ts';
 import { client, problemOf } from '../base/signed-in.ts';
 import { announce } from '../parts/announce.tsx';
 import { type Chat, noChat, type SaidItem, takeEvent, takeLive } from './chat-model.ts';
+import { stopReason } from './mark-texts.ts';
 
 /** A message of ours that no event has told of yet. */
 export interface Outgoing {
@@ -31,6 +32,8 @@ export class ChatStore {
   readonly waiting = signal<string | null>(null);
   /** What came after the last time that the stream had waited; `null` once that is old news. */
   readonly caughtUp = signal<string | null>(null);
+  /** The field where a person writes: the focus goes there when what had it is gone. */
+  readonly field: { current: HTMLTextAreaElement | null } = { current: null };
   #events: NatterEvent[] = [];
   #pieces: LiveText[] = [];
   #showing: ReturnType<typeof setTimeout> | undefined;
@@ -72,7 +75,7 @@ export class ChatStore {
   }
 
   stop(): Promise<void> {
-    return this.#attempt(() => client.sessions.stop(this.key, { reason: 'stopped on the page' }));
+    return this.#attempt(() => client.sessions.stop(this.key, { reason: stopReason }));
   }
 
   /** Reads the events before those that are shown. */

@@ -3,6 +3,8 @@ import type { VNode } from 'preact';
 import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import type { SessionRow } from '../../../shared/client/main.ts';
 import { counted } from '../../../shared/kit/text/counted.ts';
+import { linkTo } from '../base/route.ts';
+import { mayWrite } from '../base/signed-in.ts';
 import { Empty, Problem } from '../parts/empty.tsx';
 import { type ChatItem, growingItem } from './chat-model.ts';
 import { ChatStore, type Outgoing } from './chat-store.ts';
@@ -47,7 +49,7 @@ const History = ({ store }: { readonly store: ChatStore }) => {
   return useMemo(
     () => (
       <>
-        {runsOf(items).map((run) => {
+        {runsOf(items.filter((item) => !waits(item))).map((run) => {
           const drawnItems = run.map((item) => drawing(item, store));
           if (!run[0]?.isLeft) return drawnItems;
           const said = run.filter(({ kind }) => kind === 'said').length;
@@ -62,6 +64,13 @@ const History = ({ store }: { readonly store: ChatStore }) => {
     ),
     [items, store],
   );
+};
+
+/** What waits in the queue stands below the answer that is under way. */
+const waits = (item: ChatItem): boolean => item.kind === 'said' && item.isQueued === true;
+const Queue = ({ store }: { readonly store: ChatStore }) => {
+  const { items } = store.chat.value;
+  return useMemo(() => <>{items.filter(waits).map((item) => drawing(item, store))}</>, [items, store]);
 };
 
 const Growing = ({ store }: { readonly store: ChatStore }) => {
@@ -80,6 +89,10 @@ const Messages = ({ store }: { readonly store: ChatStore }) => {
   const toEnd = (): void => {
     if (scroller.current) scroller.current.scrollTop = scroller.current.scrollHeight;
   };
+  useLayoutEffect(() => {
+    // Whoever sends something wants to see what comes of it.
+    if (outgoing.value.length > 0) isAtEnd.current = true;
+  }, [outgoing.value]);
   useLayoutEffect(() => {
     if (isAtEnd.current) toEnd();
   }, [chat.value, outgoing.value]);
@@ -111,6 +124,8 @@ const Messages = ({ store }: { readonly store: ChatStore }) => {
         )}
         <History store={store} />
         <Growing store={store} />
+        {chat.value.isRunning && chat.value.live === null && <p class="thinking">Working…</p>}
+        <Queue store={store} />
         {outgoing.value.map((one) => (
           <Sent key={one.messageId} one={one} store={store} />
         ))}
@@ -119,7 +134,6 @@ const Messages = ({ store }: { readonly store: ChatStore }) => {
             <p>Say something, and it begins. All of it is kept in the log, and nothing that was acknowledged is lost.</p>
           </Empty>
         )}
-        {chat.value.isRunning && chat.value.live === null && <p class="thinking">Working…</p>}
       </section>
       {isAway.value && (
         <button type="button" class="button to-end" onClick={toEnd}>
@@ -130,9 +144,27 @@ const Messages = ({ store }: { readonly store: ChatStore }) => {
   );
 };
 
+/** The end of a conversation that was deleted. Its key is free: whoever writes there begins anew. */
+const Ending = ({ begin }: { begin(): void }) => (
+  <footer class="chat-ending">
+    <p>
+      <b>This session was deleted.</b> It is in no list and no search. What was said stays in the log, for its owner alone.
+    </p>
+    <a class="button" href={linkTo(['sessions'])}>
+      All sessions
+    </a>
+    {mayWrite() && (
+      <button type="button" class="button button-quiet" onClick={begin}>
+        Begin anew here
+      </button>
+    )}
+  </footer>
+);
+
 /** A conversation as it goes on. */
 export const ChatView = ({ sessionKey, row }: { readonly sessionKey: string; readonly row: SessionRow | null }) => {
   const store = useMemo(() => new ChatStore(sessionKey), [sessionKey]);
+  const isBegun = useSignal(false);
   useEffect(() => () => store.close(), [store]);
   return (
     <div class="chat">
@@ -148,7 +180,15 @@ export const ChatView = ({ sessionKey, row }: { readonly sessionKey: string; rea
         </p>
       )}
       <Messages store={store} />
-      <Composer store={store} row={row} />
+      {store.chat.value.isDeleted && !isBegun.value ? (
+        <Ending
+          begin={() => {
+            isBegun.value = true;
+          }}
+        />
+      ) : (
+        <Composer store={store} row={row} />
+      )}
     </div>
   );
 };

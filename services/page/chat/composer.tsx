@@ -1,11 +1,11 @@
-import { useRef, useState } from 'preact/hooks';
+import { useLayoutEffect, useState } from 'preact/hooks';
 import type { SessionRow } from '../../../shared/client/main.ts';
 import { chatCommandLines } from '../../../shared/domain/routing/chat-help.ts';
+import { begun } from '../base/new-chat.ts';
 import { mayWrite } from '../base/signed-in.ts';
 import { Icon } from '../parts/icon.tsx';
 import type { ChatStore } from './chat-store.ts';
-
-const draftName = (key: string): string => `natter-draft:${key}`;
+import { draftOf, keepDraft } from './draft.ts';
 
 const queueWords: Readonly<Record<SessionRow['queueMode'], string>> = {
   followup: 'is answered after this one',
@@ -20,7 +20,7 @@ const Hint = ({ store, row }: { readonly store: ChatStore; readonly row: Session
   const waits = store.chat.value.items.filter((item) => item.kind === 'said' && item.isQueued).length;
   return (
     <p class="hint">
-      It is answering{waits > 0 && `, and ${waits} more wait`}. A message sent now {queueWords[row.queueMode]}.
+      It is answering{waits > 0 && `, ${waits} more waiting`}. A message sent now {queueWords[row.queueMode]}.
     </p>
   );
 };
@@ -43,21 +43,26 @@ const Commands = ({ text, choose }: { readonly text: string; choose(word: string
 
 /** Where a person writes. What is not sent yet is kept in this tab, through a reload as well. */
 export const Composer = ({ store, row }: { readonly store: ChatStore; readonly row: SessionRow | null }) => {
-  const [text, setText] = useState(sessionStorage.getItem(draftName(store.key)) ?? '');
+  const [text, setText] = useState(draftOf(store.key) ?? '');
   const keep = (draft: string): void => {
     setText(draft);
-    if (draft === '') sessionStorage.removeItem(draftName(store.key));
-    else sessionStorage.setItem(draftName(store.key), draft);
+    keepDraft(store.key, draft === '' ? null : draft);
   };
   const send = (): void => {
     if (text.trim() === '') return;
     void store.send(text.trim());
     keep('');
   };
-  const box = useRef<HTMLTextAreaElement>(null);
+  useLayoutEffect(() => {
+    if (begun.value === store.key) store.field.current?.focus();
+  }, [store]);
+  const stop = (): void => {
+    void store.stop();
+    store.field.current?.focus();
+  };
   const choose = (word: string): void => {
     keep(word);
-    box.current?.focus();
+    store.field.current?.focus();
   };
   const sendOnEnter = (event: KeyboardEvent): void => {
     const [match] = commandsFor(text);
@@ -82,7 +87,7 @@ export const Composer = ({ store, row }: { readonly store: ChatStore; readonly r
       {commandsFor(text).length > 0 && <Commands text={text} choose={choose} />}
       <div class="composer-box">
         <textarea
-          ref={box}
+          ref={store.field}
           aria-label="Message"
           placeholder="Write a message"
           rows={Math.min(8, text.split('\n').length)}
@@ -91,8 +96,8 @@ export const Composer = ({ store, row }: { readonly store: ChatStore; readonly r
           onKeyDown={sendOnEnter}
         />
         {store.chat.value.isRunning && (
-          <button type="button" class="button button-round" aria-label="Stop the answer" onClick={() => void store.stop()}>
-            <Icon name="stop" />
+          <button type="button" class="button composer-stop" aria-label="Stop the answer" onClick={stop}>
+            <Icon name="stop" /> Stop
           </button>
         )}
         <button type="submit" class="button button-round button-first" aria-label="Send" disabled={text.trim() === ''}>

@@ -1,6 +1,5 @@
 import type { NatterEvent } from '../../../shared/client/main.ts';
 import type { EventOf } from '../../../shared/domain/session/events.ts';
-import type { ForkBase } from '../../../shared/domain/values/fork-base.ts';
 import type { ChatItem } from './chat-model.ts';
 
 /** What resets and forks are in a chat. */
@@ -20,7 +19,11 @@ export const resetMark = ({ generation, cause, reason, forkedFrom }: EventOf<'se
 };
 
 /** The items with those marked that a fork leaves behind: all that its conversation does not read (B21). */
-export const afterFork = (items: readonly ChatItem[], { seq }: NatterEvent, base: ForkBase): ChatItem[] => {
+export const afterReset = (
+  items: readonly ChatItem[],
+  { seq, forkedFrom: base }: NatterEvent & EventOf<'session_reset'>,
+): readonly ChatItem[] => {
+  if (!base) return items;
   const skips = [...base.skips, { after: base.seq, until: seq }];
   const isLeft = (item: ChatItem) => skips.some(({ after, until }) => item.seq > after && item.seq <= until);
   return items.map((item) =>

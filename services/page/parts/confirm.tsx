@@ -4,13 +4,15 @@ import { useEffect, useRef } from 'preact/hooks';
 interface ConfirmProps {
   readonly title: string;
   readonly words: string;
+  /** What is lost cannot be had back. */
+  readonly isDangerous?: boolean;
   readonly children?: ComponentChildren;
   yes(): void;
   no(): void;
 }
 
 /** Asks before something is done. The browser's own dialog keeps the focus inside, and Escape says no. */
-export const Confirm = ({ title, words, children, yes, no }: ConfirmProps) => {
+export const Confirm = ({ title, words, isDangerous = false, children, yes, no }: ConfirmProps) => {
   const dialog = useRef<HTMLDialogElement>(null);
   useEffect(() => dialog.current?.showModal(), []);
   return (
@@ -21,7 +23,7 @@ export const Confirm = ({ title, words, children, yes, no }: ConfirmProps) => {
         <button type="button" class="button" onClick={no}>
           Cancel
         </button>
-        <button type="button" class="button button-first" onClick={yes}>
+        <button type="button" class={`button button-first ${isDangerous ? 'button-danger' : ''}`} onClick={yes}>
           {words}
         </button>
       </div>

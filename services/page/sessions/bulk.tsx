@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import { counted } from '../../../shared/kit/text/counted.ts';
 import { Confirm } from '../parts/confirm.tsx';
-import { type Action, actions, choosing, chosen, doToAll, outcome } from './chosen.ts';
+import { type Action, actions, choosing, chosen, doToAll, lostWords, outcome } from './chosen.ts';
 
 const shownKeys = 8;
 
@@ -28,12 +28,14 @@ export const Bulk = ({ isArchive }: { readonly isArchive: boolean }) => {
         <Confirm
           title={`${actions[asked].words} ${names}?`}
           words={actions[asked].words}
+          isDangerous={asked === 'delete'}
           no={() => ask(null)}
           yes={() => {
             ask(null);
             void doToAll(asked);
           }}
         >
+          {asked === 'delete' && <p>For each: {lostWords}</p>}
           <ul class="bulk-keys">
             {keys.slice(0, shownKeys).map((key) => (
               <li key={key}>{key}</li>

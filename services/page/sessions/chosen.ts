@@ -33,6 +33,10 @@ export const actions = {
   unpin: { words: 'Unpin', done: 'unpinned', run: (key: string) => client.sessions.patch(key, { pinned: null }) },
   delete: { words: 'Delete', done: 'deleted', run: (key: string) => client.sessions.delete(key) },
 } as const;
+
+/** What is lost with a session, for the question before it is deleted. */
+export const lostWords =
+  'It leaves the lists and the search, what it is doing ends, and messages that are scheduled for it are refused. There is no way back: only its history stays in the log, for its owner, until it is erased.';
 export type Action = keyof typeof actions;
 
 /** Calls at the same time. */

@@ -1,5 +1,5 @@
 import { effect, signal } from '@preact/signals';
-import type { FoundMessages } from '../../../shared/client/main.ts';
+import type { FoundMessages, NatterEvent } from '../../../shared/client/main.ts';
 import { counted } from '../../../shared/kit/text/counted.ts';
 import { linkTo } from '../base/route.ts';
 import { client, problemOf, who } from '../base/signed-in.ts';
@@ -30,6 +30,13 @@ export const followSearch = (): void => {
     );
     return () => controller.abort();
   });
+};
+
+/** A session was deleted while its messages are shown: they are in no search any more. */
+export const forgetDeleted = ({ type, key }: Pick<NatterEvent, 'type' | 'key'>): void => {
+  const { value: shown } = found;
+  if (type !== 'session_deleted' || shown === null) return;
+  found.value = { ...shown, messages: shown.messages.filter((message) => message.key !== key) };
 };
 
 export const FoundInMessages = () => {

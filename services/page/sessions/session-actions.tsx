@@ -1,13 +1,21 @@
-import { useState } from 'preact/hooks';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { Session } from '../../../shared/client/main.ts';
 import { client, mayWrite } from '../base/signed-in.ts';
 import { ActOutcome, useAct } from '../parts/act.tsx';
-import { type Action, actions } from './chosen.ts';
+import { Confirm } from '../parts/confirm.tsx';
+import { type Action, actions, lostWords } from './chosen.ts';
 import { readAgain } from './session-list.ts';
+import { nameOf } from './session-name.ts';
 
 /** What people do to keep their sessions in order (B24): a pin, labels, and the archive. */
 export const SessionActions = ({ session }: { readonly session: Session }) => {
   const [labels, setLabels] = useState<string | null>(null);
+  const [isDeleting, setDeleting] = useState(false);
+  const field = useRef<HTMLInputElement>(null);
+  const isEditing = labels !== null;
+  useLayoutEffect(() => {
+    if (isEditing) field.current?.select();
+  }, [isEditing]);
   const act = useAct();
   if (!mayWrite()) return null;
   const { key, settings, status } = session;
@@ -45,13 +53,18 @@ export const SessionActions = ({ session }: { readonly session: Session }) => {
           }}
         >
           <input
+            ref={field}
             aria-label="Labels, with commas between them"
             placeholder="home, travel"
             value={labels}
             onInput={(event) => setLabels(event.currentTarget.value)}
+            onKeyDown={(event) => event.key === 'Escape' && setLabels(null)}
           />
           <button type="submit" class="button">
             Save
+          </button>
+          <button type="button" class="button button-quiet" onClick={() => setLabels(null)}>
+            Cancel
           </button>
         </form>
       )}
@@ -63,6 +76,23 @@ export const SessionActions = ({ session }: { readonly session: Session }) => {
       >
         Mark as new
       </button>
+      <button type="button" class="button button-quiet button-danger" disabled={act.isBusy} onClick={() => setDeleting(true)}>
+        Delete
+      </button>
+      {isDeleting && (
+        <Confirm
+          title={`Delete ${nameOf(session)}?`}
+          words="Delete"
+          isDangerous
+          no={() => setDeleting(false)}
+          yes={() => {
+            setDeleting(false);
+            run(actions.delete.run(key), 'Session deleted');
+          }}
+        >
+          <p>{lostWords}</p>
+        </Confirm>
+      )}
       <ActOutcome act={act} />
     </div>
   );

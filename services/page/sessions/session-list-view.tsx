@@ -1,13 +1,15 @@
 import { useRef } from 'preact/hooks';
 import type { SessionRow } from '../../../shared/client/main.ts';
+import { newChat } from '../base/new-chat.ts';
 import { now } from '../base/now.ts';
-import { changeQuery, go, linkTo, route } from '../base/route.ts';
-import { mayWrite, who } from '../base/signed-in.ts';
+import { changeQuery, linkTo, route } from '../base/route.ts';
+import { mayWrite } from '../base/signed-in.ts';
 import { Empty, Problem } from '../parts/empty.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { StatusDot, statusWords } from '../parts/status.tsx';
 import { Time } from '../parts/time.tsx';
 import { useVirtual } from '../parts/virtual.ts';
+import { ArchivedMatches } from './archived-matches.tsx';
 import { Bulk } from './bulk.tsx';
 import { choosing, chosen, isChoosing, toggle } from './chosen.ts';
 import { FoundInMessages } from './found-messages.tsx';
@@ -26,18 +28,12 @@ import {
 } from './session-list.ts';
 import { nameOf, whyOf } from './session-name.ts';
 
-const rowHeight = 76;
+const rowHeight = 80;
 /** How many rows before the end the next page is asked for. */
 const aheadRows = 30;
 const searchMs = 200;
 
-const filterWords: Readonly<Record<Filter, string>> = { active: 'Active', ...statusWords, all: 'All, and archived' };
-
-/** A new session of its own: the key of a chat on the web. */
-const newChat = (): void => {
-  const id = [...crypto.getRandomValues(new Uint8Array(5))].map((byte) => byte.toString(36).padStart(2, '0')).join('');
-  go(['sessions', `agent:${who.value?.agentId ?? 'main'}:web:${id}`, 'chat']);
-};
+const filterWords: Readonly<Record<Filter, string>> = { active: 'Active', ...statusWords, all: 'All, including archived' };
 
 const Row = ({ row, isOpen, tab }: { readonly row: SessionRow; readonly isOpen: boolean; readonly tab: string }) => {
   const why = whyOf(row, now.value);
@@ -49,6 +45,11 @@ const Row = ({ row, isOpen, tab }: { readonly row: SessionRow; readonly isOpen: 
       class={`row ${isOpen ? 'row-open' : ''} ${row.unread ? 'row-unread' : ''}`}
       href={linkTo(['sessions', row.key, tab], { status, q, label: wanted, unread })}
       aria-current={isOpen ? 'true' : undefined}
+      onClick={(event) => {
+        if (!isChoosing.value) return;
+        event.preventDefault();
+        toggle(row.key);
+      }}
       onKeyDown={moveFocus}
     >
       <StatusDot status={row.status} />
@@ -63,9 +64,9 @@ const Row = ({ row, isOpen, tab }: { readonly row: SessionRow; readonly isOpen: 
         ))}
       </span>
       <span class="row-time">
-        <Time at={row.updatedAt} />
+        <Time at={row.interactedAt || row.updatedAt} />
       </span>
-      <span class={`row-text ${why === null ? '' : 'row-why'}`}>{why ?? preview}</span>
+      <span class={`row-text ${why === null ? 'row-alone' : 'row-why'}`}>{why ?? preview}</span>
       {why !== null && <span class="row-text row-second">{preview}</span>}
     </a>
   );
@@ -115,6 +116,7 @@ const NoRows = () =>
   filter.value !== 'active' || search.value !== '' || label.value !== '' || isUnreadOnly.value ? (
     <Empty title="Nothing matches">
       <p>No session has this status and these words.</p>
+      <ArchivedMatches />
       <button type="button" class="button" onClick={() => changeQuery({ status: '', q: '', label: '', unread: '' })}>
         Show all sessions
       </button>

@@ -24,6 +24,13 @@ export const hasMore = computed(() => nextCursor.value !== null);
 /** The keys of the rows, which may be a hundred thousand. */
 let known = new Set<string>();
 
+/**
+ * By the time of what was said last. The gateway has them by their last commit, which may be a label: never earlier, so what was said last is
+ * in its first pages too.
+ */
+const bySaid = (some: readonly SessionRow[]): readonly SessionRow[] =>
+  [...some].sort((one, other) => other.interactedAt - one.interactedAt);
+
 let reading = new AbortController();
 
 const readPage = (cursor: string | undefined, signal: AbortSignal): Promise<SessionPage> =>
@@ -60,7 +67,7 @@ export const readAgain = async (): Promise<void> => {
       page.nextCursor === null
         ? []
         : (rows.peek() ?? []).filter((row) => row.updatedAt < oldest && !row.settings.pinned && !fresh.has(row.key));
-    rows.value = [...pinned, ...page.sessions, ...further];
+    rows.value = [...bySaid(pinned), ...bySaid([...page.sessions, ...further])];
     known = new Set(rows.value.map(({ key }) => key));
     if (further.length === 0) nextCursor.value = page.nextCursor;
     listProblem.value = null;
@@ -80,7 +87,9 @@ export const readMore = async (): Promise<void> => {
     if (signal.aborted) return;
     const more = page.sessions.filter(({ key }) => !known.has(key));
     for (const { key } of more) known.add(key);
-    rows.value = [...(rows.peek() ?? []), ...more];
+    const isPinned = ({ settings }: SessionRow): boolean => isSorted() && settings.pinned === true;
+    const before = rows.peek() ?? [];
+    rows.value = [...before.filter(isPinned), ...bySaid([...before.filter((row) => !isPinned(row)), ...more])];
     nextCursor.value = page.nextCursor;
   } catch (error) {
     if (!signal.aborted) listProblem.value = problemOf(error);

@@ -2,11 +2,17 @@ import type { SessionRow } from '../../../shared/client/main.ts';
 import { counted } from '../../../shared/kit/text/counted.ts';
 import { shortTime } from '../parts/time.tsx';
 
-type Named = Pick<SessionRow, 'key' | 'shownKey' | 'settings' | 'origin'>;
+type Named = Pick<SessionRow, 'key' | 'shownKey' | 'settings' | 'origin' | 'description'>;
 
-/** What people call a session: the name somebody gave it, else that of the chat it is, else its key without the agent. */
-export const nameOf = ({ shownKey, settings, origin }: Named): string =>
-  settings.displayName || origin.displayName || origin.label || shownKey.replace(/^agent:[^:]+:/, '');
+const webChat = /^agent:[^:]+:web:(.{1,4})/;
+
+/** What people call a session: the name somebody gave it, else that of the chat it is, else its key without the agent; of a chat of this page what it is about. */
+export const nameOf = ({ key, shownKey, settings, origin, description }: Named): string => {
+  const given = settings.displayName || origin.displayName || origin.label;
+  if (given) return given;
+  const [, start] = webChat.exec(key) ?? [];
+  return start === undefined ? shownKey.replace(/^agent:[^:]+:/, '') : description || `Chat ${start}`;
+};
 
 const triggerWords = {
   daily: 'Reset by the daily rule',

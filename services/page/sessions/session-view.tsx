@@ -1,6 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
-import type { Session } from '../../../shared/client/main.ts';
+import { NatterApiError, type Session } from '../../../shared/client/main.ts';
 import { counted } from '../../../shared/kit/text/counted.ts';
+import { begun } from '../base/new-chat.ts';
 import { now } from '../base/now.ts';
 import { linkTo, route } from '../base/route.ts';
 import { client } from '../base/signed-in.ts';
@@ -28,7 +29,10 @@ const useSession = (key: string): Session | null => {
   const seq = rows.value?.find((row) => row.key === key)?.seq;
   useEffect(() => {
     const controller = new AbortController();
-    client.sessions.get(key, { signal: controller.signal }).then(setSession, () => {});
+    client.sessions.get(key, { signal: controller.signal }).then(setSession, (error: unknown) => {
+      // There is none yet, or none any more.
+      if (error instanceof NatterApiError && error.code === 'not_found') setSession(null);
+    });
     return () => controller.abort();
   }, [key, seq]);
   return session?.key === key ? session : null;
@@ -60,36 +64,42 @@ const Why = ({ session }: { readonly session: Session }) => {
   const next = [nextReset.dailyAt, nextReset.idleAt].filter((at) => at !== undefined).sort((one, other) => one - other)[0];
   return (
     <p class="why">
-      Generation {session.generation}
-      {lastReset ? (
-        <>
-          : {resetText(session, now.value)}
-          {lastReset.fromSeq === undefined && ` (${lastReset.rule})`}.{' '}
-          <a href={linkTo(['sessions', session.key, 'time'], { at: `${lastReset.seq}` })}>Show that moment</a>
-        </>
-      ) : (
-        <>
-          , begun <Time at={session.createdAt} />.
-        </>
-      )}
+      <span title={lastReset?.rule}>
+        Generation {session.generation}
+        {lastReset ? (
+          `: ${resetText(session, now.value)}`
+        ) : (
+          <>
+            , begun <Time at={session.createdAt} />
+          </>
+        )}
+      </span>
+      {lastReset && <a href={linkTo(['sessions', session.key, 'time'], { at: `${lastReset.seq}` })}>Show that moment</a>}
       {next !== undefined && (
-        <span class="why-next">
-          {' '}
-          {next > now.value ? (
-            <>
-              The first message after <Time at={next} exact /> begins the next one.
-            </>
-          ) : (
-            <>
-              {next === nextReset.idleAt ? 'Idle too long' : 'The day is over'} since <Time at={next} exact />: the next message
-              begins the next one.
-            </>
-          )}
+        <span class="why-next" title="The first message after that begins a new generation">
+          {next > now.value ? 'Next reset: ' : 'Next message begins a new one, since '}
+          <Time at={next} exact />
         </span>
       )}
     </p>
   );
 };
+
+/** Counts of the session as it is now, which a view of its past says. */
+const Facts = ({ session, isPast }: { readonly session: Session; readonly isPast: boolean }) => (
+  <>
+    {isPast && <span>now:</span>}
+    <span>
+      {counted(session.messageCount, 'message')}
+      {session.lastReset?.fromSeq !== undefined && ' since the fork'}
+    </span>
+    <span>{session.totalTokens.toLocaleString()} tokens</span>
+    {session.failedTurns > 0 && <span class="session-failed">{counted(session.failedTurns, 'answer')} failed</span>}
+    {session.model !== '' && (
+      <span class="session-model">model: {session.model === 'offline' ? 'offline (built-in)' : session.model}</span>
+    )}
+  </>
+);
 
 const Head = ({
   sessionKey,
@@ -112,24 +122,15 @@ const Head = ({
         >
           <Icon name="back" />
         </a>
-        <h1>{session ? nameOf(session) : sessionKey}</h1>
+        <h1>{session ? nameOf(session) : begun.value === sessionKey ? 'New chat' : sessionKey}</h1>
         {session && !isPast && <StatusBadge status={session.status} />}
       </div>
-      {session && (
-        <p class="session-facts">
-          <span class="session-key">{session.key}</span>
-          {isPast && <span>now:</span>}
-          <span>
-            {counted(session.messageCount, 'message')}
-            {session.lastReset?.fromSeq !== undefined && ' since the fork'}
-          </span>
-          <span>{session.totalTokens.toLocaleString()} tokens</span>
-          {session.failedTurns > 0 && <span class="session-failed">{counted(session.failedTurns, 'answer')} failed</span>}
-          {session.model !== '' && <span>{session.model}</span>}
-        </p>
-      )}
-      {session && <Why session={session} />}
-      {session && <SessionActions key={session.key} session={session} />}
+      <p class="session-facts">
+        <span class="session-key">{sessionKey}</span>
+        {session && <Facts session={session} isPast={isPast} />}
+      </p>
+      {session ? <Why session={session} /> : <p class="why" />}
+      {session ? <SessionActions key={session.key} session={session} /> : <div class="session-actions" />}
       <nav class="tabs" aria-label="Views of this session">
         {tabs.map(([name, words]) => (
           <a

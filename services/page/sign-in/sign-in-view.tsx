@@ -19,7 +19,7 @@ export const SignInView = () => {
           <path d="M9 22V10.500c0-.9 1.100-1.300 1.700-.6l10.600 12.200c.6.7 1.700.3 1.700-.6V10" />
         </svg>
         <h1>Natter</h1>
-        <p>Open this page from a terminal on the machine where Natter runs. The link signs you in, once, for 60 seconds:</p>
+        <p>Open this page from a terminal on the machine where Natter runs. The link works once, within 60 seconds:</p>
         <pre>natter open</pre>
         <p class="hint">
           Without a gateway: <a href={linkTo(['export'])}>look at an exported file</a>.

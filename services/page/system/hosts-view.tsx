@@ -102,7 +102,7 @@ const HostsView = () => {
   return (
     <Pane
       title="Hosts"
-      hint="Sessions are shared out in partitions, and each partition has one host. Kill a host and watch its cells move: what waits is done by the next one."
+      hint="Every session is in one of the partitions, and each partition has one host: the process that works for its sessions. If a host dies, another takes its partitions over within seconds, and goes on with what waits."
       read={read}
     >
       {processes.length === 0 ? (

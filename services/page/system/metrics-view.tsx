@@ -40,13 +40,13 @@ const Sparkline = ({ values }: { readonly values: readonly number[] }) => {
 
 const Line = ({ wanted, history }: { readonly wanted: Wanted; readonly history: MetricHistory }) => {
   const values = history.valuesOf(wanted);
-  const last = values.at(-1);
+  const last = values.at(-1) ?? 0;
   return (
     <li class="metric">
       <span class="metric-name">{wanted.title}</span>
-      <b>{last === undefined ? '–' : shown(last)}</b>
+      <b>{shown(last)}</b>
       <Sparkline values={values} />
-      <span class="hint">{last === undefined ? 'not exposed here' : `at most ${shown(Math.max(...values))}`}</span>
+      <span class="hint">at most {shown(Math.max(...values))}</span>
     </li>
   );
 };
@@ -76,6 +76,9 @@ const MetricsView = () => {
       controller.abort();
     };
   }, [history]);
+  const isExposed = (wanted: Wanted): boolean => history.valuesOf(wanted).length > 0;
+  const exposed = lines.filter(isExposed);
+  const absent = lines.filter((wanted) => !isExposed(wanted));
   return (
     <Pane
       title="Metrics"
@@ -83,10 +86,11 @@ const MetricsView = () => {
       read={{ value: samples === 0 ? null : samples, problem, again: () => location.reload() }}
     >
       <ul class="metrics">
-        {lines.map((wanted) => (
+        {exposed.map((wanted) => (
           <Line key={wanted.title} wanted={wanted} history={history} />
         ))}
       </ul>
+      {absent.length > 0 && <p class="hint">Not measured in this process: {absent.map(({ title }) => title).join(', ')}.</p>}
     </Pane>
   );
 };

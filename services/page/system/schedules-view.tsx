@@ -75,7 +75,8 @@ const SchedulesView = () => {
       <h2>Rules</h2>
       {due && (
         <p class="hint">
-          Retention {due.mode === 'enforce' ? 'removes' : 'counts, and does not remove,'} sessions that are due: {due.count} now.
+          Retention {due.mode === 'enforce' ? 'removes sessions that are due' : 'only counts the sessions that are due'}:{' '}
+          {due.count} now.
         </p>
       )}
       {rules.length === 0 ? (

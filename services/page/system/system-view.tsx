@@ -39,18 +39,23 @@ const places: readonly Place[] = [
   { name: 'audit', words: 'Audit', says: 'who did what', View: lazy(() => import('./audit-view.tsx')) },
 ];
 
+/** What a wide screen shows beside the list until something is chosen: whether anything is wrong. */
+const first = places.find(({ name }) => name === 'doctor');
+const wide = matchMedia('(width >= 960px)');
+
 /** The views of the system itself, each loaded when it is opened. */
 const SystemView = () => {
   const [, name] = route.value.path;
-  const place = places.find((each) => each.name === name);
+  const chosen = places.find((each) => each.name === name);
+  const place = chosen ?? (wide.matches ? first : undefined);
   return (
-    <div class={`system ${place ? 'system-one' : ''}`}>
+    <div class={`system ${chosen ? 'system-one' : ''}`}>
       <nav class="places" aria-label="System">
         <h1>System</h1>
         <ul>
           {places.map((each) => (
             <li key={each.name}>
-              <a href={linkTo(['system', each.name])} aria-current={each.name === name ? 'page' : undefined}>
+              <a href={linkTo(['system', each.name])} aria-current={each === place ? 'page' : undefined}>
                 <span>{each.words}</span>
                 <small>{each.says}</small>
               </a>
@@ -68,11 +73,11 @@ const SystemView = () => {
             <a class="button button-quiet to-places" href={linkTo(['system'])}>
               <Icon name="back" /> System
             </a>
-            <place.View key={name} />
+            <place.View key={place.name} />
           </>
         ) : (
           <Empty title="The system itself">
-            <p>Choose what to look at. Doctor says at once whether anything is wrong.</p>
+            <p>Choose what to look at.</p>
           </Empty>
         )}
       </div>

@@ -73,7 +73,8 @@ export const configuredValues = (config: Pick<Config, 'gateway' | 'nats' | 'outl
 
 /** Tokens that have expired or expire soon. Without any, every caller is the administrator. */
 export const tokens = (config: Pick<Config, 'gateway'>, issued: readonly IssuedToken[], now: number): Finding => {
-  const current = issued.filter(({ revokedAt }) => revokedAt === undefined);
+  // Those of pages last half a day, and nobody makes another before it ends.
+  const current = issued.filter(({ revokedAt, parent }) => revokedAt === undefined && parent === undefined);
   const endsAt = ({ expiresAt = Number.POSITIVE_INFINITY }: IssuedToken): number => expiresAt;
   const idsOf = (some: readonly IssuedToken[]): string =>
     some.map(({ id, label }) => (label ? `${id} (${label})` : id)).join(', ');

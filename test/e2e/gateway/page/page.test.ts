@@ -110,13 +110,13 @@ describe.skipIf(!hasBrowser)('the page', () => {
     await page.keyboard.press('Enter');
     await card.getByText(/It ran/).waitFor();
     await card.getByText('[exit code 0]').waitFor();
-    await card.getByText(/Allowed over the API/).waitFor();
+    await card.getByText(/Allowed by you/).waitFor();
     expect(await card.locator('.approval-answer').evaluate((element) => element.matches(':focus'))).toBe(true);
     await goTo(page, '#/account');
     await goTo(page, '#/approvals');
     await page.getByText('Nothing waits for you').waitFor();
     await goTo(page, place(work, 'chat'));
-    await page.getByText(/Allowed over the API/).waitFor();
+    await page.getByText(/Allowed by you/).waitFor();
     await page.getByText('please', { exact: false }).last().waitFor();
     expect(faults).toEqual([]);
   });
@@ -235,7 +235,7 @@ describe.skipIf(!hasBrowser)('the page', () => {
     const { page, faults } = await open();
     await page.getByLabel('New only').check();
     expect(page.url()).toContain('unread=1');
-    const row = page.locator('a.row', { hasText: 'web:news' });
+    const row = page.locator('a.row', { hasText: 'Chat news' });
     await row.getByText('New').waitFor();
     await row.click();
     await page.locator('.said-assistant').first().waitFor();

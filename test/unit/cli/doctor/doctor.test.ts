@@ -185,6 +185,13 @@ const rows: readonly [what: string, level: Finding['level'], found: () => Findin
     () => exposure.tokens(config(), [issued({ expiresAt: now + 6 * day })], now),
     /within 7 days: abc/,
   ],
+  [
+    'a page that is signed in',
+    'ok',
+    () =>
+      exposure.tokens(config(), [issued({ expiresAt: now + day / 2, parent: { actor: 'token:api', sha256: someHash } })], now),
+    /only the installation's own/,
+  ],
   ['a token that ends later', 'ok', () => exposure.tokens(config(), [issued({ expiresAt: now + 8 * day })], now), /^1 /],
   [
     'a revoked token',

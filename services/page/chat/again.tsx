@@ -1,0 +1,102 @@
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { counted } from '../../../shared/kit/text/counted.ts';
+import { Confirm } from '../parts/confirm.tsx';
+import type { SaidItem } from './chat-model.ts';
+import type { ChatStore } from './chat-store.ts';
+import { keepDraft } from './draft.ts';
+
+interface Given {
+  readonly item: SaidItem;
+  readonly store: ChatStore;
+}
+
+/** How much came after a message: it is left behind when the conversation goes on from before it. */
+const laterThan = ({ item, store }: Given): number => {
+  const { items } = store.chat.peek();
+  return items.slice(items.findIndex(({ id }) => id === item.id) + 1).filter(({ kind }) => kind !== 'mark').length;
+};
+
+const consequences = (later: number): string =>
+  `The conversation goes on from before this message${
+    later === 0 ? '' : `, and leaves behind the ${counted(later, 'item')} below it. They stay in the log`
+  }. Tools run again: a command may be done a second time.`;
+
+export const editDraft = ({ item, store }: Given): string => `${store.key} ${item.id}`;
+
+/** A message as it is written anew, in its place. */
+export const EditMessage = ({ item, store, draft, end }: Given & { readonly draft: string; end(): void }) => {
+  const field = useRef<HTMLTextAreaElement>(null);
+  const [isEmpty, setEmpty] = useState(draft.trim() === '');
+  useLayoutEffect(() => {
+    field.current?.focus();
+    field.current?.setSelectionRange(draft.length, draft.length);
+  }, []);
+  const send = (): void => {
+    // What is in the field is sent, whoever has written it there.
+    const text = field.current?.value.trim() ?? '';
+    if (text === '') return;
+    end();
+    store.field.current?.focus();
+    void store.replace(item, text);
+  };
+  return (
+    <form
+      class="said-edit"
+      onSubmit={(event) => {
+        event.preventDefault();
+        send();
+      }}
+    >
+      <textarea
+        ref={field}
+        aria-label="Edited message"
+        rows={Math.min(8, draft.split('\n').length + 1)}
+        defaultValue={draft}
+        onInput={(event) => {
+          keepDraft(editDraft({ item, store }), event.currentTarget.value);
+          setEmpty(event.currentTarget.value.trim() === '');
+        }}
+        onKeyDown={(event) => event.key === 'Escape' && end()}
+      />
+      <p class="hint">{consequences(laterThan({ item, store }))}</p>
+      <p class="said-actions">
+        <button type="button" class="button" onClick={end}>
+          Cancel
+        </button>
+        <button type="submit" class="button button-first" disabled={isEmpty}>
+          Send instead
+        </button>
+      </p>
+    </form>
+  );
+};
+
+/** Edits a message, or sends it again: both go on from before it. It is asked first where something would be left behind. */
+export const MessageActions = ({ item, store, edit }: Given & { edit(): void }) => {
+  const [asked, ask] = useState<string | null>(null);
+  const again = (): void => {
+    ask(null);
+    store.field.current?.focus();
+    void store.replace(item, item.text);
+  };
+  const askOrDo = (): void => {
+    const later = laterThan({ item, store });
+    if (later > 0) ask(consequences(later));
+    else again();
+  };
+  return (
+    <div class="said-actions">
+      <button type="button" class="button button-quiet" onClick={edit}>
+        Edit
+      </button>
+      <button type="button" class="button button-quiet" onClick={askOrDo}>
+        Try again
+      </button>
+      {asked !== null && (
+        <Confirm title="Try again from here?" words="Try again" no={() => ask(null)} yes={again}>
+          <p>{asked}</p>
+        </Confirm>
+      )}
+    </div>
+  );
+};

@@ -1,0 +1,8 @@
+/** A text that is not sent yet, kept in this tab through a reload. `name`: what it is for, such as a session's key. */
+export const draftOf = (name: string): string | null => sessionStorage.getItem(`natter-draft:${name}`);
+
+/** `null`: there is none any more. */
+export const keepDraft = (name: string, text: string | null): void => {
+  if (text === null) sessionStorage.removeItem(`natter-draft:${name}`);
+  else sessionStorage.setItem(`natter-draft:${name}`, text);
+};

@@ -1,0 +1,19 @@
+import type { ChatItem } from './chat-model.ts';
+
+/** Messages of a chat that wait for the turns before theirs. */
+
+/** The same items where none of these turns' messages waits, or begins to. */
+export const whereQueued = (items: readonly ChatItem[], turnIds: readonly string[], isQueued: boolean): readonly ChatItem[] => {
+  const isWanted = (item: ChatItem) =>
+    item.kind === 'said' && item.turnId !== undefined && turnIds.includes(item.turnId) && (item.isQueued ?? false) !== isQueued;
+  return items.some(isWanted) ? items.map((item) => (isWanted(item) ? ({ ...item, isQueued } as ChatItem) : item)) : items;
+};
+
+/** The same items where these turns' messages wait no more: each stands where its answer begins. */
+export const whereBegun = (items: readonly ChatItem[], turnIds: readonly string[]): readonly ChatItem[] => {
+  const began = (item: ChatItem): boolean =>
+    item.kind === 'said' && item.isQueued === true && item.turnId !== undefined && turnIds.includes(item.turnId);
+  if (!items.some(began)) return items;
+  const moved = items.filter(began).map((item) => ({ ...item, isQueued: false }) as ChatItem);
+  return [...items.filter((item) => !began(item)), ...moved];
+};

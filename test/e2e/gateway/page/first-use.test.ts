@@ -1,0 +1,153 @@
+import { describe, expect, test, vi } from 'vitest';
+import { goTo, hasBrowser, usePage } from './use-page.ts';
+
+/** What people stumbled on who were told nothing but to open the page. */
+
+const soon = { timeout: 30_000, interval: 50 };
+const place = (key: string): string => `#/sessions/${encodeURIComponent(key)}/chat`;
+
+describe.skipIf(!hasBrowser)('who opens the page for the first time', () => {
+  const { rig, open } = usePage({ tools: { exec: { enabled: true } } }, async ({ client: { sessions } }) => {
+    await sessions.post('agent:main:first', 'earlier', { wait: 30 });
+    await sessions.post('agent:main:second', 'later', { wait: 30 });
+  });
+  const field = 'Message';
+
+  test('writes at once in a new chat, is called "You", and keeps writing after a stop', async () => {
+    const { page, faults } = await open();
+    await page.getByRole('button', { name: 'New chat' }).click();
+    await page.getByRole('heading', { name: 'New chat' }).waitFor();
+    await page.locator('.composer textarea:focus').waitFor();
+    await page.keyboard.type('[[think 60000]] hello there');
+    await page.keyboard.press('Enter');
+    await page.locator('.said-user .said-who', { hasText: 'You' }).waitFor();
+    const stop = page.getByRole('button', { name: 'Stop the answer' });
+    await stop.getByText('Stop').waitFor();
+    await stop.click();
+    await page.getByText('Stopped. What was not finished is not kept.').waitFor();
+    await page.keyboard.type('and now');
+    expect(await page.getByLabel(field, { exact: true }).inputValue()).toBe('and now');
+    expect(faults).toEqual([]);
+  });
+
+  test('edits in the field that has the focus, through a reload; what is in it is sent', async () => {
+    const key = 'agent:main:web:typed';
+    await rig().client.sessions.post(key, 'first words', { wait: 30 });
+    const { page, faults } = await open();
+    await goTo(page, place(key));
+    await page.locator('.said-user').getByRole('button', { name: 'Edit' }).click();
+    await page.getByLabel('Edited message').and(page.locator(':focus')).waitFor();
+    expect(await page.locator('.said-user .plain').count()).toBe(0);
+    await page.keyboard.type(', and more');
+    await page.reload();
+    await page.getByLabel('Edited message').waitFor();
+    expect(await page.getByLabel('Edited message').inputValue()).toBe('first words, and more');
+    await page.getByRole('button', { name: 'Send instead' }).click();
+    await page.locator('.said-assistant', { hasText: 'first words, and more' }).waitFor();
+    await page.getByRole('button', { name: 'Labels' }).click();
+    await page.keyboard.type('home');
+    await page.keyboard.press('Enter');
+    await page.getByText('Labels: home').waitFor();
+    expect(faults).toEqual([]);
+  });
+
+  test('is asked before "Try again" leaves anything behind, and then sees the new answer', async () => {
+    const key = 'agent:main:web:again';
+    const { sessions } = rig().client;
+    for (let count = 0; count < 12; count++) await sessions.post(key, `question ${count}`, { wait: 30 });
+    const { page, faults } = await open();
+    await goTo(page, place(key));
+    const first = page.locator('.said-user').first();
+    await first.getByRole('button', { name: 'Try again' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByText('the 23 items below it', { exact: false }).waitFor();
+    await dialog.getByText('Tools run again', { exact: false }).waitFor();
+    await dialog.getByRole('button', { name: 'Cancel' }).click();
+    expect((await sessions.get(key)).generation).toBe(1);
+    await first.getByRole('button', { name: 'Try again' }).click();
+    await dialog.getByRole('button', { name: 'Try again' }).click();
+    const newest = page.locator('.said-assistant').last();
+    await vi.waitFor(async () => {
+      expect((await sessions.get(key)).generation).toBe(2);
+      expect(await newest.textContent()).toContain('question 0');
+      expect(await page.getByRole('button', { name: 'To the newest' }).count()).toBe(0);
+    }, soon);
+    expect(faults).toEqual([]);
+  });
+
+  test('sees what waits below the answer that is under way, and each question above its own answer', async () => {
+    const key = 'agent:main:web:queue';
+    const { sessions } = rig().client;
+    await sessions.post(key, '[[think 4000]] one', {});
+    const { page, faults } = await open();
+    await goTo(page, place(key));
+    await page.getByRole('button', { name: 'Stop the answer' }).waitFor();
+    for (const text of ['two', 'three']) await sessions.post(key, text, {});
+    const waiting = page.locator('.said-user', { hasText: 'waits in the queue' });
+    await vi.waitFor(async () => expect(await waiting.count()).toBe(2), soon);
+    expect(await waiting.getByRole('button').count()).toBe(0);
+    await page.locator('.said-assistant', { hasText: 'three' }).waitFor();
+    expect(await page.locator('.said .plain, .said .prose').allTextContents()).toEqual([
+      ...['[[think 4000]] one', expect.stringContaining('one'), 'two', expect.stringContaining('two')],
+      ...['three', expect.stringContaining('three')],
+    ]);
+    expect(faults).toEqual([]);
+  });
+
+  test('is told what a deletion loses, and where it was sees that it is gone, in the search as well', async () => {
+    const key = 'agent:main:web:gone';
+    await rig().client.sessions.post(key, 'a walrus', { wait: 30 });
+    const { page, faults } = await open();
+    await page.getByLabel('Search sessions').fill('walrus');
+    await page.locator('.found a').first().waitFor();
+    await page.locator('a.row').first().click();
+    await page.getByRole('button', { name: 'Delete' }).click();
+    await page.getByRole('dialog').getByText('There is no way back', { exact: false }).waitFor();
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+    await page.getByText('This session was deleted.').waitFor();
+    await vi.waitFor(async () => {
+      expect(await page.locator('.found a').count()).toBe(0);
+      expect(await page.locator('.session-head .badge').count()).toBe(0);
+    }, soon);
+    expect(await page.getByLabel(field, { exact: true }).count()).toBe(0);
+    await page.getByRole('button', { name: 'Begin anew here' }).click();
+    await page.getByLabel(field, { exact: true }).waitFor();
+    expect(faults).toEqual([]);
+  });
+
+  test('finds the list in the order of what was said, whatever else is done to a session; what is archived is one click away', async () => {
+    const { sessions } = rig().client;
+    for (const name of ['old', 'new']) await sessions.post(`agent:main:order:${name}`, `a heron, ${name}`, { wait: 30 });
+    await sessions.patch('agent:main:order:old', { labels: ['kept'] });
+    const { page, faults } = await open();
+    await page.getByLabel('Search sessions').fill('heron');
+    await page.getByText('kept').waitFor();
+    const names = page.locator('a.row .row-name');
+    const inOrder = [expect.stringContaining('new'), expect.stringContaining('old')];
+    await vi.waitFor(async () => expect(await names.allTextContents()).toEqual(inOrder), soon);
+    await page.getByRole('button', { name: 'Choose several' }).click();
+    await page.locator('a.row').first().click();
+    await page.getByText('1 session chosen').waitFor();
+    for (const name of ['old', 'new']) await sessions.deactivate(`agent:main:order:${name}`, {});
+    await page.getByRole('button', { name: 'Show 2 archived' }).click();
+    await vi.waitFor(async () => expect(await names.count()).toBe(2), soon);
+    expect(faults).toEqual([]);
+  });
+
+  test('sees in System at once whether anything is wrong, and tabs that stay where they are', async () => {
+    const { page, faults } = await open();
+    await page.getByRole('link', { name: 'System' }).click();
+    await page.getByRole('heading', { name: 'Doctor' }).waitFor();
+    const tops = new Set<number | undefined>();
+    for (const name of ['first', 'second']) {
+      await goTo(page, place(`agent:main:${name}`));
+      await page.getByText('model: offline (built-in)').waitFor();
+      tops.add((await page.locator('.tabs').boundingBox())?.y);
+    }
+    await page.getByRole('button', { name: 'New chat' }).click();
+    await page.getByRole('heading', { name: 'New chat' }).waitFor();
+    tops.add((await page.locator('.tabs').boundingBox())?.y);
+    expect(tops.size).toBe(1);
+    expect(faults).toEqual([]);
+  });
+});
