@@ -144,7 +144,7 @@ describe('what is refused', () => {
     ['no thread', { threadId: '' }, 'threadId', 'invalid'],
     ['a thread that is no key', { threadId: 'a b:c' }, 'threadId', 'invalid'],
     ['no run', { runId: undefined }, 'runId', 'invalid'],
-    ['no messages', { messages: [] }, 'messages', 'invalid'],
+    ['no list of messages', { messages: undefined }, 'messages', 'invalid'],
     ['an assistant last', { messages: [said, { ...said, role: 'assistant' }] }, 'messages.1.role', 'invalid'],
     ['no text', { messages: [{ ...said, content: ' ' }] }, 'messages.0.content', 'invalid'],
     ['only a picture', { messages: [{ ...said, content: [{ type: 'image' }] }] }, 'messages.0.content', 'invalid'],

@@ -28,7 +28,14 @@ describe('POST /v1/rpc', () => {
 
   test('A12/131: the methods of the specification are all there', () => {
     const named = ['sessions.list', 'sessions.patch', 'chat.history', 'chat.send', 'agent', 'agent.wait'];
-    const sessions = ['sessions.reset', 'sessions.delete', 'sessions.compact', 'sessions.checkpoint', 'sessions.fork'];
+    const sessions = [
+      'sessions.read',
+      'sessions.reset',
+      'sessions.delete',
+      'sessions.compact',
+      'sessions.checkpoint',
+      'sessions.fork',
+    ];
     const memory = ['memory.list', 'memory.get', 'memory.forget'];
     const deadLetters = ['deadLetters.list', 'deadLetters.get', 'deadLetters.resend', 'deadLetters.discard'];
     const deliveries = ['deliveries.list', 'deliveries.get', 'deliveries.repeat', 'deliveries.leave', 'deliveries.resume'];
