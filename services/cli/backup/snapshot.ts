@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { JetStreamApiError, type StreamConfig } from '@nats-io/jetstream';
 import type { Msg, NatsConnection } from '@nats-io/transport-node';
-import { nobodyListens, toNatterError } from '../../../shared/adapters/nats/client/broker-errors.ts';
+import { failureOf, nobodyListens, toNatterError } from '../../../shared/adapters/nats/client/broker-errors.ts';
 import { inboxOf } from '../../../shared/adapters/nats/client/connection.ts';
 import { NatterError } from '../../../shared/kit/errors.ts';
 import type { ArchiveState } from './archive.ts';
@@ -19,8 +19,8 @@ export interface Snapshot {
 }
 
 const requestMs = 30_000;
-/** Attempts to reach the server that takes the pieces, and the pause between them. */
-const reach = { attempts: 100, pauseMs: 100 } as const;
+/** A cluster that has just started may take this long to know all its servers, and a server to hear that another one listens. */
+const patience = { attempts: 300, pauseMs: 100 } as const;
 /** The broker gives up after 5 s without an answer; a sync of a large stream may take longer. */
 const silenceMs = 60_000;
 const pieceBytes = 256 * 1024;
@@ -84,13 +84,11 @@ export const makeFromSnapshot = async (
   pieces: AsyncIterable<Uint8Array>,
 ): Promise<void> => {
   const doing = `restore ${config.name}`;
-  const request = asked<{ deliver_subject: string }>(
-    connection,
-    `$JS.API.STREAM.RESTORE.${config.name}`,
-    { config, state },
-    doing,
+  const api = `$JS.API.STREAM.RESTORE.${config.name}`;
+  const { deliver_subject: subject } = await patiently(
+    () => asked<{ deliver_subject: string }>(connection, api, { config, state }, doing),
+    (error) => failureOf((error as NatterError).cause) === 'unavailable',
   );
-  const { deliver_subject: subject } = await request;
   try {
     for await (const piece of pieces) {
       const answer = await sent(connection, subject, piece);
@@ -102,14 +100,17 @@ export const makeFromSnapshot = async (
   }
 };
 
-/** On a cluster our server may learn only now that another one listens there; what nobody has heard may be sent again. */
-const sent = async (connection: Pick<NatsConnection, 'request'>, subject: string, piece: Uint8Array): Promise<Msg> => {
-  for (let attempt = 1; ; attempt++)
+const sent = (connection: Pick<NatsConnection, 'request'>, subject: string, piece: Uint8Array): Promise<Msg> =>
+  patiently(() => connection.request(subject, piece, { timeout: silenceMs }), nobodyListens);
+
+/** Repeats an attempt that certainly changed nothing. */
+const patiently = async <T>(attempt: () => Promise<T>, changedNothing: (error: unknown) => boolean): Promise<T> => {
+  for (let count = 1; ; count++)
     try {
-      return await connection.request(subject, piece, { timeout: silenceMs });
+      return await attempt();
     } catch (error) {
-      if (!nobodyListens(error) || attempt === reach.attempts) throw error;
-      await delay(reach.pauseMs);
+      if (!changedNothing(error) || count === patience.attempts) throw error;
+      await delay(patience.pauseMs);
     }
 };
 

@@ -6,6 +6,7 @@ import type { Logger } from '../../../kit/log.ts';
 import type { StreamGuard } from '../../kv/guards/stream-guard.ts';
 import { failureOf } from '../client/broker-errors.ts';
 import { connectionProblems } from '../client/connection.ts';
+import { unansweredMs } from './store-watch.ts';
 
 /** Checks whether the log or a queue has gone back. */
 export interface BrokerWatch {
@@ -27,12 +28,16 @@ export const watchBroker = async (options: BrokerWatchOptions): Promise<BrokerWa
   const { connection, guards, clock, log } = options;
   const stopping = new AbortController();
   let found: readonly HealthProblem[] = [];
+  let failingSince: number | null = null;
   const regressed = new Set<StreamGuard>();
 
   const look = async (): Promise<void> => {
     if (connectionProblems(connection).length > 0) return; // The connection's own problems are clearer, and a request would only time out.
+    const began = clock.monotonic();
     const due = guards.filter((guard) => guard.isDue);
-    found = (await Promise.all(due.map((guard) => guard.look().then(() => [], unreadable)))).flat();
+    const problems = (await Promise.all(due.map((guard) => guard.look().then(() => [], unreadable)))).flat();
+    failingSince = problems.length === 0 ? null : (failingSince ?? began);
+    found = failingSince !== null && clock.monotonic() - failingSince < unansweredMs ? [] : problems;
     for (const guard of guards) {
       const problem = guard.problem();
       if (problem?.certain && !regressed.has(guard)) log?.fatal({ problem: problem.text }, `${guard.code}: its work has stopped`);

@@ -25,8 +25,8 @@ export interface StoreWatchOptions {
 
 /** Of each kind of request there is one in this time: one a second in all. */
 const pauseMs = 2_000;
-/** A write that is not stored for so long will not be: a stalled disk has come back by then, and so has a stalled process of ours. */
-const unstoredMs = 4_000;
+/** What is not answered for so long will not be: a stalled disk has come back by then, and so has a stalled process of ours. */
+export const unansweredMs = 4_000;
 /** Timeout of a probe at most: shorter, so that one late answer is no failure. */
 const probeMs = 2_000;
 /** After so long without another failure it is unknown how writes end. */
@@ -119,7 +119,7 @@ export class StoreWatch {
 
   #writeProblems(): readonly HealthProblem[] {
     const now = this.#now();
-    const patienceMs = Math.max(unstoredMs, this.#electionMs);
+    const patienceMs = Math.max(unansweredMs, this.#electionMs);
     const late = [...this.#unstored.values()].filter(
       ({ failure, since, at }) => now - at < staleMs && (failure === 'full' || at - since >= patienceMs),
     );
@@ -138,12 +138,14 @@ export class StoreWatch {
 
   async #look(): Promise<void> {
     if (!this.#isConnected()) return;
+    const began = this.#now();
     try {
       this.#found = await this.#compare();
       this.#unlistedSince = null;
     } catch (error) {
-      this.#unlistedSince ??= this.#now();
-      if (!this.#isConnected() || this.#now() - this.#unlistedSince < this.#electionMs) return;
+      this.#unlistedSince ??= began;
+      const patienceMs = Math.max(this.#electionMs, failureOf(error) === 'unknown' ? unansweredMs : 0);
+      if (!this.#isConnected() || this.#now() - this.#unlistedSince < patienceMs) return;
       this.#found = [new HealthProblem('broker_unusable', errorMessage(toNatterError(error, 'list its streams')))];
     }
   }

@@ -28,11 +28,14 @@ const open = async (clients: readonly RawClient[]): Promise<void> => {
   for (const { socket } of clients) afterwards(async () => void socket.destroy());
   await Promise.all(clients.map(settled));
 };
-/** Somebody else's message, and how long it took to be stored, ms. */
-const say = async ({ url }: GatewayProcess): Promise<number> => {
-  const began = performance.now();
+const sayOnce = async ({ url }: GatewayProcess): Promise<void> => {
   const answer = await callerOf(url)('POST', pathOf(key, '/messages'), { body: { text: 'hello' } });
-  expect(answer).toMatchObject({ status: 202 });
+  expect(answer, JSON.stringify(answer.body)).toMatchObject({ status: 202 });
+};
+/** Somebody else's message, said again if the broker's disk stands still for a moment, and how long it took to be stored, ms. */
+const say = async (to: GatewayProcess): Promise<number> => {
+  const began = performance.now();
+  await vi.waitFor(() => sayOnce(to), { timeout: servedWithinMs });
   return performance.now() - began;
 };
 const most = (values: readonly number[]): number => values.reduce((a, b) => Math.max(a, b), 0);
@@ -87,10 +90,10 @@ test('beyond gateway.maxConnections who comes is cut off; those who are in are s
   await open(surplus);
   expect(most(await Promise.all(surplus.map(({ closed }) => closed)))).toBeLessThan(5_000);
   expect(surplus.map(({ heard }) => heard()).filter((heard) => heard !== '')).toEqual([]);
-  await expect(say(small)).rejects.toThrow();
+  await expect(sayOnce(small)).rejects.toThrow();
 
   for (const { socket } of silent) socket.destroy();
-  await vi.waitFor(() => say(small));
+  await vi.waitFor(() => sayOnce(small));
   await vi.waitFor(() => expect(guest.heard()).toContain('event: assistant_message'));
 });
 
@@ -133,6 +136,7 @@ test('large bodies that come slowly count before they are there: more than a cal
   const declared = Array.from({ length: fit + 8 }, () =>
     dripping(rawClient(gateway.url, `${post}content-length: ${megabytes * 1_024 ** 2}\r\n\r\n{`), ' ', 500),
   );
+  await say(gateway);
   await open(declared);
   const refused = (): RawClient[] => declared.filter(({ heard }) => heard() !== '');
   await vi.waitFor(() => expect(refused()).toHaveLength(8), { timeout: servedWithinMs });

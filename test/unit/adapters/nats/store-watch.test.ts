@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import type { JetStreamManager } from '@nats-io/jetstream';
-import type { NatsConnection } from '@nats-io/transport-node';
+import { errors, type NatsConnection } from '@nats-io/transport-node';
 import { expect, onTestFinished, test } from 'vitest';
 import { streamConfig } from '../../../../shared/adapters/nats/stream-config.ts';
 import { StoreWatch } from '../../../../shared/adapters/nats/watch/store-watch.ts';
@@ -9,7 +9,7 @@ import { topologyOf } from '../../../../shared/wire/topology.ts';
 
 /** Streams without a leader, on a broker that is only played: a cluster leaves them out of its list, or lists them without one. */
 const commands = 'NATTER_COMMANDS';
-const topology = topologyOf(subjectsUnder('natter'), { replicas: 3, partitions: 2 });
+const topologyWith = (replicas: 1 | 3) => topologyOf(subjectsUnder('natter'), { replicas, partitions: 2 });
 
 /** A connection to a broker that stores everything. */
 const connection = (): NatsConnection => {
@@ -25,8 +25,9 @@ const connection = (): NatsConnection => {
   } as unknown as NatsConnection;
 };
 
-const rig = async (atStart: Partial<Broker> = {}) => {
-  const broker: Broker = { deleted: [], unlisted: [], unled: [], ...atStart };
+const rig = async (atStart: Partial<Broker> = {}, replicas: 1 | 3 = 3) => {
+  const broker: Broker = { deleted: [], unlisted: [], unled: [], isSilent: false, ...atStart };
+  const topology = topologyWith(replicas);
   let monotonicMs = 0;
   let sleepers: { readonly until: number; wake(): void }[] = [];
   const clock = {
@@ -40,6 +41,10 @@ const rig = async (atStart: Partial<Broker> = {}) => {
       yield* specs().map(({ name }) => name);
     },
     list: async function* () {
+      if (broker.isSilent) {
+        await clock.sleep(1_000);
+        throw new errors.TimeoutError();
+      }
       for (const spec of specs().filter(({ name }) => !broker.unlisted.includes(name)))
         yield {
           config: streamConfig(spec),
@@ -71,6 +76,7 @@ interface Broker {
   deleted: readonly string[];
   unlisted: readonly string[];
   unled: readonly string[];
+  isSilent: boolean;
 }
 const told = (names: string) => [`no server of the broker leads ${names}: nothing is stored there`];
 
@@ -117,4 +123,18 @@ test('a stream that is not there at all is missing, not without a leader', async
   const { broker, after } = await rig();
   broker.deleted = [commands];
   expect(await after(20_000)).toEqual([expect.stringContaining(`the broker has no stream ${commands}`)]);
+});
+
+test('one answer that does not come is no failure, silence is, and the first answer ends it', async () => {
+  const { broker, after } = await rig({}, 1);
+  for (let round = 0; round < 3; round++) {
+    broker.isSilent = true;
+    expect(await after(3_000)).toEqual([]);
+    broker.isSilent = false;
+    expect(await after(4_000)).toEqual([]);
+  }
+  broker.isSilent = true;
+  expect(await after(8_000)).toEqual([expect.stringContaining('the broker could not list its streams')]);
+  broker.isSilent = false;
+  expect(await after(4_000)).toEqual([]);
 });
