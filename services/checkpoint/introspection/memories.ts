@@ -20,10 +20,7 @@ export interface MemorySources {
   readonly ports: Pick<Ports, 'events' | 'clock' | 'index'>;
   readonly view: Pick<MemoryView, 'list' | 'position'>;
 }
-/**
- * Milliseconds between checks, and in all, to wait for the memories added by the previous introspection, so that they are not
- * added again.
- */
+/** Milliseconds between checks, and in all, to wait for the memories that were added before, so that they are not added again. */
 const waitMs = 50;
 const mostWaitMs = 2_000;
 
@@ -33,10 +30,11 @@ const mostWaitMs = 2_000;
  */
 export const memoriesOf = async (
   { config, ports, view }: MemorySources,
-  { key, notesSeq, characters }: { key: SessionKey; notesSeq: number; characters: number },
+  { key, memorySeq, characters }: { key: SessionKey; memorySeq: number; characters: number },
 ): Promise<Memories> => {
   if (!config.memory.enabled) return { reach: [], shown: [] };
-  for (let waitedMs = 0; view.position() < notesSeq && waitedMs < mostWaitMs; waitedMs += waitMs) await ports.clock.sleep(waitMs);
+  for (let waitedMs = 0; view.position() < memorySeq && waitedMs < mostWaitMs; waitedMs += waitMs)
+    await ports.clock.sleep(waitMs);
   const row = await rowNow(ports, key, await ports.index.get(key));
   const rules = { mainKey: config.session.mainKey, identities: identitiesOf(config.session.identityLinks) };
   const reach = memoryReach({ key, participants: row?.participants ?? [] }, rules).write.filter(({ kind }) => kind !== 'agent');

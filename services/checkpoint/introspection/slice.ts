@@ -20,9 +20,10 @@ export interface IntrospectionSlice {
   /** Sequence of the commit `toRev`. */
   readonly toSeq: number;
   readonly entries: readonly Entry[];
-  /** The notes of the previous introspection, recorded at sequence `notesSeq`; 0: there was none. */
+  /** The notes of the previous introspection. */
   readonly notes: Notes;
-  readonly notesSeq: number;
+  /** Sequence of the last commit that changed a memory, of those read; 0: none did. */
+  readonly memorySeq: number;
 }
 
 const commandPrefix = ({ id }: Pick<CheckpointRequest, 'id'>): string => `introspect-${id}-`;
@@ -92,7 +93,7 @@ const readSlice = async (
 ): Promise<IntrospectionSlice | Left | null> => {
   const slice = createSlice(wanted, characters);
   let notes: Notes = { workingMemory: '', description: '' };
-  let notesSeq = 0;
+  let memorySeq = 0;
   const done: Done[] = [];
   const failed: Done[] = [];
   const texts = new Map<string, string>();
@@ -105,9 +106,9 @@ const readSlice = async (
       // (C10).
       if (event.type === 'introspection_failed') (isOurs(wanted, commit) ? done : failed).push(event);
       if (event.type === 'introspected') done.push(event);
+      if (event.type === 'memory_changed') memorySeq = commit.seq;
       if (event.type !== 'introspected' || event.sessionId !== wanted.sessionId) continue;
       notes = { workingMemory: event.workingMemory ?? notes.workingMemory, description: event.description ?? notes.description };
-      notesSeq = commit.seq;
     }
     slice.add(commit);
     if (++read % readCommits === 0) await ports.clock.sleep(0);
@@ -116,7 +117,7 @@ const readSlice = async (
   const left = alone(firstOpen(wanted, done), failed);
   if (left.fromRev !== wanted.fromRev || left.toRev !== wanted.toRev) return left;
   const end = slice.end();
-  return end && { fromRev: wanted.fromRev, toRev: end.rev, toSeq: end.seq, entries: slice.entries(texts), notes, notesSeq };
+  return end && { fromRev: wanted.fromRev, toRev: end.rev, toSeq: end.seq, entries: slice.entries(texts), notes, memorySeq };
 };
 
 const isOurs = (wanted: Wanted, { command }: RecordedCommit): boolean => command.id.startsWith(commandPrefix(wanted));

@@ -152,12 +152,15 @@ class Worker {
 
   async #examine(
     { key, id }: CheckpointRequest,
-    { fromRev, notes, notesSeq, entries }: IntrospectionSlice,
+    { fromRev, notes, memorySeq, entries }: IntrospectionSlice,
     characters: number,
     signal: AbortSignal,
   ): Promise<IntrospectionResult> {
     const { config, ports, model, view } = this.#options;
-    const { reach, shown } = await memoriesOf({ config, ports, view }, { key, notesSeq, characters: Math.floor(characters / 4) });
+    const { reach, shown } = await memoriesOf(
+      { config, ports, view },
+      { key, memorySeq, characters: Math.floor(characters / 4) },
+    );
     const again = () => {
       this.#counts.retries += 1;
     };

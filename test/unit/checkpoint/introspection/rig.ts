@@ -71,12 +71,15 @@ export const watched = (windowTokens?: number) => {
   return { model, asked };
 };
 
-/** All memories that there are; a view gives those of the scopes that it is asked for. */
-export const memoriesFrom = (entries: readonly { id: string; scope: string; text: string }[]) => {
+/** All memories that there are, and how far the log is in them; a view gives those of the scopes that it is asked for. */
+export const memoriesFrom = (
+  entries: readonly { id: string; scope: string; text: string }[],
+  position = (): number => Number.MAX_SAFE_INTEGER,
+) => {
   const all = entries as unknown as readonly MemoryEntry[];
   const view: Pick<MemoryView, 'list' | 'position' | 'close'> = {
     list: ({ scopes, limit }) => all.filter(({ scope }) => scopes === 'all' || scopes.includes(scope)).slice(0, limit),
-    position: () => Number.MAX_SAFE_INTEGER,
+    position,
     close: async () => {},
   };
   return { watch: async () => view } as unknown as Ports['memory'];

@@ -44,6 +44,28 @@ describe('A7/80-84: what was said since the last introspection is introspected o
     expect(asked).toHaveLength(3);
   });
 
+  test('what the one before remembered is waited for, and what remembered nothing is not', async () => {
+    let looks = 0;
+    const reached = { seq: 0 };
+    const memories = memoriesFrom([], () => {
+      looks += 1;
+      return looks % 10 === 0 ? reached.seq : 0;
+    });
+    const room = await openRoom({ memories });
+    const { model } = scripted((_, asked) => (asked === 2 ? remember('one likes two') : answerOf()));
+    await room.start(model);
+    const looksAt: number[] = [];
+    for (const text of ['one', 'two', 'three']) {
+      await room.say(dm, text);
+      await room.askFor(dm);
+      reached.seq = (await room.ports.events.info()).lastSeq;
+      await room.settled();
+      looksAt.push(looks);
+    }
+    expect(await room.eventsOf(dm, 'memory_changed')).toHaveLength(1);
+    expect(looksAt).toEqual([1, 2, 10]);
+  });
+
   test('A7/81: a new session is asked about the old generation only, and the other way round (C10)', async () => {
     const room = await openRoom();
     const { model, asked } = watched();
