@@ -1,10 +1,10 @@
-import { closedLoop, keyOf, turn } from '../load.ts';
+import { closedLoop, keyOf, type Measured, turn } from '../load.ts';
 import { rawFencedCommits } from '../raw.ts';
 import { processorMs, type SetupName, setups, startSystem } from '../system.ts';
 import type { Row } from '../table.ts';
 
 const keys = 1_000;
-const inFlight = 64;
+const [inFlight, manyInFlight] = [64, 256];
 /** A host's code is compiled to its best only after some ten seconds of load; what is measured before is the compiler. */
 const warmUpMs = 12_000;
 
@@ -16,7 +16,8 @@ export const turnsPerSecond = async (setup: SetupName, seconds: number): Promise
     const checkpoint = await system.start('checkpoint');
     const delivery = await system.start('delivery');
     const host = await system.start('session');
-    const run = (ms: number) => closedLoop(inFlight, ms, (number) => turn(system.ports, keyOf(number % keys), number));
+    const run = (ms: number, callers = inFlight) =>
+      closedLoop(callers, ms, (number) => turn(system.ports, keyOf(number % keys), number));
     await run(warmUpMs);
     const processes = {
       driver: [process.pid],
@@ -28,21 +29,27 @@ export const turnsPerSecond = async (setup: SetupName, seconds: number): Promise
     const before = await processorTimes(processes);
     const one = await run(seconds * 1_000);
     const used = await processorTimes(processes);
+    const many = await run(seconds * 1_000, manyInFlight);
     await system.start('session');
     await run(warmUpMs);
     const two = await run(seconds * 1_000);
     const rawAfter = await rawFencedCommits(system.servers, setup, inFlight, seconds * 500);
     const yardstick = (raw.perSecond + rawAfter.perSecond) / 2;
     const where = setups[setup].title;
+    const rate = (what: string, measured: Measured): Row => ({
+      ...{ what, value: measured.perSecond, unit: '/s', ratio: measured.perSecond / yardstick },
+      note: `p50 ${measured.p50Ms.toFixed(1)} ms, p99 ${measured.p99Ms.toFixed(1)} ms`,
+    });
     return [
       { what: `fenced commits, 64 in flight (${where})`, value: yardstick, unit: '/s', ratio: 1 },
-      { what: 'turns, one host', value: one.perSecond, unit: '/s', ratio: one.perSecond / yardstick, note: tails(one) },
+      rate('turns, one host', one),
+      rate('the same with 256 in flight', many),
       ...Object.keys(processes).map((name) => ({
         what: `processor time per turn, ${name}`,
         value: (1_000 * ((used[name] ?? 0) - (before[name] ?? 0))) / one.count,
         unit: 'µs',
       })),
-      { what: 'turns, two hosts', value: two.perSecond, unit: '/s', ratio: two.perSecond / yardstick, note: tails(two) },
+      rate('turns, two hosts', two),
     ];
   } finally {
     await system.close();
@@ -56,9 +63,6 @@ const processorTimes = async (processes: Record<string, readonly number[]>): Pro
   }
   return times;
 };
-
-const tails = ({ p50Ms, p99Ms }: { p50Ms: number; p99Ms: number }): string =>
-  `p50 ${p50Ms.toFixed(1)} ms, p99 ${p99Ms.toFixed(1)} ms`;
 
 /** One turn at a time on one key, against one fenced commit at a time. */
 export const latency = async (setup: SetupName, seconds: number): Promise<Row[]> => {
