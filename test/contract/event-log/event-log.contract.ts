@@ -147,6 +147,24 @@ export const eventLogContract = (name: string, create: () => Promise<LogUnderTes
         expect(await revsOf(log, freshKey())).toEqual([]);
       });
 
+      test('reads the commits of a key that are far apart among those of others', async () => {
+        const key = freshKey();
+        const seqs: number[] = [];
+        for (let rev = 1; rev <= 4; rev++) {
+          seqs.push(await stored(log, commitTo(key, { rev }), seqs.at(-1) ?? 0));
+          await Promise.all([...Array(300)].map(() => stored(log, commitTo(freshKey()), 0)));
+        }
+        const [first = 0, second = 0, , upTo = 0] = seqs;
+        const read = (after: number) => revsOf(log, key, { after, upTo });
+        await eventually(async () => expect(await read(0)).toEqual([1, 2, 3, 4]));
+        expect(await Promise.all([read(first), read(second + 50), read(second)])).toEqual([
+          [2, 3, 4],
+          [3, 4],
+          [3, 4],
+        ]);
+        expect(await revsOf(log, key, { upTo: upTo + 100 })).toEqual([1, 2, 3, 4]);
+      });
+
       test('reads more commits than fit into one batch, without a gap', async () => {
         const key = freshKey();
         await appendMany(log, key, 600);

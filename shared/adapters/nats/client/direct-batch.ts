@@ -33,11 +33,7 @@ export const readBatch = async (inbox: ReplyInbox, request: BatchRequest): Promi
     if (fields.seq === 0) {
       const status = reply.headers?.code ?? 0;
       if (status === endOfBatch) more = fields.pending > 0 || !whole;
-      else if (status !== noSuchMessage)
-        throw new NatterError(
-          'unavailable',
-          `the broker answered a read of ${stream} with ${status} ${reply.headers?.description}`,
-        );
+      else if (status !== noSuchMessage) throw refused(stream, reply);
       return true;
     }
     more = true;
@@ -56,6 +52,27 @@ export const readBatch = async (inbox: ReplyInbox, request: BatchRequest): Promi
   return { messages, more };
 };
 
+/** A stored message, and the sequence that it was fenced with: that of the key's commit before it, 0 for the first; `null`: none is known. */
+export interface FencedMessage extends StoredMessage {
+  readonly previous: number | null;
+}
+
+/** One direct read of the message with this sequence, with what it was fenced with; `null` if there is none. Rejects as `readBatch`. */
+export const readOne = async (
+  inbox: ReplyInbox,
+  { stream, seq, timeoutMs }: { readonly stream: string; readonly seq: number; readonly timeoutMs: number },
+): Promise<FencedMessage | null> => {
+  let found: FencedMessage | null = null;
+  await inbox.request(`$JS.API.DIRECT.GET.${stream}`, JSON.stringify({ seq }), { timeoutMs }, (reply) => {
+    const header = headerText(reply);
+    const fields = fieldsOf(header);
+    if (fields.seq !== 0) found = { ...fields, previous: fenceOf(header), data: isStrayAnswer(header, 1) ? nothing : reply.data };
+    else if (reply.headers?.code !== noSuchMessage) throw refused(stream, reply);
+    return true;
+  });
+  return found;
+};
+
 /**
  * True for a stored message that is the broker's answer to somebody's direct read. The broker answers to whatever subject is asked
  * for, and does not look whether the asker may publish there (2.15.1): who may write and read one stream can have its bytes stored in
@@ -67,6 +84,14 @@ export const nothing = new Uint8Array();
 
 const endOfBatch = 204;
 const noSuchMessage = 404;
+
+const refused = (stream: string, { headers }: Msg): NatterError =>
+  new NatterError('unavailable', `the broker answered a read of ${stream} with ${headers?.code} ${headers?.description}`);
+
+/** With two of them the broker has looked at the first. */
+const fenceOf = (header: string): number | null =>
+  countHeader(header, fence) === 1 && /^\d+$/.test(lastHeader(header, fence)) ? Number(lastHeader(header, fence)) : null;
+const fence = 'Nats-Expected-Last-Subject-Sequence';
 
 /** The broker's own header fields. */
 const fieldsOf = (header: string) => ({

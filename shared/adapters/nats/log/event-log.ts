@@ -19,11 +19,12 @@ import {
   storedCommit,
 } from '../../streams/stored-message.ts';
 import { failureOf, toNatterError } from '../client/broker-errors.ts';
-import { isStrayAnswer, nothing, readBatch } from '../client/direct-batch.ts';
+import { type FencedMessage, isStrayAnswer, nothing, readBatch, readOne } from '../client/direct-batch.ts';
 import { ReplyInbox } from '../client/reply-inbox.ts';
 import { incarnationOf } from '../stream-config.ts';
 import { CommitWriter, type CommitWriterOptions } from './commit-writer.ts';
 import { followedStream } from './follow.ts';
+import { walkBack } from './walk-back.ts';
 
 export interface NatsEventLogOptions extends CommitWriterOptions {
   /** Called for each message that `page` and `follow` skip because it is not a commit. */
@@ -85,9 +86,16 @@ export class NatsEventLog implements EventLog {
   }
 
   async *read(key: SessionKey, options: { after?: number; upTo?: number } = {}): AsyncGenerator<RecordedCommit> {
-    const { upTo = Number.MAX_SAFE_INTEGER } = options;
+    const { after = 0, upTo } = options;
+    if (upTo === undefined) return yield* this.#forward(key, after, Number.MAX_SAFE_INTEGER);
+    const { rest, messages } = await walkBack((seq) => this.#one(seq), this.#subjects, { key, after, upTo });
+    yield* this.#forward(key, after, rest);
+    for (const message of messages) yield commitOf(message, this.#subjects);
+  }
+
+  async *#forward(key: SessionKey, after: number, upTo: number): AsyncGenerator<RecordedCommit> {
     const subject = this.#subjects.eventsOf(key);
-    let position = options.after ?? 0;
+    let position = after;
     for (let more = true; more && position < upTo; ) {
       const batch = await this.#batch(position, upTo - position, subject);
       for (const message of batch.messages) {
@@ -165,6 +173,14 @@ export class NatsEventLog implements EventLog {
     } catch (error) {
       if (failureOf(error) === 'empty') return null;
       throw toNatterError(error, doing);
+    }
+  }
+
+  async #one(seq: number): Promise<FencedMessage | null> {
+    try {
+      return await readOne(this.#inbox, { stream: this.#stream, seq, timeoutMs: this.#timeoutMs });
+    } catch (error) {
+      throw toNatterError(error, `read the stream ${this.#stream}`);
     }
   }
 
