@@ -74,7 +74,7 @@ export const ApprovalCard = ({ asked, facts, children }: CardProps) => {
     <article class={`approval ${answered === undefined ? '' : 'approval-over'}`} aria-label={`Approval: ${action}`}>
       <header>
         <Icon name="approvals" />
-        <strong>{asks === 'retry' ? 'May it run again?' : 'May it run?'}</strong>
+        <strong>{asks === 'retry' ? 'Allow this to run again?' : 'Allow this to run?'}</strong>
         {tool !== undefined && <code>{tool}</code>}
         <span class="approval-when">
           <Time at={requestedAt} />

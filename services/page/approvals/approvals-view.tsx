@@ -116,8 +116,8 @@ export const ApprovalsView = () => {
       {waiting === null ? (
         <p class="loading">Reading…</p>
       ) : list.length === 0 ? (
-        <Empty title="Nothing waits for you">
-          <p>A call of a tool comes here when a rule of the configuration says that a person must allow it:</p>
+        <Empty title="Nothing to approve">
+          <p>A tool call is listed here when a rule of the configuration says that a person must allow it:</p>
           <pre>{"tools: { rules: [{ tool: 'exec', action: 'ask' }] }"}</pre>
         </Empty>
       ) : (

@@ -3,7 +3,7 @@ import type { EventOf } from '../../../shared/domain/session/events.ts';
 import { withoutSilence } from '../../../shared/domain/values/silence.ts';
 import { stoppedText } from './mark-texts.ts';
 import { afterReset, resetMark } from './resets.ts';
-import { whereBegun, whereQueued } from './waiting.ts';
+import { whereBegun, whereQueued, withQuestion } from './waiting.ts';
 
 /** What a chat shows, computed from its events alone: the same after a reload, whichever gateway they came through. */
 
@@ -40,7 +40,7 @@ export interface ToolItem extends Placed {
 export interface ApprovalItem extends Placed {
   readonly kind: 'approval';
   readonly request: EventOf<'approval_requested'>;
-  readonly answer?: { readonly verdict: 'granted' | 'denied' | 'expired'; readonly by: string };
+  readonly answer?: { readonly verdict: 'granted' | 'denied' | 'expired'; readonly by: string; readonly at: number };
 }
 export interface MarkItem extends Placed {
   readonly kind: 'mark';
@@ -162,12 +162,12 @@ const itemsAfter = (items: readonly ChatItem[], event: NatterEvent): readonly Ch
     case 'tool_result':
       return changedTool(items, event.callId, { status: event.outcome, result: event.text, endedAt: event.at });
     case 'approval_requested':
-      return [...items, { kind: 'approval', ...placed(event), id: event.approvalId, request: event }];
+      return withQuestion(items, { kind: 'approval', ...placed(event), id: event.approvalId, request: event });
     case 'approval_resolved':
       return changed(
         items,
         (item) => item.kind === 'approval' && item.id === event.approvalId,
-        (item) => ({ ...item, answer: { verdict: event.verdict, by: event.by } }) as ChatItem,
+        (item) => ({ ...item, answer: { verdict: event.verdict, by: event.by, at: event.at } }) as ChatItem,
       );
     case 'session_reset':
       return [...afterReset(items, event), { ...mark(event, resetMark(event)), explains: event.forkedFrom ? 'fork' : 'moment' }];

@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import { ApprovalCard } from '../approvals/approval-card.tsx';
 import { linkTo } from '../base/route.ts';
 import { mayWrite } from '../base/signed-in.ts';
-import { Icon } from '../parts/icon.tsx';
+import { ErrorMark, Icon } from '../parts/icon.tsx';
 import { readable } from '../parts/json-text.ts';
 import { Markdown } from '../parts/markdown.tsx';
 import { decidedText, personOf } from '../parts/person.ts';
@@ -73,7 +73,22 @@ const Approval = ({ item, sessionKey }: { readonly item: ApprovalItem; readonly 
   const answered =
     answer && (answer.verdict === 'expired' ? 'Expired' : `${answerWords[answer.verdict]} ${decidedText(answer.by)}`);
   const { approvalId, tool, action, asks = 'run', expiresAt, onceOnly = false } = request;
-  return <ApprovalCard asked={{ approvalId, sessionKey, tool, action, asks, requestedAt: at, expiresAt, onceOnly, answered }} />;
+  return (
+    <ApprovalCard
+      asked={{
+        approvalId,
+        sessionKey,
+        tool,
+        action,
+        asks,
+        requestedAt: at,
+        expiresAt,
+        onceOnly,
+        answered,
+        answeredAt: answer?.at,
+      }}
+    />
+  );
 };
 
 const Mark = ({ item, sessionKey }: { readonly item: MarkItem; readonly sessionKey: string }) => {
@@ -82,6 +97,7 @@ const Mark = ({ item, sessionKey }: { readonly item: MarkItem; readonly sessionK
   return (
     <p class={`mark mark-${tone}`}>
       <span>
+        {tone === 'bad' && <ErrorMark />}
         {text}
         {explains !== undefined && (
           <>

@@ -1,6 +1,12 @@
-import type { ChatItem } from './chat-model.ts';
+import type { ApprovalItem, ChatItem } from './chat-model.ts';
 
-/** Messages of a chat that wait for the turns before theirs. */
+/** What waits in a chat: messages for the turns before theirs, and calls for a person. */
+
+/** The items with a question: it stands above its call, so that the outcome is below the answer. */
+export const withQuestion = (items: readonly ChatItem[], question: ApprovalItem): readonly ChatItem[] => {
+  const call = items.findIndex((item) => item.kind === 'tool' && item.id === question.request.callId);
+  return call < 0 ? [...items, question] : items.toSpliced(call, 0, question);
+};
 
 /** The same items where none of these turns' messages waits, or begins to. */
 export const whereQueued = (items: readonly ChatItem[], turnIds: readonly string[], isQueued: boolean): readonly ChatItem[] => {

@@ -20,6 +20,7 @@ const paths = {
   fork: 'M6 6.500v7M6 6.500a1.800 1.800 0 1 0 0-3.600 1.800 1.800 0 0 0 0 3.600zM6 17.100a1.800 1.800 0 1 0 0-3.600 1.800 1.800 0 0 0 0 3.600zM14 8.500a1.800 1.800 0 1 0 0-3.600 1.800 1.800 0 0 0 0 3.600zM14 8.500c0 3-3 3.500-5 3.800',
   check: 'M4.500 10.500l3.500 3.500 7.500-8',
   cross: 'M5 5l10 10M15 5L5 15',
+  warning: 'M10 3.500L17.500 16.500H2.500zM10 8.500v3.500M10 14.300h.01',
   out: 'M8 4H4.500v12H8M12.500 6.500L16 10l-3.500 3.500M16 10H8',
 } as const;
 export type IconName = keyof typeof paths;
@@ -28,4 +29,12 @@ export const Icon = ({ name }: { readonly name: IconName }) => (
   <svg class="icon" viewBox="0 0 20 20" aria-hidden="true">
     <path d={paths[name]} />
   </svg>
+);
+
+/** Stands before the words of an error, so that it is found without its colour as well. */
+export const ErrorMark = () => (
+  <span class="error-mark">
+    <Icon name="warning" />
+    <span class="unseen">Error: </span>
+  </span>
 );

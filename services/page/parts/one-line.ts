@@ -6,8 +6,14 @@ export const oneLine = (text: string, width: number): string => {
   return characters.length <= width ? characters.join('') : `${characters.slice(0, width - 1).join('')}…`;
 };
 
+/** Types whose own words say too little to people. */
+const plainer: Readonly<Record<string, string>> = {
+  introspected: 'checkpoint done',
+  introspection_failed: 'checkpoint failed',
+};
+
 /** The type of an event as words: `turn_started` is "turn started". */
-export const typeWords = (type: string): string => type.replaceAll('_', ' ');
+export const typeWords = (type: string): string => plainer[type] ?? type.replaceAll('_', ' ');
 
 /** An event as words. A reset that goes on from an earlier moment is a fork. */
 export const eventWords = (event: SessionEvent): string =>

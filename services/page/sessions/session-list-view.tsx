@@ -5,7 +5,7 @@ import { now } from '../base/now.ts';
 import { changeQuery, linkTo, route } from '../base/route.ts';
 import { mayWrite } from '../base/signed-in.ts';
 import { Empty, Problem } from '../parts/empty.tsx';
-import { Icon } from '../parts/icon.tsx';
+import { ErrorMark, Icon } from '../parts/icon.tsx';
 import { StatusDot, statusWords } from '../parts/status.tsx';
 import { Time } from '../parts/time.tsx';
 import { useVirtual } from '../parts/virtual.ts';
@@ -26,7 +26,7 @@ import {
   rows,
   search,
 } from './session-list.ts';
-import { nameOf, whyOf } from './session-name.ts';
+import { nameOf, saysFailed, whyOf } from './session-name.ts';
 
 const rowHeight = 80;
 /** How many rows before the end the next page is asked for. */
@@ -66,7 +66,10 @@ const Row = ({ row, isOpen, tab }: { readonly row: SessionRow; readonly isOpen: 
       <span class="row-time">
         <Time at={row.interactedAt || row.updatedAt} />
       </span>
-      <span class={`row-text ${why === null ? 'row-alone' : 'row-why'}`}>{why ?? preview}</span>
+      <span class={`row-text ${why === null ? 'row-alone' : 'row-why'} ${saysFailed(row) ? 'row-failed' : ''}`}>
+        {saysFailed(row) && <ErrorMark />}
+        {why ?? preview}
+      </span>
       {why !== null && <span class="row-text row-second">{preview}</span>}
     </a>
   );

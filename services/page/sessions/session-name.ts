@@ -29,12 +29,16 @@ export const resetText = ({ lastReset }: SessionRow, today: number): string | nu
   return `${triggerWords[lastReset.trigger]}, ${shortTime(lastReset.at, today)}`;
 };
 
+/** Whether the row of a session says that answers failed: whatever is under way, or waits, is said instead. */
+export const saysFailed = ({ approval, status, abortedLastRun, failedTurns }: SessionRow): boolean =>
+  approval === null && status !== 'running' && !abortedLastRun && failedTurns > 0;
+
 /** Why a session is what it is, in a few words; `null` where there is nothing to say. */
 export const whyOf = (row: SessionRow, today: number): string | null => {
   if (row.approval !== null) return `Waits for a person: ${row.approval.action}`;
   if (row.status === 'running') return row.queuedTurns > 0 ? `Answering, ${row.queuedTurns} more in the queue` : 'Answering now';
   if (row.abortedLastRun) return 'The last answer was stopped';
-  if (row.failedTurns > 0) return `${counted(row.failedTurns, 'answer')} failed`;
+  if (saysFailed(row)) return `${counted(row.failedTurns, 'answer')} failed`;
   if (row.status === 'inactive') return 'Archived; its next message brings it back';
   return resetText(row, today);
 };

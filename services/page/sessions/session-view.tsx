@@ -6,7 +6,7 @@ import { now } from '../base/now.ts';
 import { linkTo, route } from '../base/route.ts';
 import { client } from '../base/signed-in.ts';
 import { ChatView } from '../chat/chat-view.tsx';
-import { Icon } from '../parts/icon.tsx';
+import { ErrorMark, Icon } from '../parts/icon.tsx';
 import { StatusBadge } from '../parts/status.tsx';
 import { Time } from '../parts/time.tsx';
 import { lazy } from './lazy.tsx';
@@ -65,19 +65,20 @@ const Why = ({ session }: { readonly session: Session }) => {
   return (
     <p class="why">
       <span title={lastReset?.rule}>
-        Generation {session.generation}
         {lastReset ? (
-          `: ${resetText(session, now.value)}`
+          `${resetText(session, now.value)} (generation ${session.generation})`
         ) : (
           <>
-            , begun <Time at={session.createdAt} />
+            Begun <Time at={session.createdAt} />
           </>
         )}
       </span>
       {lastReset && <a href={linkTo(['sessions', session.key, 'time'], { at: `${lastReset.seq}` })}>Show that moment</a>}
       {next !== undefined && (
-        <span class="why-next" title="The first message after that begins a new generation">
-          {next > now.value ? 'Next reset: ' : 'Next message begins a new one, since '}
+        <span class="why-next" title="The first message after that starts afresh: the agent no longer knows what was said before">
+          {next > now.value
+            ? 'Next reset: '
+            : `The next message starts afresh: ${next === nextReset.idleAt ? 'idle' : 'due'} since `}
           <Time at={next} exact />
         </span>
       )}
@@ -94,7 +95,12 @@ const Facts = ({ session, isPast }: { readonly session: Session; readonly isPast
       {session.lastReset?.fromSeq !== undefined && ' since the fork'}
     </span>
     <span>{session.totalTokens.toLocaleString()} tokens</span>
-    {session.failedTurns > 0 && <span class="session-failed">{counted(session.failedTurns, 'answer')} failed</span>}
+    {session.failedTurns > 0 && (
+      <span class="session-failed">
+        <ErrorMark />
+        {counted(session.failedTurns, 'answer')} failed
+      </span>
+    )}
     {session.model !== '' && (
       <span class="session-model">model: {session.model === 'offline' ? 'offline (built-in)' : session.model}</span>
     )}

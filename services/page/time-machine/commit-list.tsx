@@ -1,10 +1,12 @@
 import { useEffect, useRef } from 'preact/hooks';
 import { summaryOf } from '../../../shared/domain/projections/event-summary.ts';
+import { ErrorMark } from '../parts/icon.tsx';
 import { eventWords, oneLine } from '../parts/one-line.ts';
 import { Time } from '../parts/time.tsx';
 import { useVirtual } from '../parts/virtual.ts';
+import { landmarkOf } from './landmark.ts';
 import type { Past } from './past.ts';
-import { headOf, landmarkOf } from './timeline.ts';
+import { headOf } from './timeline.ts';
 
 const rowHeight = 44;
 
@@ -57,6 +59,7 @@ export const CommitList = ({ past }: { readonly past: Past }) => {
               >
                 <span class="commit-number">{index + 1}</span>
                 <span class="commit-type">
+                  {landmarkOf(head) === 'error' && <ErrorMark />}
                   {eventWords(head)}
                   {others > 0 && <small> +{others}</small>}
                 </span>

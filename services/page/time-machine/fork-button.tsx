@@ -16,8 +16,8 @@ const Explanation = ({ past }: { readonly past: Past }) => {
   return (
     <>
       <p>
-        This is no second session: {key} itself goes on from {commit && <Time at={commit.at} exact />}, as a new generation. The
-        agent knows what was said up to then
+        This is no second session: {key} itself goes on from {commit && <Time at={commit.at} exact />}. The agent knows what was
+        said up to then
         {after === 0 ? '. Nothing was said after it.' : `, and no longer the ${counted(after, 'message')} after it.`}
       </p>
       <p>

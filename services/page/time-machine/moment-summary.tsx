@@ -17,7 +17,7 @@ export const MomentFacts = ({ state }: { readonly state: ShownState }) => {
       <h2 id="moment-facts">The session at this moment</h2>
       <p class="moment-facts">
         <StatusBadge status={state.status} />
-        <span>generation {generation}</span>
+        <span title="How often the session has begun, the resets and forks counted">generation {generation}</span>
         <span>{counted(messages, 'message')}</span>
         <span>{counted(completedTurns, 'turn')} answered</span>
         <span>{usage.totalTokens.toLocaleString()} tokens</span>

@@ -12,10 +12,10 @@ const compare = async (key: string, seq: number, here: ShownState, signal: Abort
   try {
     const { key: _, from: __, ...there } = await client.sessions.state(key, { at: seq, signal });
     const [first, ...others] = changesBetween(there, here);
-    if (first === undefined) return { kind: 'same', text: 'The same as the gateway’s' };
+    if (first === undefined) return { kind: 'same', text: 'This state equals the gateway’s' };
     return {
       kind: 'differs',
-      text: `Differs from the gateway’s: ${first.path}${others.length > 0 ? ` and ${others.length} more` : ''}`,
+      text: `This state differs from the gateway’s: ${first.path}${others.length > 0 ? ` and ${others.length} more` : ''}`,
     };
   } catch (error) {
     return { kind: 'unknown', text: `Not compared: ${problemOf(error)}` };

@@ -8,6 +8,7 @@ import {
   toShown,
 } from '../../../shared/domain/session/fold/evolve.ts';
 import { HistoryFold } from '../../../shared/domain/session/fold/history-fold.ts';
+import { type Landmark, landmarkOf } from './landmark.ts';
 import { type Said, saidIn } from './said.ts';
 
 /**
@@ -18,17 +19,6 @@ import { type Said, saidIn } from './said.ts';
 /** Commits between two kept states: a seek folds fewer than this. */
 const keptEvery = 25;
 
-/** What a person looks for in a history. */
-export const landmarks = ['error', 'reset', 'approval'] as const;
-export type Landmark = (typeof landmarks)[number];
-
-/** What an event is to a person who looks for something; `null`: nothing. */
-export const landmarkOf = (event: SessionEvent): Landmark | null => {
-  if (event.type === 'turn_failed' || event.type === 'history_damaged' || event.type === 'introspection_failed') return 'error';
-  if (event.type === 'tool_result' && event.outcome !== 'ok') return 'error';
-  if (event.type === 'session_reset' || event.type === 'session_deleted') return 'reset';
-  return event.type === 'approval_requested' || event.type === 'approval_resolved' ? 'approval' : null;
-};
 /** The event that a commit is named after: what a person looks for, else its first. */
 export const headOf = ({ events }: RecordedCommit): SessionEvent | undefined => events.find(landmarkOf) ?? events[0];
 

@@ -6,9 +6,11 @@ import { counted } from '../../../shared/kit/text/counted.ts';
 import { linkTo } from '../base/route.ts';
 import { client, problemOf } from '../base/signed-in.ts';
 import { Problem } from '../parts/empty.tsx';
+import { ErrorMark } from '../parts/icon.tsx';
 import { eventWords, oneLine } from '../parts/one-line.ts';
 import { spanText, Time } from '../parts/time.tsx';
 import { useVirtual } from '../parts/virtual.ts';
+import { landmarkOf } from '../time-machine/landmark.ts';
 import type { PastSource } from '../time-machine/past.ts';
 
 /** One event, as a line of the transcript. */
@@ -48,11 +50,14 @@ const Row = ({ line, link }: { readonly line: Line; readonly link: string }) => 
   const { event, at, actor, sinceMs, rev } = line;
   const tokens = tokensOf(event);
   return (
-    <div class={`line line-${event.type}`} title={`by ${actor}`}>
+    <div class={`line line-${landmarkOf(event) ?? 'plain'}`} title={`by ${actor}`}>
       <a class="line-id" href={link} title="Show this moment in the time machine">
         {rev}
       </a>
-      <span class="line-type">{eventWords(event)}</span>
+      <span class="line-type">
+        {landmarkOf(event) === 'error' && <ErrorMark />}
+        {eventWords(event)}
+      </span>
       <span class="line-text">{summaryOf(event, oneLine)}</span>
       <span class="line-facts">
         {tokens !== null && <span>{tokens}</span>}

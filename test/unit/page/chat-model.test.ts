@@ -50,20 +50,21 @@ test('an event that comes again changes nothing', () => {
   expect([question, answer].reduce(takeEvent, chat)).toBe(chat);
 });
 
-test('a call goes from waiting to its result, and an approval keeps its answer', () => {
+test('a call goes from waiting to its result, below its approval, which keeps its answer and when it was given', () => {
   const calls = [{ callId: 'c', tool: 'exec', arguments: '{}' }];
   const usage = { inputTokens: 1, outputTokens: 1, totalTokens: 2 };
   const chat = [
     event({ type: 'model_step', turn, step: 1, text: 'let me see', finish: 'continue', model: 'm', usage, calls }),
-    event({ type: 'approval_requested', turn, approvalId: 'p', action: 'run', expiresAt: 9 }),
-    event({ type: 'approval_resolved', turn, approvalId: 'p', verdict: 'granted', by: 'ann' }),
+    event({ type: 'approval_requested', turn, approvalId: 'p', callId: 'c', action: 'run', expiresAt: 9 }),
+    event({ type: 'approval_resolved', turn, approvalId: 'p', verdict: 'granted', by: 'ann', at: 500 }),
     event({ type: 'tool_call_started', turn, callId: 'c', tool: 'exec', callAttempt: 1 }),
     event({ type: 'tool_result', turn, callId: 'c', tool: 'exec', outcome: 'ok', text: 'done', bytes: 4 }),
   ].reduce(takeEvent, noChat);
   expect(chat.items).toMatchObject([
     { kind: 'said', text: 'let me see' },
+    // The question stands above what the call did.
+    { kind: 'approval', answer: { verdict: 'granted', by: 'ann', at: 500 } },
     { kind: 'tool', status: 'ok', result: 'done' },
-    { kind: 'approval', answer: { verdict: 'granted', by: 'ann' } },
   ]);
 });
 

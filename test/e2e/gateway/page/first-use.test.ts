@@ -115,6 +115,34 @@ describe.skipIf(!hasBrowser)('who opens the page for the first time', () => {
     expect(faults).toEqual([]);
   });
 
+  test('finds an answer that failed in the list, above the chat, in it, and in both views of the log', async () => {
+    const key = 'agent:main:web:failed';
+    await rig().client.sessions.post(key, '[[fail busy]] now', { wait: 30 });
+    const { page, faults } = await open();
+    await goTo(page, place(key));
+    const words = [/^Error: 1 answer failed/, /^Error: 1 answer failed/, /^Error: No answer/] as const;
+    for (const [at, selector] of ['a.row .row-failed', '.session-failed', '.mark-bad'].entries())
+      await page
+        .locator(selector)
+        .filter({ hasText: words[at] ?? '' })
+        .first()
+        .waitFor();
+    await goTo(page, place(key).replace('/chat', '/transcript'));
+    await page.locator('.line-error .line-type', { hasText: 'Error: turn failed' }).waitFor();
+    await goTo(page, place(key).replace('/chat', '/time'));
+    await page.locator('.commit-error .commit-type', { hasText: 'Error: turn failed' }).waitFor();
+    const colours = new Set<string>();
+    for (const selector of ['a.row .row-failed', '.session-failed', '.commit-error .commit-type'])
+      colours.add(
+        await page
+          .locator(selector)
+          .first()
+          .evaluate((element) => element.ownerDocument.defaultView?.getComputedStyle(element).color ?? ''),
+      );
+    expect([...colours]).toEqual(['rgb(163, 49, 42)']);
+    expect(faults).toEqual([]);
+  });
+
   test('finds the list in the order of what was said, whatever else is done to a session; what is archived is one click away', async () => {
     const { sessions } = rig().client;
     for (const name of ['old', 'new']) await sessions.post(`agent:main:order:${name}`, `a heron, ${name}`, { wait: 30 });

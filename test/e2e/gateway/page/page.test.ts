@@ -114,9 +114,13 @@ describe.skipIf(!hasBrowser)('the page', () => {
     expect(await card.locator('.approval-answer').evaluate((element) => element.matches(':focus'))).toBe(true);
     await goTo(page, '#/account');
     await goTo(page, '#/approvals');
-    await page.getByText('Nothing waits for you').waitFor();
+    await page.getByText('Nothing to approve').waitFor();
     await goTo(page, place(work, 'chat'));
-    await page.getByText(/Allowed by you/).waitFor();
+    await page.getByText(/Allowed by you, .*\d/).waitFor();
+    // The call and its outcome are below the question that it answers.
+    expect(
+      await page.locator('.messages > :is(.approval, .tool)').evaluateAll((all) => all.map((each) => each.className)),
+    ).toEqual([expect.stringMatching(/^approval/), 'tool tool-ok']);
     await page.getByText('please', { exact: false }).last().waitFor();
     expect(faults).toEqual([]);
   });
@@ -124,7 +128,7 @@ describe.skipIf(!hasBrowser)('the page', () => {
   test('the time machine folds what the gateway folds, at each moment, and jumps to what a person looks for', async () => {
     const { page, faults } = await open();
     await goTo(page, place(main, 'time'));
-    const same = page.getByText('The same as the gateway’s');
+    const same = page.getByText('This state equals the gateway’s');
     await same.waitFor();
     const number = page.getByLabel('Commit number');
     const count = Number(await number.getAttribute('max'));
@@ -144,7 +148,7 @@ describe.skipIf(!hasBrowser)('the page', () => {
       await asked.fulfill({ response, json: state });
     });
     await page.keyboard.press('ArrowRight');
-    await page.getByText(/Differs from the gateway.*context\.messages/).waitFor();
+    await page.getByText(/This state differs from the gateway.*context\.messages/).waitFor();
     await page.unroute(/\/state\?at=/);
     await number.fill('1');
     await number.press('Enter');
@@ -194,7 +198,7 @@ describe.skipIf(!hasBrowser)('the page', () => {
     await page.getByRole('button', { name: 'Back to the moment' }).click();
     await page.locator('.happened').getByText('forked').waitFor();
     await page.getByRole('button', { name: 'Compare with what was left behind' }).waitFor();
-    await page.getByText('The same as the gateway’s').waitFor();
+    await page.getByText('This state equals the gateway’s').waitFor();
     await picture(page, 'time-machine', 1_280, 120_000);
     expect(faults).toEqual([]);
   });
