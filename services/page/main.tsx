@@ -1,5 +1,6 @@
 import { render } from 'preact';
 import { followApprovals } from './approvals/approval-list.ts';
+import { noteRecorded } from './base/new-chat.ts';
 import { keepTime } from './base/now.ts';
 import { followAddress } from './base/route.ts';
 import { isSignInLink, signInFromAddress } from './base/signed-in.ts';
@@ -23,6 +24,7 @@ if (root) render(<Shell />, root);
 await signedIn;
 onEvent(changed);
 onEvent(forgetDeleted);
+onEvent(noteRecorded);
 followList();
 followSearch();
 followApprovals();

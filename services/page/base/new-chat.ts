@@ -1,13 +1,24 @@
 import { signal } from '@preact/signals';
+import type { NatterEvent } from '../../../shared/client/main.ts';
 import { go } from './route.ts';
 import { who } from './signed-in.ts';
 
 /** The key of the chat that was begun last, in this tab: where it opens, a person can write at once. */
 export const begun = signal<string | null>(null);
 
+/** Whether the chat that was begun last has nothing in the log yet: then nobody asks the gateway for it. */
+const isUnrecorded = signal(false);
+export const isUnwritten = (key: string): boolean => isUnrecorded.value && begun.value === key;
+
+/** An event was recorded, of whichever session. */
+export const noteRecorded = ({ key }: Pick<NatterEvent, 'key'>): void => {
+  if (key === begun.peek()) isUnrecorded.value = false;
+};
+
 /** A new session of its own: the key of a chat on the web. */
 export const newChat = (): void => {
   const id = [...crypto.getRandomValues(new Uint8Array(5))].map((byte) => byte.toString(36).padStart(2, '0')).join('');
   begun.value = `agent:${who.value?.agentId ?? 'main'}:web:${id}`;
+  isUnrecorded.value = true;
   go(['sessions', begun.value, 'chat']);
 };

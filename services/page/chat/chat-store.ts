@@ -2,6 +2,7 @@ import { batch, signal } from '@preact/signals';
 import { type EventPage, type LiveText, NatterApiError, type NatterEvent, sessionPath } from '../../../shared/client/main.ts';
 import { counted } from '../../../shared/kit/text/counted.ts';
 import { away } from '../base/away.ts';
+import { isUnwritten } from '../base/new-chat.ts';
 import { client, problemOf } from '../base/signed-in.ts';
 import { announce } from '../parts/announce.tsx';
 import { type Chat, noChat, type SaidItem, takeEvent, takeLive } from './chat-model.ts';
@@ -137,7 +138,7 @@ export class ChatStore {
   async #run(): Promise<void> {
     const { signal } = this.#closing;
     try {
-      this.#events = await this.#back('end');
+      if (!isUnwritten(this.key)) this.#events = await this.#back('end');
       this.chat.value = this.#events.reduce(takeEvent, noChat);
     } catch (error) {
       if (signal.aborted) return;

@@ -1,11 +1,43 @@
 import { useState } from 'preact/hooks';
 import { counted } from '../../../shared/kit/text/counted.ts';
 import { Confirm } from '../parts/confirm.tsx';
-import { type Action, actions, choosing, chosen, doToAll, lostWords, outcome } from './chosen.ts';
+import { type Action, actions, choosing, chosen, doToAll, labelling, labelsIn, lostWords, outcome } from './chosen.ts';
 
 const shownKeys = 8;
 
-/** What can be done to the chosen sessions. Each is asked about before it is done. */
+/** Labels that all chosen sessions get, or lose. */
+const Labelling = ({ isOff }: { readonly isOff: boolean }) => {
+  const [text, setText] = useState('');
+  const words = labelsIn(text);
+  const label = (isTaking: boolean): void => {
+    void doToAll(labelling(words, isTaking));
+    setText('');
+  };
+  return (
+    <form
+      class="bulk-labels"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (words.length > 0 && !isOff) label(false);
+      }}
+    >
+      <input
+        aria-label="Labels, with commas between them"
+        placeholder="home, travel"
+        value={text}
+        onInput={(event) => setText(event.currentTarget.value)}
+      />
+      <button type="submit" class="button" disabled={isOff || words.length === 0}>
+        Add labels
+      </button>
+      <button type="button" class="button" disabled={isOff || words.length === 0} onClick={() => label(true)}>
+        Remove
+      </button>
+    </form>
+  );
+};
+
+/** What can be done to the chosen sessions. Each is asked about before it is done, but for labels, which can be taken back. */
 export const Bulk = ({ isArchive }: { readonly isArchive: boolean }) => {
   const [asked, ask] = useState<Action | null>(null);
   const keys = [...chosen.value];
@@ -24,6 +56,7 @@ export const Bulk = ({ isArchive }: { readonly isArchive: boolean }) => {
       <button type="button" class="button button-quiet" onClick={() => choosing(false)}>
         Done
       </button>
+      <Labelling isOff={keys.length === 0} />
       {asked !== null && (
         <Confirm
           title={`${actions[asked].words} ${names}?`}
@@ -32,7 +65,7 @@ export const Bulk = ({ isArchive }: { readonly isArchive: boolean }) => {
           no={() => ask(null)}
           yes={() => {
             ask(null);
-            void doToAll(asked);
+            void doToAll(actions[asked]);
           }}
         >
           {asked === 'delete' && <p>For each: {lostWords}</p>}

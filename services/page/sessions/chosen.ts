@@ -38,13 +38,32 @@ export const actions = {
 export const lostWords =
   'It leaves the lists and the search, what it is doing ends, and messages that are scheduled for it are refused. There is no way back: only its history stays in the log, for its owner, until it is erased.';
 export type Action = keyof typeof actions;
+interface Done {
+  readonly done: string;
+  run(key: string): Promise<unknown>;
+}
+
+/** Labels as they are written: with commas between them. */
+export const labelsIn = (text: string): string[] => [
+  ...new Set(text.split(',').flatMap((word) => (word.trim() === '' ? [] : [word.trim()]))),
+];
+
+/** Gives these labels to a session, or takes them from it. It keeps the others. */
+export const labelling = (words: readonly string[], isTaking: boolean): Done => ({
+  done: isTaking ? 'without these labels' : 'labelled',
+  run: async (key) => {
+    const { settings } = await client.sessions.get(key);
+    const others = (settings.labels ?? []).filter((each) => !words.includes(each));
+    const labels = isTaking ? others : [...others, ...words];
+    await client.sessions.patch(key, { labels: labels.length === 0 ? null : labels });
+  },
+});
 
 /** Calls at the same time. */
 const callsAtOnce = 4;
 
 /** Does one thing to all that are chosen, each by itself. Those that fail stay chosen, and the first reason is shown. */
-export const doToAll = async (action: Action): Promise<void> => {
-  const { run, done } = actions[action];
+export const doToAll = async ({ run, done }: Done): Promise<void> => {
   const rest = chosen.value.values();
   const failed = new Set<string>();
   let problem = '';

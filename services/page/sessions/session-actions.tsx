@@ -3,7 +3,7 @@ import type { Session } from '../../../shared/client/main.ts';
 import { client, mayWrite } from '../base/signed-in.ts';
 import { ActOutcome, useAct } from '../parts/act.tsx';
 import { Confirm } from '../parts/confirm.tsx';
-import { type Action, actions, lostWords } from './chosen.ts';
+import { type Action, actions, labelsIn, lostWords } from './chosen.ts';
 import { readAgain } from './session-list.ts';
 import { nameOf } from './session-name.ts';
 
@@ -25,7 +25,7 @@ export const SessionActions = ({ session }: { readonly session: Session }) => {
   };
   const saveLabels = (text: string): void => {
     setLabels(null);
-    const words = [...new Set(text.split(',').map((word) => word.trim()))].filter((word) => word !== '');
+    const words = labelsIn(text);
     run(client.sessions.patch(key, { labels: words.length === 0 ? null : words }), 'Labels saved');
   };
   return (

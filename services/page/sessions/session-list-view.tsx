@@ -1,4 +1,3 @@
-import { useRef } from 'preact/hooks';
 import type { SessionRow } from '../../../shared/client/main.ts';
 import { newChat } from '../base/new-chat.ts';
 import { now } from '../base/now.ts';
@@ -6,34 +5,22 @@ import { changeQuery, linkTo, route } from '../base/route.ts';
 import { mayWrite } from '../base/signed-in.ts';
 import { Empty, Problem } from '../parts/empty.tsx';
 import { ErrorMark, Icon } from '../parts/icon.tsx';
-import { StatusDot, statusWords } from '../parts/status.tsx';
+import { StatusDot } from '../parts/status.tsx';
 import { Time } from '../parts/time.tsx';
 import { useVirtual } from '../parts/virtual.ts';
 import { ArchivedMatches } from './archived-matches.tsx';
 import { Bulk } from './bulk.tsx';
 import { choosing, chosen, isChoosing, toggle } from './chosen.ts';
+import { Filters } from './filters.tsx';
 import { FoundInMessages } from './found-messages.tsx';
-import {
-  type Filter,
-  filter,
-  filters,
-  hasMore,
-  isUnreadOnly,
-  label,
-  listProblem,
-  readAgain,
-  readMore,
-  rows,
-  search,
-} from './session-list.ts';
+import { filter, hasMore, isUnreadOnly, label, listProblem, readAgain, readMore, rows, search } from './session-list.ts';
 import { nameOf, saysFailed, whyOf } from './session-name.ts';
 
 const rowHeight = 80;
+/** Labels of a row that are in sight. How many others there are stands beside them. */
+const shownLabels = 2;
 /** How many rows before the end the next page is asked for. */
 const aheadRows = 30;
-const searchMs = 200;
-
-const filterWords: Readonly<Record<Filter, string>> = { active: 'Active', ...statusWords, all: 'All, including archived' };
 
 const Row = ({ row, isOpen, tab }: { readonly row: SessionRow; readonly isOpen: boolean; readonly tab: string }) => {
   const why = whyOf(row, now.value);
@@ -56,12 +43,17 @@ const Row = ({ row, isOpen, tab }: { readonly row: SessionRow; readonly isOpen: 
       <span class="row-name">
         {row.unread && <span class="row-new">New </span>}
         {pinned && <span class="row-pin">Pinned </span>}
-        {nameOf(row)}
-        {labels.map((each) => (
-          <small key={each} class="row-label">
+        <span class="row-title">{nameOf(row)}</span>
+        {labels.slice(0, shownLabels).map((each) => (
+          <small key={each} class="row-label" title={each}>
             {each}
           </small>
         ))}
+        {labels.length > shownLabels && (
+          <small class="row-label" title={labels.slice(shownLabels).join(', ')}>
+            +{labels.length - shownLabels}
+          </small>
+        )}
       </span>
       <span class="row-time">
         <Time at={row.interactedAt || row.updatedAt} />
@@ -136,41 +128,6 @@ const NoRows = () =>
     </Empty>
   );
 
-const Filters = () => {
-  const waiting = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
-  const seek = (text: string): void => {
-    clearTimeout(waiting.current);
-    waiting.current = setTimeout(() => changeQuery({ q: text.trim() }), searchMs);
-  };
-  return (
-    <div class="filters">
-      <label class="search">
-        <span class="unseen">Search sessions</span>
-        <Icon name="search" />
-        <input type="search" placeholder="Search" value={search.value} onInput={(event) => seek(event.currentTarget.value)} />
-      </label>
-      <label class="select">
-        <span class="unseen">Status</span>
-        <select value={filter.value} onChange={(event) => changeQuery({ status: event.currentTarget.value })}>
-          {filters.map((each) => (
-            <option key={each} value={each}>
-              {filterWords[each]}
-            </option>
-          ))}
-        </select>
-      </label>
-      <label class="unread-only">
-        <input
-          type="checkbox"
-          checked={isUnreadOnly.value}
-          onChange={(event) => changeQuery({ unread: event.currentTarget.checked ? '1' : '' })}
-        />
-        New only
-      </label>
-    </div>
-  );
-};
-
 export const SessionListView = () => {
   const list = rows.value;
   return (
@@ -189,11 +146,6 @@ export const SessionListView = () => {
           </button>
         )}
         {isChoosing.value && <Bulk isArchive={filter.value === 'inactive'} />}
-        {label.value !== '' && (
-          <button type="button" class="button button-quiet choose" onClick={() => changeQuery({ label: '' })}>
-            Label: {label.value} <Icon name="cross" />
-          </button>
-        )}
       </header>
       {listProblem.value !== null && <Problem text={listProblem.value} again={() => void readAgain()} />}
       {list === null ? <p class="loading">Reading…</p> : list.length === 0 ? <NoRows /> : <Rows list={list} />}

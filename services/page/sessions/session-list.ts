@@ -31,6 +31,13 @@ let known = new Set<string>();
 const bySaid = (some: readonly SessionRow[]): readonly SessionRow[] =>
   [...some].sort((one, other) => other.interactedAt - one.interactedAt);
 
+/** Labels that rows have had since the page was opened, which the list can be filtered by. */
+export const labels = signal<readonly string[]>([]);
+const noteLabels = (some: readonly SessionRow[]): void => {
+  const all = new Set([...labels.peek(), ...some.flatMap(({ settings }) => settings.labels ?? [])]);
+  if (all.size > labels.peek().length) labels.value = [...all].sort();
+};
+
 let reading = new AbortController();
 
 const readPage = (cursor: string | undefined, signal: AbortSignal): Promise<SessionPage> =>
@@ -67,6 +74,7 @@ export const readAgain = async (): Promise<void> => {
       page.nextCursor === null
         ? []
         : (rows.peek() ?? []).filter((row) => row.updatedAt < oldest && !row.settings.pinned && !fresh.has(row.key));
+    noteLabels([...pinned, ...page.sessions]);
     rows.value = [...bySaid(pinned), ...bySaid([...page.sessions, ...further])];
     known = new Set(rows.value.map(({ key }) => key));
     if (further.length === 0) nextCursor.value = page.nextCursor;
@@ -87,6 +95,7 @@ export const readMore = async (): Promise<void> => {
     if (signal.aborted) return;
     const more = page.sessions.filter(({ key }) => !known.has(key));
     for (const { key } of more) known.add(key);
+    noteLabels(more);
     const isPinned = ({ settings }: SessionRow): boolean => isSorted() && settings.pinned === true;
     const before = rows.peek() ?? [];
     rows.value = [...before.filter(isPinned), ...bySaid([...before.filter((row) => !isPinned(row)), ...more])];

@@ -1,11 +1,12 @@
 import { useEffect, useState } from 'preact/hooks';
 import { NatterApiError, type Session } from '../../../shared/client/main.ts';
 import { counted } from '../../../shared/kit/text/counted.ts';
-import { begun } from '../base/new-chat.ts';
+import { begun, isUnwritten } from '../base/new-chat.ts';
 import { now } from '../base/now.ts';
 import { linkTo, route } from '../base/route.ts';
 import { client } from '../base/signed-in.ts';
 import { ChatView } from '../chat/chat-view.tsx';
+import { Empty } from '../parts/empty.tsx';
 import { ErrorMark, Icon } from '../parts/icon.tsx';
 import { StatusBadge } from '../parts/status.tsx';
 import { Time } from '../parts/time.tsx';
@@ -23,19 +24,27 @@ const tabs = [
   ['time', 'Time machine'],
 ] as const;
 
-/** The session as the gateway has it now; read again whenever its row in the list has moved. `null`: there is none yet. */
-const useSession = (key: string): Session | null => {
-  const [session, setSession] = useState<Session | null>(null);
+/**
+ * The session as the gateway has it now; read again whenever its row in the list has moved. `null`: there is none, yet or any more.
+ * `undefined`: that is not known yet.
+ */
+const useSession = (key: string): Session | null | undefined => {
+  const [known, know] = useState<{ readonly key: string; readonly session: Session | null } | null>(null);
   const seq = rows.value?.find((row) => row.key === key)?.seq;
+  const isNew = isUnwritten(key);
   useEffect(() => {
+    if (isNew) return undefined;
     const controller = new AbortController();
-    client.sessions.get(key, { signal: controller.signal }).then(setSession, (error: unknown) => {
-      // There is none yet, or none any more.
-      if (error instanceof NatterApiError && error.code === 'not_found') setSession(null);
-    });
+    client.sessions.get(key, { signal: controller.signal }).then(
+      (session) => know({ key, session }),
+      (error: unknown) => {
+        if (error instanceof NatterApiError && error.code === 'not_found') know({ key, session: null });
+      },
+    );
     return () => controller.abort();
-  }, [key, seq]);
-  return session?.key === key ? session : null;
+  }, [key, seq, isNew]);
+  if (isNew) return null;
+  return known?.key === key ? known.session : undefined;
 };
 
 /**
@@ -152,14 +161,25 @@ const Head = ({
   );
 };
 
+/** In place of the past of a session that has none to show. */
+const NoPast = () => (
+  <Empty title="There is nothing to show">
+    <p>This session was deleted, or nothing was said in it yet.</p>
+    <p>What was said in a deleted one stays in the log, for its owner alone.</p>
+  </Empty>
+);
+
 /** One session: its chat, its transcript, and its past. */
 export const SessionView = ({ sessionKey, tab }: { readonly sessionKey: string; readonly tab: string }) => {
-  const session = useSession(sessionKey);
+  const found = useSession(sessionKey);
+  const session = found ?? null;
   useSeen(session, tab !== 'time');
   return (
     <section class="session" aria-label="Session">
       <Head sessionKey={sessionKey} session={session} tab={tab} />
-      {tab === 'time' ? (
+      {found === null && tab !== 'chat' ? (
+        <NoPast />
+      ) : tab === 'time' ? (
         <TimeMachine key={sessionKey} sessionKey={sessionKey} />
       ) : tab === 'transcript' ? (
         <Transcript key={sessionKey} sessionKey={sessionKey} />

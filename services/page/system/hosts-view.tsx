@@ -36,6 +36,24 @@ const Cell = ({ cell, index, isMarked }: { readonly cell: Partition; readonly in
   );
 };
 
+interface CellsProps {
+  readonly partitions: readonly Partition[];
+  readonly hosts: readonly string[];
+  readonly marked: number | undefined;
+}
+const Cells = ({ partitions, hosts, marked }: CellsProps) => (
+  <ol class="cells" aria-label="Partitions">
+    {partitions.map((cell) => (
+      <Cell
+        key={cell.partition}
+        cell={cell}
+        index={cell.process === null ? 0 : Math.max(0, hosts.indexOf(cell.process))}
+        isMarked={cell.partition === marked}
+      />
+    ))}
+  </ol>
+);
+
 const Marker = () => {
   const { key = '' } = route.value.query;
   const known = (rows.value ?? []).slice(0, 50);
@@ -99,6 +117,8 @@ const HostsView = () => {
   const { processes = [], partitions = [], ofKey } = read.value ?? {};
   const hosts = processes.filter(({ services }) => services.some(({ name }) => name === 'session')).map(({ process }) => process);
   const versions = new Set(processes.map(({ version }) => version));
+  const holders = new Set(partitions.map(({ process }) => process));
+  const only = holders.size === 1 ? ([...holders][0] ?? undefined) : undefined;
   return (
     <Pane
       title="Hosts"
@@ -113,16 +133,16 @@ const HostsView = () => {
       ) : (
         <>
           <Marker />
-          <ol class="cells" aria-label="Partitions">
-            {partitions.map((cell) => (
-              <Cell
-                key={cell.partition}
-                cell={cell}
-                index={cell.process === null ? 0 : Math.max(0, hosts.indexOf(cell.process))}
-                isMarked={cell.partition === ofKey}
-              />
-            ))}
-          </ol>
+          {only === undefined ? (
+            <Cells partitions={partitions} hosts={hosts} marked={ofKey} />
+          ) : (
+            <details class="hosts-one" open={ofKey !== undefined}>
+              <summary>
+                All {partitions.length} partitions are on one host, {only}.
+              </summary>
+              <Cells partitions={partitions} hosts={hosts} marked={ofKey} />
+            </details>
+          )}
           {key !== undefined && key !== '' && ofKey !== undefined && (
             <p class="hint">
               <a href={linkTo(['sessions', key, 'chat'])}>{key}</a> is in partition {ofKey}.

@@ -15,6 +15,8 @@ describe.skipIf(!hasBrowser)('who opens the page for the first time', () => {
 
   test('writes at once in a new chat, is called "You", and keeps writing after a stop', async () => {
     const { page, faults } = await open();
+    const refused: string[] = [];
+    page.on('response', (response) => response.status() >= 400 && refused.push(`${response.status()} ${response.url()}`));
     await page.getByRole('button', { name: 'New chat' }).click();
     await page.getByRole('heading', { name: 'New chat' }).waitFor();
     await page.locator('.composer textarea:focus').waitFor();
@@ -27,6 +29,8 @@ describe.skipIf(!hasBrowser)('who opens the page for the first time', () => {
     await page.getByText('Stopped. What was not finished is not kept.').waitFor();
     await page.keyboard.type('and now');
     expect(await page.getByLabel(field, { exact: true }).inputValue()).toBe('and now');
+    await page.locator('.session-head .badge').waitFor();
+    expect(refused).toEqual([]);
     expect(faults).toEqual([]);
   });
 
@@ -112,6 +116,58 @@ describe.skipIf(!hasBrowser)('who opens the page for the first time', () => {
     expect(await page.getByLabel(field, { exact: true }).count()).toBe(0);
     await page.getByRole('button', { name: 'Begin anew here' }).click();
     await page.getByLabel(field, { exact: true }).waitFor();
+    for (const tab of ['Transcript', 'Time machine']) {
+      await page.getByRole('link', { name: tab }).click();
+      await page.getByText('This session was deleted, or nothing was said in it yet.').waitFor();
+      expect(await page.getByRole('alert').count()).toBe(0);
+    }
+    expect(faults).toEqual([]);
+  });
+
+  test('sees the transcript of a session go when somebody else deletes it', async () => {
+    const key = 'agent:main:web:theirs';
+    const { sessions } = rig().client;
+    await sessions.post(key, 'a badger', { wait: 30 });
+    const { page, faults } = await open();
+    await goTo(page, place(key).replace('/chat', '/transcript'));
+    await page.getByText('a badger', { exact: false }).nth(1).waitFor();
+    await sessions.delete(key);
+    await page.getByText('This session was deleted, or nothing was said in it yet.').waitFor();
+    expect(await page.locator('.line').count()).toBe(0);
+    expect(faults).toEqual([]);
+  });
+
+  test('labels several sessions at once, and finds them by their label', async () => {
+    const { sessions } = rig().client;
+    const keys = ['one', 'two'].map((name) => `agent:main:labelled:${name}`);
+    for (const key of keys) await sessions.post(key, 'a lynx', { wait: 30 });
+    await sessions.patch(keys[0] ?? '', { labels: ['friends of the house', 'b', 'c'] });
+    const { page, faults } = await open();
+    await page.getByLabel('Search sessions').fill('lynx');
+    const rows = page.locator('a.row');
+    await vi.waitFor(async () => expect(await rows.count()).toBe(2), soon);
+    // The chips that are not in sight are counted, and none is cut off by the row.
+    const chips = rows.filter({ hasText: 'labelled:one' }).locator('.row-label');
+    await vi.waitFor(async () => expect(await chips.allTextContents()).toEqual(['friends of the house', 'b', '+1']), soon);
+    const [edge, end] = await Promise.all([chips.last(), rows.first()].map((each) => each.boundingBox()));
+    expect((edge?.x ?? 0) + (edge?.width ?? 0)).toBeLessThanOrEqual((end?.x ?? 0) + (end?.width ?? 0));
+    await page.getByRole('button', { name: 'Choose several' }).click();
+    for (const row of await rows.all()) await row.click();
+    await page.getByLabel('Labels, with commas between them').fill('zoo, c');
+    await page.keyboard.press('Enter');
+    await page.getByText('2 labelled.').waitFor();
+    expect((await sessions.get(keys[0] ?? '')).settings.labels).toEqual(['friends of the house', 'b', 'zoo', 'c']);
+    expect((await sessions.get(keys[1] ?? '')).settings.labels).toEqual(['zoo', 'c']);
+    await page.getByLabel('Search sessions').fill('');
+    await page.locator('.row-title', { hasText: /^first$/ }).waitFor();
+    await page.getByLabel('Label', { exact: true }).selectOption('zoo');
+    await vi.waitFor(async () => expect(await rows.count()).toBe(2), soon);
+    expect(page.url()).toContain('label=zoo');
+    await page.getByLabel('Choose labelled:two').check();
+    await page.getByLabel('Labels, with commas between them').fill('zoo');
+    await page.getByRole('button', { name: 'Remove' }).click();
+    await vi.waitFor(async () => expect(await rows.count()).toBe(1), soon);
+    expect((await sessions.get(keys[1] ?? '')).settings.labels).toEqual(['c']);
     expect(faults).toEqual([]);
   });
 
@@ -149,7 +205,7 @@ describe.skipIf(!hasBrowser)('who opens the page for the first time', () => {
     await sessions.patch('agent:main:order:old', { labels: ['kept'] });
     const { page, faults } = await open();
     await page.getByLabel('Search sessions').fill('heron');
-    await page.getByText('kept').waitFor();
+    await page.locator('.row-label', { hasText: 'kept' }).waitFor();
     const names = page.locator('a.row .row-name');
     const inOrder = [expect.stringContaining('new'), expect.stringContaining('old')];
     await vi.waitFor(async () => expect(await names.allTextContents()).toEqual(inOrder), soon);

@@ -135,9 +135,10 @@ describe.skipIf(!hasBrowser)('the page', () => {
     expect(count).toBeGreaterThan(4);
     await page.getByLabel('Commit', { exact: true }).focus();
     for (let moment = count - 1; moment > count - 4; moment--) {
+      const compared = page.waitForResponse(/\/state\?at=/);
       await page.keyboard.press('ArrowLeft');
       expect(await number.inputValue()).toBe(`${moment}`);
-      await page.locator('.same-asking').waitFor();
+      await compared;
       await same.waitFor();
     }
     // Were one field of the state another, it would say so.
@@ -240,13 +241,13 @@ describe.skipIf(!hasBrowser)('the page', () => {
     await page.getByLabel('New only').check();
     expect(page.url()).toContain('unread=1');
     const row = page.locator('a.row', { hasText: 'Chat news' });
-    await row.getByText('New').waitFor();
+    await row.getByText('New', { exact: true }).waitFor();
     await row.click();
     await page.locator('.said-assistant').first().waitFor();
     await row.waitFor({ state: 'detached' });
     expect((await sessions.get(key)).unread).toBe(false);
     await page.getByRole('button', { name: 'Mark as new' }).click();
-    await row.getByText('New').waitFor();
+    await row.getByText('New', { exact: true }).waitFor();
     expect((await sessions.get(key)).unread).toBe(true);
     await page.getByLabel('New only').uncheck();
     await page.locator('a.row', { hasText: 'Pinned' }).waitFor();

@@ -43,7 +43,8 @@ const fill = async ({ ports, client }: PageRig): Promise<void> => {
 const views: readonly (readonly [fragment: string, selector: string])[] = [
   ['#/events', '.event-row'],
   ['#/system', '.places li'],
-  ['#/system/hosts', '.cells .cell-0'],
+  ['#/system/hosts', '.hosts-one'],
+  [`#/system/hosts?key=${encodeURIComponent(main)}`, '.cells .cell-0'],
   ['#/system/doctor', '.item'],
   ['#/system/metrics', '.metric'],
   ['#/system/deliveries', '.item'],
@@ -119,6 +120,10 @@ describe.skipIf(!hasBrowser)('the views of the system', () => {
 
   test('cells become another host’s as soon as it says that it has them', async () => {
     const { page, faults } = await open();
+    // One host has all of them: that is said, and a map of it would say nothing.
+    await goTo(page, '#/system/hosts');
+    await page.getByText(/All 4 partitions are on one host, session-1/).waitFor();
+    expect(await page.locator('.cell').first().isVisible()).toBe(false);
     await goTo(page, `#/system/hosts?key=${encodeURIComponent(main)}`);
     await page.locator('.cell-marked').waitFor();
     expect(await page.locator('.cells .cell-1').count()).toBe(0);

@@ -1,0 +1,59 @@
+import { useRef } from 'preact/hooks';
+import { changeQuery } from '../base/route.ts';
+import { Icon } from '../parts/icon.tsx';
+import { statusWords } from '../parts/status.tsx';
+import { type Filter, filter, filters, isUnreadOnly, label, labels, search } from './session-list.ts';
+
+const searchMs = 200;
+
+const filterWords: Readonly<Record<Filter, string>> = { active: 'Active', ...statusWords, all: 'All, including archived' };
+
+/** What the list is filtered by. All of it is in the address. */
+export const Filters = () => {
+  const waiting = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
+  const seek = (text: string): void => {
+    clearTimeout(waiting.current);
+    waiting.current = setTimeout(() => changeQuery({ q: text.trim() }), searchMs);
+  };
+  const shownLabels = [...new Set([...labels.value, ...(label.value === '' ? [] : [label.value])])];
+  return (
+    <div class="filters">
+      <label class="search">
+        <span class="unseen">Search sessions</span>
+        <Icon name="search" />
+        <input type="search" placeholder="Search" value={search.value} onInput={(event) => seek(event.currentTarget.value)} />
+      </label>
+      <label class="select">
+        <span class="unseen">Status</span>
+        <select value={filter.value} onChange={(event) => changeQuery({ status: event.currentTarget.value })}>
+          {filters.map((each) => (
+            <option key={each} value={each}>
+              {filterWords[each]}
+            </option>
+          ))}
+        </select>
+      </label>
+      {shownLabels.length > 0 && (
+        <label class="select label-filter">
+          <span class="unseen">Label</span>
+          <select value={label.value} onChange={(event) => changeQuery({ label: event.currentTarget.value })}>
+            <option value="">Any label</option>
+            {shownLabels.map((each) => (
+              <option key={each} value={each}>
+                {each}
+              </option>
+            ))}
+          </select>
+        </label>
+      )}
+      <label class="unread-only">
+        <input
+          type="checkbox"
+          checked={isUnreadOnly.value}
+          onChange={(event) => changeQuery({ unread: event.currentTarget.checked ? '1' : '' })}
+        />
+        New only
+      </label>
+    </div>
+  );
+};
