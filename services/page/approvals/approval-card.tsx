@@ -74,7 +74,11 @@ export const ApprovalCard = ({ asked, facts, children }: CardProps) => {
     <article class={`approval ${answered === undefined ? '' : 'approval-over'}`} aria-label={`Approval: ${action}`}>
       <header>
         <Icon name="approvals" />
-        <strong>{asks === 'retry' ? 'Allow this to run again?' : 'Allow this to run?'}</strong>
+        <strong>
+          {answered !== undefined ? 'Asked to run' : 'Allow this to run'}
+          {asks === 'retry' && ' again'}
+          {answered === undefined && '?'}
+        </strong>
         {tool !== undefined && <code>{tool}</code>}
         <span class="approval-when">
           <Time at={requestedAt} />

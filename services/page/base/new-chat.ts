@@ -3,8 +3,17 @@ import type { NatterEvent } from '../../../shared/client/main.ts';
 import { go } from './route.ts';
 import { who } from './signed-in.ts';
 
-/** The key of the chat that was begun last, in this tab: where it opens, a person can write at once. */
+/** The key of the chat that was begun last, in this tab. */
 export const begun = signal<string | null>(null);
+/** The session whose chat somebody goes to in order to write: where it opens, its field has the focus. */
+const writing = signal<string | null>(null);
+export const isToWrite = (key: string): boolean => writing.peek() === key;
+
+/** Opens the chat of a session to write in it. */
+export const writeIn = (key: string): void => {
+  writing.value = key;
+  go(['sessions', key, 'chat']);
+};
 
 /** Whether the chat that was begun last has nothing in the log yet: then nobody asks the gateway for it. */
 const isUnrecorded = signal(false);
@@ -20,5 +29,5 @@ export const newChat = (): void => {
   const id = [...crypto.getRandomValues(new Uint8Array(5))].map((byte) => byte.toString(36).padStart(2, '0')).join('');
   begun.value = `agent:${who.value?.agentId ?? 'main'}:web:${id}`;
   isUnrecorded.value = true;
-  go(['sessions', begun.value, 'chat']);
+  writeIn(begun.value);
 };

@@ -1,7 +1,7 @@
 import { useLayoutEffect, useState } from 'preact/hooks';
 import type { SessionRow } from '../../../shared/client/main.ts';
 import { chatCommandLines } from '../../../shared/domain/routing/chat-help.ts';
-import { begun } from '../base/new-chat.ts';
+import { isToWrite } from '../base/new-chat.ts';
 import { mayWrite } from '../base/signed-in.ts';
 import { Icon } from '../parts/icon.tsx';
 import type { ChatStore } from './chat-store.ts';
@@ -54,7 +54,7 @@ export const Composer = ({ store, row }: { readonly store: ChatStore; readonly r
     keep('');
   };
   useLayoutEffect(() => {
-    if (begun.value === store.key) store.field.current?.focus();
+    if (isToWrite(store.key)) store.field.current?.focus();
   }, [store]);
   const stop = (): void => {
     void store.stop();

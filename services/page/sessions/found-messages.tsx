@@ -1,15 +1,18 @@
-import { effect, signal } from '@preact/signals';
+import { computed, effect, signal } from '@preact/signals';
 import type { FoundMessages, NatterEvent } from '../../../shared/client/main.ts';
 import { counted } from '../../../shared/kit/text/counted.ts';
 import { linkTo } from '../base/route.ts';
 import { client, problemOf, who } from '../base/signed-in.ts';
 import { Problem } from '../parts/empty.tsx';
 import { Time } from '../parts/time.tsx';
-import { search } from './session-list.ts';
+import { rows, search } from './session-list.ts';
+import { nameOf } from './session-name.ts';
 
 /** What was said with the words that are searched for, below the sessions that have them in their names. */
 
 const found = signal<FoundMessages | null>(null);
+/** How many messages have the words that are searched for. */
+export const foundCount = computed(() => found.value?.messages.length ?? 0);
 const foundProblem = signal<string | null>(null);
 const mostMessages = 30;
 
@@ -39,6 +42,19 @@ export const forgetDeleted = ({ type, key }: Pick<NatterEvent, 'type' | 'key'>):
   found.value = { ...shown, messages: shown.messages.filter((message) => message.key !== key) };
 };
 
+/** A text with the words marked that were searched for. */
+const Marked = ({ text, words }: { readonly text: string; readonly words: string }) => {
+  const patterns = words.split(/\s+/).map((word) => word.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&'));
+  const parts = text.split(new RegExp(`(${patterns.join('|')})`, 'iu'));
+  // Between each two parts is one that matched.
+  return <>{parts.map((part, at) => (at % 2 === 1 ? <mark key={at}>{part}</mark> : part))}</>;
+};
+
+const nameOfFound = (key: string, shownKey: string): string => {
+  const row = rows.value?.find((each) => each.key === key);
+  return row ? nameOf(row) : shownKey.replace(/^agent:[^:]+:/, '');
+};
+
 export const FoundInMessages = () => {
   if (search.value === '') return null;
   if (foundProblem.value !== null) return <Problem text={foundProblem.value} />;
@@ -52,13 +68,15 @@ export const FoundInMessages = () => {
         {!complete && <small> (the newest are still being read)</small>}
       </h2>
       <ul>
-        {messages.map(({ key, shownKey, id, seq, at, excerpt }) => (
+        {messages.map(({ key, shownKey, id, seq, at, role, excerpt }) => (
           <li key={id}>
             <a href={linkTo(['sessions', key, 'time'], { at: `${seq}`, q: search.value })}>
               <span class="found-where">
-                {shownKey} <Time at={at} />
+                {nameOfFound(key, shownKey)}, {role === 'assistant' ? 'Agent' : 'Person'}, <Time at={at} />
               </span>
-              <span class="found-text">{excerpt}</span>
+              <span class="found-text">
+                <Marked text={excerpt} words={search.value} />
+              </span>
             </a>
           </li>
         ))}

@@ -12,7 +12,7 @@ import { ArchivedMatches } from './archived-matches.tsx';
 import { Bulk } from './bulk.tsx';
 import { choosing, chosen, isChoosing, toggle } from './chosen.ts';
 import { Filters } from './filters.tsx';
-import { FoundInMessages } from './found-messages.tsx';
+import { FoundInMessages, foundCount } from './found-messages.tsx';
 import { filter, hasMore, isUnreadOnly, label, listProblem, readAgain, readMore, rows, search } from './session-list.ts';
 import { nameOf, saysFailed, whyOf } from './session-name.ts';
 
@@ -108,7 +108,12 @@ const Rows = ({ list }: { readonly list: readonly SessionRow[] }) => {
 };
 
 const NoRows = () =>
-  filter.value !== 'active' || search.value !== '' || label.value !== '' || isUnreadOnly.value ? (
+  foundCount.value > 0 ? (
+    <div class="no-names">
+      <p class="hint">No session here has these words in its name.</p>
+      <ArchivedMatches />
+    </div>
+  ) : filter.value !== 'active' || search.value !== '' || label.value !== '' || isUnreadOnly.value ? (
     <Empty title="Nothing matches">
       <p>No session has this status and these words.</p>
       <ArchivedMatches />

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import { counted } from '../../../shared/kit/text/counted.ts';
-import { go } from '../base/route.ts';
+import { writeIn } from '../base/new-chat.ts';
 import { client, mayWrite } from '../base/signed-in.ts';
 import { ActOutcome, useAct } from '../parts/act.tsx';
 import { Confirm } from '../parts/confirm.tsx';
@@ -11,6 +11,7 @@ import type { Past } from './past.ts';
 /** What a fork at the chosen moment does here, before it is done. */
 const Explanation = ({ past }: { readonly past: Past }) => {
   const { timeline, count, place, key } = past;
+  const isAnswering = timeline.stateAfter(place.value).context.turn !== null;
   const commit = timeline.commits[place.value - 1];
   const after = timeline.saidBetween(place.value, count.value).length;
   return (
@@ -24,6 +25,12 @@ const Explanation = ({ past }: { readonly past: Past }) => {
         What comes after that moment is left behind: it stays in the log, can be compared with the fork, and one can go back to it
         the same way. Nothing is executed again, and what tools have done is not undone.
       </p>
+      {isAnswering && (
+        <p>
+          <b>The question of this moment is not answered again.</b> Write on after the fork, or choose <i>Try again</i> below the
+          question.
+        </p>
+      )}
     </>
   );
 };
@@ -37,7 +44,7 @@ export const ForkButton = ({ past }: { readonly past: Past }) => {
   const fork = async (): Promise<void> => {
     setAsking(false);
     const at = past.timeline.commits[place - 1]?.seq ?? 0;
-    if (await act.run(() => client.sessions.fork(key, { at }), 'Forked')) go(['sessions', key, 'chat']);
+    if (await act.run(() => client.sessions.fork(key, { at }), 'Forked')) writeIn(key);
   };
   if (!mayWrite()) return null;
   return (

@@ -45,35 +45,39 @@ const Play = ({ past }: { readonly past: Past }) => {
   );
 };
 
-const Jumps = ({ past }: { readonly past: Past }) => (
-  <div class="jumps">
-    {landmarks.map((kind) => {
-      const [before, after] = ([-1, 1] as const).map((way) => past.timeline.markFrom(kind, past.place.value, way));
-      const all = past.timeline.marks[kind].length;
-      const jump = (to: number | null | undefined, icon: IconName, words: string) => (
-        <button
-          type="button"
-          class="button button-quiet jump"
-          aria-disabled={to == null}
-          aria-label={words}
-          title={words}
-          onClick={() => to != null && past.goTo(to)}
-        >
-          <Icon name={icon} />
-        </button>
-      );
-      return (
-        <span key={kind} class={`jump-group jump-${kind}`}>
-          {jump(before, 'previous', `Previous ${kind}`)}
-          <span>
-            {landmarkWords[kind]} <b>{all}</b>
+const Jumps = ({ past }: { readonly past: Past }) => {
+  // Landmarks come with the commits, whichever place is chosen meanwhile.
+  void past.count.value;
+  return (
+    <div class="jumps">
+      {landmarks.map((kind) => {
+        const [before, after] = ([-1, 1] as const).map((way) => past.timeline.markFrom(kind, past.place.value, way));
+        const all = past.timeline.marks[kind].length;
+        const jump = (to: number | null | undefined, icon: IconName, words: string) => (
+          <button
+            type="button"
+            class="button button-quiet jump"
+            aria-disabled={to == null}
+            aria-label={words}
+            title={words}
+            onClick={() => to != null && past.goTo(to)}
+          >
+            <Icon name={icon} />
+          </button>
+        );
+        return (
+          <span key={kind} class={`jump-group jump-${kind}`}>
+            {jump(before, 'previous', `Previous ${kind}`)}
+            <span>
+              {landmarkWords[kind]} <b>{all}</b>
+            </span>
+            {jump(after, 'next', `Next ${kind}`)}
           </span>
-          {jump(after, 'next', `Next ${kind}`)}
-        </span>
-      );
-    })}
-  </div>
-);
+        );
+      })}
+    </div>
+  );
+};
 
 /** Landmarks that would be drawn over each other are one. */
 const markPlaces = 500;
@@ -130,7 +134,15 @@ export const Scrubber = ({ past }: { readonly past: Past }) => {
           <span>of {count}</span>
         </label>
         <span class={`live ${isLive ? 'live-on' : ''}`}>
-          {isLive ? (past.isLive ? 'Live' : 'End of the file') : past.isRead.value ? 'Past' : 'Reading…'}
+          {isLive
+            ? past.isLive
+              ? 'Live'
+              : 'End of the file'
+            : past.isRead.value
+              ? place === count
+                ? 'Newest'
+                : 'Past'
+              : 'Reading…'}
         </span>
       </div>
       <Jumps past={past} />

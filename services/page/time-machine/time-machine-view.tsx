@@ -61,8 +61,12 @@ const Moment = ({ past }: { readonly past: Past }) => {
   useLayoutEffect(() => {
     if (scroller.current) scroller.current.scrollTop = 0;
   }, [place]);
+  // Who came by a link that is gone now would go on from nowhere.
+  useEffect(() => {
+    if (document.activeElement === document.body) scroller.current?.focus({ preventScroll: true });
+  }, []);
   return (
-    <div class="moment" ref={scroller}>
+    <div class="moment" ref={scroller} tabIndex={-1}>
       <MomentFacts state={state} />
       <section class="card" aria-labelledby="moment-happened">
         <h2 id="moment-happened">What happened</h2>

@@ -19,8 +19,9 @@ import { type Said, saidIn } from './said.ts';
 /** Commits between two kept states: a seek folds fewer than this. */
 const keptEvery = 25;
 
-/** The event that a commit is named after: what a person looks for, else its first. */
-export const headOf = ({ events }: RecordedCommit): SessionEvent | undefined => events.find(landmarkOf) ?? events[0];
+/** The event that a commit is named after: what a person looks for, else what was said, else its first. */
+export const headOf = ({ events }: RecordedCommit): SessionEvent | undefined =>
+  events.find(landmarkOf) ?? events.find(({ type }) => type === 'user_message' || type === 'assistant_message') ?? events[0];
 
 /** A fork: the place of its commit, where it branched off, and where it ended, as numbers of commits. */
 export interface Fork {

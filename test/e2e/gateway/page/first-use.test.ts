@@ -160,7 +160,7 @@ describe.skipIf(!hasBrowser)('who opens the page for the first time', () => {
     expect((await sessions.get(keys[1] ?? '')).settings.labels).toEqual(['zoo', 'c']);
     await page.getByLabel('Search sessions').fill('');
     await page.locator('.row-title', { hasText: /^first$/ }).waitFor();
-    await page.getByLabel('Label', { exact: true }).selectOption('zoo');
+    await page.locator('.label-filter select').selectOption('zoo');
     await vi.waitFor(async () => expect(await rows.count()).toBe(2), soon);
     expect(page.url()).toContain('label=zoo');
     await page.getByLabel('Choose labelled:two').check();

@@ -216,7 +216,7 @@ describe.skipIf(!hasBrowser)('the page', () => {
     await page.getByRole('button', { name: 'Archive', exact: true }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Archive' }).click();
     await page.getByText('2 archived.').waitFor();
-    await page.getByRole('heading', { name: 'Nothing matches' }).waitFor();
+    await page.getByText('No session here has these words in its name.').waitFor();
     await page.getByLabel('Status').selectOption('inactive');
     await page.locator('a.row', { hasText: 'bulk:one' }).waitFor();
     expect(page.url()).toContain('status=inactive');

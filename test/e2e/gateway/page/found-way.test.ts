@@ -1,0 +1,90 @@
+import { describe, expect, test, vi } from 'vitest';
+import { goTo, hasBrowser, usePage } from './use-page.ts';
+
+/** Where somebody lands who follows a link of the page, forks, or searches. */
+
+const soon = { timeout: 30_000, interval: 50 };
+const place = (key: string, tab: string): string => `#/sessions/${encodeURIComponent(key)}/${tab}`;
+
+describe.skipIf(!hasBrowser)('who goes from one view of the page to another', () => {
+  const key = 'agent:main:trail';
+  const slow = 'agent:main:slow';
+  const { rig, open } = usePage({}, async ({ client: { sessions } }) => {
+    await sessions.post(key, 'tell me of (bluebells)', { wait: 30 });
+    await sessions.post(key, '[[fail busy]] now', { wait: 30 });
+    for (const text of ['hello', '[[think 1500]] of roses']) await sessions.post(slow, text, { wait: 30 });
+  });
+
+  test('finds the errors of a session counted by a link to one of its first moments, which has the focus', async () => {
+    const { page, faults } = await open();
+    await goTo(page, place(key, 'chat'));
+    const link = page.locator('.mark-bad').getByRole('link', { name: 'Show that moment' });
+    await link.press('Enter');
+    await page.locator('.moment:focus').waitFor();
+    await goTo(page, `${place(key, 'time')}?at=1`);
+    await page.reload();
+    await page.locator('.jump-error b', { hasText: '1' }).waitFor();
+    await page.getByRole('button', { name: 'Next error' }).click();
+    await page.locator('.happened').getByText('turn failed').waitFor();
+    // A commit is named after what was said in it.
+    await page.locator('.commit-type', { hasText: 'user message' }).first().waitFor();
+    expect(faults).toEqual([]);
+  });
+
+  test('is told by a fork in the middle of an answer that the question waits, and writes on at once', async () => {
+    const { page, faults } = await open();
+    await goTo(page, place(slow, 'time'));
+    await page.getByRole('button', { name: 'To the beginning' }).click();
+    for (const _ of [1, 2]) await page.getByRole('button', { name: 'One commit on' }).click();
+    await page.getByRole('button', { name: 'Fork from here' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByText('The question of this moment is not answered again.').waitFor();
+    await dialog.getByRole('button', { name: 'Fork' }).click();
+    await page.locator('.composer textarea:focus').waitFor();
+    await page.keyboard.type('and roses');
+    await page.keyboard.press('Enter');
+    await page.locator('.said-assistant', { hasText: 'and roses' }).waitFor();
+    expect(faults).toEqual([]);
+  });
+
+  test('sees the messages that were found, with their words marked, and no headline that nothing was', async () => {
+    const { page, faults } = await open();
+    await page.getByLabel('Search sessions').fill('(bluebells)');
+    const found = page.getByRole('region', { name: 'Messages with these words' });
+    await found.getByText(/^trail, Person/).waitFor();
+    await found.getByText(/^trail, Agent/).waitFor();
+    await vi.waitFor(async () => expect(await found.locator('mark').count()).toBeGreaterThan(1), soon);
+    expect(new Set(await found.locator('mark').allTextContents())).toEqual(new Set(['(bluebells)']));
+    await page.getByText('No session here has these words in its name.').waitFor();
+    expect(await page.getByRole('heading', { name: 'Nothing matches' }).count()).toBe(0);
+    expect(faults).toEqual([]);
+  });
+
+  test('keeps the focus on the list while going through sessions that are there already', async () => {
+    const { page, faults } = await open();
+    const row = page.locator('a.row', { hasText: 'trail' });
+    await row.press('Enter');
+    await page.locator('.said-assistant').first().waitFor();
+    expect(await row.evaluate((element) => element.matches(':focus'))).toBe(true);
+    expect(faults).toEqual([]);
+  });
+
+  test('is asked before "Try again" where a single answer is left behind, and not where none is', async () => {
+    const [answered, failed] = ['agent:main:web:asked', 'agent:main:web:unasked'] as const;
+    const { sessions } = rig().client;
+    await sessions.post(answered, 'one question', { wait: 30 });
+    await sessions.post(failed, '[[fail busy]] now', { wait: 30 });
+    const { page, faults } = await open();
+    await goTo(page, place(answered, 'chat'));
+    await page.locator('.said-assistant').waitFor();
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await page.getByRole('dialog').getByText('the 1 item below it', { exact: false }).waitFor();
+    await page.keyboard.press('Escape');
+    await goTo(page, place(failed, 'chat'));
+    await page.locator('.mark-bad').waitFor();
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await vi.waitFor(async () => expect((await sessions.get(failed)).generation).toBe(2), soon);
+    expect((await sessions.get(answered)).generation).toBe(1);
+    expect(faults).toEqual([]);
+  });
+});
