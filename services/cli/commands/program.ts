@@ -1,100 +1,35 @@
 import { Command } from 'commander';
+import { suggest } from '../../../shared/domain/config/suggest.ts';
 import { example } from '../example.ts';
 import type { World } from '../terminal.ts';
+import { commandGroups } from './groups.ts';
 
-type AddCommand = (program: Command, world: World) => void;
-interface Group {
-  readonly title: string;
-  /** By their names. */
-  readonly commands: Readonly<Record<string, () => Promise<AddCommand>>>;
-}
+const below = (command: Command, name: string): Command | undefined => command.commands.find((each) => each.name() === name);
 
-/**
- * The commands in the groups and the order of `natter --help`. Each group is a folder of `commands/`. A command is loaded when it is used:
- * all of them take longer to load than most of them take to run.
- */
-const groups: readonly Group[] = [
-  {
-    title: 'Run',
-    commands: {
-      up: async () => (await import('./run/up.ts')).upCommand,
-      open: async () => (await import('./run/open.ts')).openCommand,
-      service: async () => (await import('./run/service.ts')).serviceCommand,
-    },
-  },
-  {
-    title: 'Talk',
-    commands: {
-      chat: async () => (await import('./talk/chat.ts')).chatCommand,
-      send: async () => (await import('./talk/send.ts')).sendCommand,
-      ingest: async () => (await import('./talk/ingest.ts')).ingestCommand,
-      gateway: async () => (await import('./talk/gateway.ts')).gatewayCommand,
-      mcp: async () => (await import('./talk/mcp.ts')).mcpCommand,
-    },
-  },
-  {
-    title: 'Sessions',
-    commands: {
-      sessions: async () => (await import('./sessions/sessions.ts')).sessionsCommand,
-      tail: async () => (await import('./sessions/tail.ts')).tailCommand,
-      inspect: async () => (await import('./sessions/inspect.ts')).inspectCommand,
-      replay: async () => (await import('./sessions/replay.ts')).replayCommand,
-      diff: async () => (await import('./sessions/diff.ts')).diffCommand,
-      'why-reset': async () => (await import('./sessions/why-reset.ts')).whyResetCommand,
-      fork: async () => (await import('./sessions/fork.ts')).forkCommand,
-      repair: async () => (await import('./sessions/repair.ts')).repairCommand,
-      checkpoint: async () => (await import('./sessions/checkpoint.ts')).checkpointCommand,
-      compact: async () => (await import('./sessions/compact.ts')).compactCommand,
-      export: async () => (await import('./sessions/export.ts')).exportCommand,
-      verify: async () => (await import('./sessions/verify.ts')).verifyCommand,
-      erase: async () => (await import('./sessions/erase.ts')).eraseCommand,
-    },
-  },
-  {
-    title: 'Approvals & memory',
-    commands: {
-      approvals: async () => (await import('./approvals-and-memory/approvals.ts')).approvalsCommand,
-      memory: async () => (await import('./approvals-and-memory/memory.ts')).memoryCommand,
-    },
-  },
-  {
-    title: 'Skills',
-    commands: {
-      skills: async () => (await import('./skills/skills.ts')).skillsCommand,
-    },
-  },
-  {
-    title: 'Operate',
-    commands: {
-      status: async () => (await import('./operate/status.ts')).statusCommand,
-      doctor: async () => (await import('./operate/doctor.ts')).doctorCommand,
-      pairing: async () => (await import('./operate/pairing.ts')).pairingCommand,
-      audit: async () => (await import('./operate/audit.ts')).auditCommand,
-      'dead-letters': async () => (await import('./operate/dead-letters.ts')).deadLettersCommand,
-      deliveries: async () => (await import('./operate/deliveries.ts')).deliveriesCommand,
-      log: async () => (await import('./operate/log.ts')).logCommand,
-      backup: async () => (await import('./operate/backup.ts')).backupCommand,
-      restore: async () => (await import('./operate/restore.ts')).restoreCommand,
-    },
-  },
-  {
-    title: 'Set up',
-    commands: {
-      init: async () => (await import('./setup/init.ts')).initCommand,
-      config: async () => (await import('./setup/config.ts')).configCommand,
-      token: async () => (await import('./setup/token.ts')).tokenCommand,
-      nats: async () => (await import('./setup/nats.ts')).natsCommand,
-      broker: async () => (await import('./setup/broker.ts')).brokerCommand,
-      completions: async () => (await import('./setup/completions.ts')).completionsCommand,
-    },
-  },
-];
+const refuseUnknown = (command: Command, name: string): never => {
+  const near = suggest(
+    name,
+    command.commands.map((each) => each.name()),
+  );
+  const advice = near === null ? '' : `\n(Did you mean ${near}?)`;
+  return command.error(`error: unknown command '${name}'${advice}`, { code: 'commander.unknownCommand' });
+};
+
+/** `help`, for this command and those below it. That of commander takes one name, and says nothing about one that it does not know. */
+const addHelp = (command: Command): void => {
+  for (const each of command.commands) if (each.commands.length > 0) addHelp(each);
+  command
+    .helpCommand(false)
+    .command('help [command...]')
+    .description('display help for command')
+    .action((names: string[]) => names.reduce((at, name) => below(at, name) ?? refuseUnknown(at, name), command).help());
+};
 
 /**
- * The command line, with the command that `args` name. For anything else, such as help, completions and misspelt commands, and without `args`,
- * with all commands. `CommanderError` is thrown where commander would end the process.
+ * The command line, with all of the command that `args` name, and of each other one its name and line. Without `args`, and to complete words, with
+ * all of every command. `CommanderError` is thrown where commander would end the process.
  */
-export const createProgram = async (world: World, args: readonly string[] = []): Promise<Command> => {
+export const createProgram = async (world: World, args?: readonly string[]): Promise<Command> => {
   const program = new Command('natter')
     .description('Natter: the durable session runtime for chat agents')
     .version(world.version)
@@ -108,11 +43,21 @@ export const createProgram = async (world: World, args: readonly string[] = []):
     .showHelpAfterError('(run "natter <command> --help" for usage)')
     .addHelpText('after', example('up'))
     .exitOverride();
-  const [named = ''] = program.parseOptions([...args]).operands;
-  const isAlone = named !== 'completions' && groups.some(({ commands }) => Object.hasOwn(commands, named));
-  for (const { title, commands } of groups) {
+  const { operands } = program.parseOptions([...(args ?? [])]);
+  const [named, word] = operands[0] === 'help' ? operands.slice(1, 2) : operands;
+  const isWhole = args === undefined || named === 'completions';
+  for (const { title, commands } of commandGroups) {
     program.commandsGroup(`${title}:`);
-    for (const [name, load] of Object.entries(commands)) if (!isAlone || name === named) (await load())(program, world);
+    for (const [name, { line, load }] of Object.entries(commands)) {
+      if (isWhole || name === named) (await load())(program, world);
+      else program.command(name);
+      below(program, name)?.description(line);
+    }
   }
-  return program.helpCommand('help [command]', 'display help for command');
+  addHelp(program);
+  const command = below(program, named ?? '');
+  // Commander takes it for an argument of the command that stands for none, such as `list`.
+  if (command !== undefined && word !== undefined && command.commands.length > 0 && command.registeredArguments.length === 0)
+    if (below(command, word) === undefined) refuseUnknown(command, word);
+  return program;
 };

@@ -1,10 +1,10 @@
 import { readdirSync } from 'node:fs';
-import type { Command } from 'commander';
-import { describe, expect, test } from 'vitest';
+import { type Command, CommanderError } from 'commander';
+import { describe, expect, test, vi } from 'vitest';
 import { createProgram } from '../../../services/cli/commands/program.ts';
 import type { World } from '../../../services/cli/terminal.ts';
 
-const create = (args: readonly string[] = []): Promise<Command> => createProgram({ version: '1.2.3' } as World, args);
+const create = (args?: readonly string[]): Promise<Command> => createProgram({ version: '1.2.3' } as World, args);
 /** The commands that help shows below this one, without `help` itself. */
 const visible = (command: Command): Command[] =>
   command
@@ -76,17 +76,69 @@ describe('every command', async () => {
     await expect(program.parseAsync(['approvals', 'resolve', 'ID', 'perhaps'], { from: 'user' })).rejects.toThrow(/allow-once/);
   });
 
+  /** Those that have more than a name and a line: an option, an argument or commands of their own. */
+  const loaded = async (args?: readonly string[]): Promise<string[]> =>
+    visible(await create(args))
+      .filter(({ options, registeredArguments, commands }) =>
+        [options, registeredArguments, commands].some(({ length }) => length > 0),
+      )
+      .map(nameOf);
+  const whole = async (): Promise<string[]> => visible(await create()).map(nameOf);
+
   test('is loaded alone when the arguments name it, whatever stands before it', async () => {
-    const loaded = async (...args: string[]): Promise<string[]> => visible(await create(args)).map(nameOf);
-    const all = await loaded();
-    expect(await loaded('send', 'main', 'export')).toEqual(['send']);
-    expect(await loaded('--url', 'export', '--token', 'x', 'dead-letters', '--json')).toEqual(['dead-letters']);
-    for (const args of [['--help'], ['help', 'send'], ['sedn'], ['constructor'], ['--unknown', 'send'], ['completions', 'words']])
-      expect(await loaded(...args), args.join(' ')).toEqual(all);
+    expect(await loaded(['send', 'main', 'export'])).toEqual(['send']);
+    expect(await loaded(['--url', 'export', '--token', 'x', 'dead-letters', '--json'])).toEqual(['dead-letters']);
+    expect(await loaded(['help', 'send'])).toEqual(['send']);
+    expect(await loaded(['completions', 'words'])).toEqual(await loaded());
+  });
+
+  test('is not loaded to be listed: help shows its name and its line', async () => {
+    const lines = async (args?: readonly string[]) =>
+      visible(await create(args)).map((each) => [nameOf(each), each.description()]);
+    for (const args of [[], ['--help'], ['help'], ['sedn'], ['constructor'], ['--unknown', 'send']]) {
+      expect(await loaded(args), args.join(' ')).toEqual([]);
+      expect(await lines(args), args.join(' ')).toEqual(await lines());
+    }
   });
 
   test('is found under the name it is loaded by', async () => {
-    for (const name of visible(await create()).map(nameOf))
-      expect(visible(await create([name])).length, name).toBe(name === 'completions' ? visible(await create()).length : 1);
+    for (const name of await whole()) expect(visible(await create([name])).map(nameOf), name).toEqual(await whole());
+  });
+});
+
+describe('a command that there is not', () => {
+  const said = async (...args: string[]): Promise<string> => {
+    const parts: string[] = [];
+    const spies = [process.stdout, process.stderr].map((stream) => vi.spyOn(stream, 'write'));
+    for (const spy of spies) spy.mockImplementation((part) => parts.push(String(part)) > 0);
+    try {
+      await (await create(args)).parseAsync(args, { from: 'user' });
+    } catch (error) {
+      expect(error).toBeInstanceOf(CommanderError);
+    } finally {
+      for (const spy of spies) spy.mockRestore();
+    }
+    return parts.join('');
+  };
+
+  test.each([
+    ['stauts', 'stauts', 'status'],
+    ['help stauts', 'stauts', 'status'],
+    ['help approvals lst', 'lst', 'list'],
+    ['approvals lst', 'lst', 'list'],
+    ['memory serach', 'serach', 'search'],
+    ['approvals help lst', 'lst', 'list'],
+  ])('natter %s: names it, and the nearest', async (line, name, near) => {
+    expect(await said(...line.split(' '))).toMatch(
+      new RegExp(`^error: unknown command '${name}'\n\\(Did you mean ${near}\\?\\)\n`),
+    );
+  });
+
+  test('and none where none is near', async () => {
+    expect(await said('help', 'bogus')).toBe(`error: unknown command 'bogus'\n(run "natter <command> --help" for usage)\n`);
+  });
+
+  test.each(['help approvals list', 'approvals help list'])('natter %s is the help of the last', async (line) => {
+    expect(await said(...line.split(' '))).toMatch(/^Usage: natter approvals list /);
   });
 });

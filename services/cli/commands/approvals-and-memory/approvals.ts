@@ -28,10 +28,7 @@ interface ResolveOptions extends CommonOptions {
 }
 /** `natter approvals list|resolve` (A5/62): tool calls awaiting approval, and a person's decision on them. */
 export const approvalsCommand = (program: Command, world: World): void => {
-  const approvals = program
-    .command('approvals')
-    .description('tool calls awaiting approval')
-    .addHelpText('after', example('approvals list'));
+  const approvals = program.command('approvals').addHelpText('after', example('approvals list'));
   approvals
     .command('list', { isDefault: true })
     .description('list pending approvals, newest first')

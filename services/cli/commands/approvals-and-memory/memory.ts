@@ -25,10 +25,7 @@ const path = (id: string): string => `/v1/memory/${encodeURIComponent(id)}`;
 
 /** `natter memory`: long-term memory, where each entry came from, and changes by people (A7/82). */
 export const memoryCommand = (program: Command, world: World): void => {
-  const memory = program
-    .command('memory')
-    .description('what agents remember across sessions')
-    .addHelpText('after', example('memory search "build server"'));
+  const memory = program.command('memory').addHelpText('after', example('memory search "build server"'));
   addReading(memory, world);
   addShow(memory, world);
   addChanges(memory, world);

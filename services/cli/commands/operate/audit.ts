@@ -38,7 +38,6 @@ const oneLineOf = (parts: readonly string[]): string =>
 export const auditCommand = (program: Command, world: World): void => {
   program
     .command('audit')
-    .description('show the audit trail: who did or tried what, newest last')
     .addOption(new Option('--kind <kind>', 'only this kind of record').choices(auditKinds))
     .option('--after <seq>', 'records after this one, instead of the newest', wholeNumber(0, Number.MAX_SAFE_INTEGER))
     .option('--limit <count>', 'maximum number of records', wholeNumber(1, limits.pageRows), 50)

@@ -16,7 +16,6 @@ export const backupCommand = (program: Command, world: World): void => {
   program
     .command('backup')
     .argument('<dir>', 'a folder that does not exist yet, or is empty')
-    .description('back up sessions, queues, memory, tokens and the audit trail, while everything runs')
     .option('--verify', 'check an existing backup instead, without a broker: its files, and the chain of every session')
     .option('--json', 'print JSON')
     .addHelpText('after', example('backup ./backup-monday'))

@@ -28,7 +28,6 @@ export const deadLettersCommand = (program: Command, world: World): void => {
   const { terminal } = world;
   const deadLetters = program
     .command('dead-letters')
-    .description('list messages that could not be processed, newest first; show, resend or discard one')
     .option('--limit <count>', 'maximum number of messages', wholeNumber(1, limits.pageRows), 50)
     .option('--json', 'print every entry with its bytes as JSON')
     .addHelpText('after', example('dead-letters --limit 10'))

@@ -25,7 +25,6 @@ export const deliveriesCommand = (program: Command, world: World): void => {
   const { terminal } = world;
   const deliveries = program
     .command('deliveries')
-    .description('list outgoing messages that may not have arrived or wait; show, repeat or leave one, resume an account')
     .option('--limit <count>', 'maximum number of messages', wholeNumber(1, limits.pageRows), 50)
     .option('--json', 'print the response of the gateway as JSON')
     .addHelpText('after', example('deliveries --limit 10'))

@@ -111,7 +111,6 @@ const labels = { ok: pc.green('ok  '), warn: pc.yellow('warn'), fail: pc.red('fa
 export const doctorCommand = (program: Command, world: World): void => {
   program
     .command('doctor')
-    .description('check the installation and suggest a fix for each problem')
     .option('--scrub', 'also read the whole log and check the chain of every session')
     .option('--json', 'print JSON')
     .addHelpText('after', example('doctor --scrub'))

@@ -38,7 +38,6 @@ const advice =
 export const logCommand = (program: Command, world: World): void => {
   const log = program
     .command('log')
-    .description('decide about an event log, or a queue, that has lost its end; needs the broker')
     .addHelpText('after', example('log accept --reason "the disk is gone, and there is no copy"'));
 
   log

@@ -15,10 +15,7 @@ const senderOf = ({ channel, senderId, name }: ChannelSender): string =>
 /** `natter pairing list|approve|deny|revoke`: strangers who ask to be let in, and what the owner decides (docs/operate/who-may.md). */
 export const pairingCommand = (program: Command, world: World): void => {
   const { terminal } = world;
-  const pairing = program
-    .command('pairing')
-    .description('decide which strangers may write direct messages')
-    .addHelpText('after', example('pairing list'));
+  const pairing = program.command('pairing').addHelpText('after', example('pairing list'));
   const command = (name: string, description: string, line: string): Command =>
     pairing
       .command(name)

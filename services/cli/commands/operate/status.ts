@@ -99,7 +99,6 @@ const numberLines = (system: SystemStatus, now: number): string[] => {
 export const statusCommand = (program: Command, world: World): void => {
   program
     .command('status')
-    .description('show health, queues, pending approvals and recent sessions')
     .option('--json', 'print JSON')
     .addHelpText('after', example('status'))
     .action(async (_: unknown, command: Command) => {

@@ -21,7 +21,6 @@ const forwarding = (url: string): string => {
 export const openCommand = (program: Command, world: World): void => {
   program
     .command('open')
-    .description('open the page in a browser, signed in')
     .option('--print', 'print the address instead; it works once, for 60 seconds')
     .option('--role <role>', 'sign in with a lower role: owner, read-only or approver')
     .addHelpText('after', example('open --role read-only'))

@@ -10,7 +10,6 @@ export const serviceCommand = (program: Command, world: World): void => {
   program
     .command('service')
     .addArgument(new Argument('<name>', 'the service').choices([...workerNames, 'gateway']))
-    .description('run one service in this process, until SIGTERM')
     .option(
       '--metrics-port <port>',
       'serve /livez, /readyz and /metrics on this port of gateway.host (a gateway serves its own)',

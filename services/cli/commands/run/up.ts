@@ -10,7 +10,6 @@ const mostHosts = 64;
 export const upCommand = (program: Command, world: World): void => {
   program
     .command('up')
-    .description('start the broker and every service; on a terminal, open a chat')
     .option(
       '--hosts <count>',
       'number of session hosts; with 2 or more, each is a separate process',

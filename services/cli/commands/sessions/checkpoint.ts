@@ -10,7 +10,6 @@ export const checkpointCommand = (program: Command, world: World): void => {
   program
     .command('checkpoint')
     .argument('<key>', 'session key, such as agent:main:main')
-    .description('have a model read what was said since the last checkpoint, and update the memory')
     .option('--json', 'print the response of the gateway as JSON')
     .addHelpText('after', example('checkpoint agent:main:main'))
     .action(async (key: string, _: unknown, command: Command) => {

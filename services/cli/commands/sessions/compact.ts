@@ -16,7 +16,6 @@ export const compactCommand = (program: Command, world: World): void => {
   program
     .command('compact')
     .argument('<key>', 'session key, such as agent:main:main')
-    .description("summarise the conversation so far, to make room in the model's context window")
     .option('--instructions <text>', 'what the summary must keep')
     .option('--wait <seconds>', 'how long to wait for the summary', wholeNumber(1, limits.waitSeconds), limits.waitSeconds)
     .option('--json', 'print the response of the gateway as JSON')

@@ -21,7 +21,6 @@ export const diffCommand = (program: Command, world: World): void => {
   program
     .command('diff')
     .argument('<key>', 'session key, such as agent:main:main')
-    .description('show what changed in a session between two places in its log')
     .requiredOption('--from <place>', 'sequence or time to start from, such as 1234, 2026-11-21T10:00Z or -2h')
     .option('--to <place>', 'sequence or time to end at (default: now)')
     .option('--limit <events>', 'maximum number of events', wholeNumber(1, limits.pageRows), 100)

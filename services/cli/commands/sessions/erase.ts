@@ -39,7 +39,6 @@ export const eraseCommand = (program: Command, world: World): void => {
   program
     .command('erase')
     .argument('<key>', 'session key, as lists show it')
-    .description('remove everything said in a session, permanently; the log keeps the fact that it was erased')
     .option('--yes', 'do not ask for confirmation')
     .option('--reason <text>', 'reason; it stays in the log, so do not name a person', 'asked for by an operator')
     .option('--json', 'print JSON')

@@ -154,7 +154,6 @@ export const exportCommand = (program: Command, world: World): void => {
   program
     .command('export')
     .argument('[key]', 'session key (default: all sessions)')
-    .description('write transcripts as JSON Lines')
     .option('--out <folder>', 'write files below this folder; "-" is standard output', '-')
     .option('--stored', 'write the commits as they are stored instead, for natter verify; --out is then a file')
     .option('--generation <number>', 'only this generation of the session', wholeNumber(1, Number.MAX_SAFE_INTEGER))

@@ -15,7 +15,6 @@ export const forkCommand = (program: Command, world: World): void => {
   program
     .command('fork')
     .argument('<key>', 'session key, such as agent:main:main')
-    .description('continue a session from an earlier point; its history is kept')
     .option('--at <place>', 'sequence or time, such as 1234, 2026-11-21T10:00Z or -2h (default: now)')
     .option('--json', 'print the response of the gateway as JSON')
     .addHelpText('after', example('fork agent:main:main --at -2h'))

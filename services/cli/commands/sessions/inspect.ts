@@ -114,7 +114,6 @@ export const inspectCommand = (program: Command, world: World): void => {
   program
     .command('inspect')
     .argument('<key>', 'session key, such as agent:main:main')
-    .description('show the state transitions of a session: idle, running, awaiting_approval, inactive')
     .option('--follow', 'keep printing transitions as they happen, until Ctrl-C')
     .option('--last <count>', 'number of past transitions to print', wholeNumber(0, lastMax), 20)
     .option('--json', 'print one JSON object per line')

@@ -28,7 +28,6 @@ export const repairCommand = (program: Command, world: World): void => {
   program
     .command('repair')
     .argument('<key>', 'session key, such as agent:main:main')
-    .description('show which commits of a session are lost, and with --reason record the decision to go on without them')
     .option('--reason <text>', 'why; it stays in the log. Without it nothing is changed')
     .option('--yes', 'do not ask for confirmation')
     .option('--json', 'print the responses of the gateway as JSON')

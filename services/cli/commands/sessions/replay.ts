@@ -34,7 +34,6 @@ export const replayCommand = (program: Command, world: World): void => {
   program
     .command('replay')
     .argument('<key>', 'session key, such as agent:main:main')
-    .description("rebuild a session from its log and compare it with the server's state; executes nothing")
     .option('--at <place>', 'stop at this sequence or time')
     .option('--diff', 'show what each commit changed')
     .option('--json', 'print JSON')

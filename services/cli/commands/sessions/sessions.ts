@@ -32,7 +32,6 @@ export const sessionLines = (rows: readonly SessionRow[], now: number): string[]
 export const sessionsCommand = (program: Command, world: World): void => {
   const sessions = program
     .command('sessions')
-    .description('list the sessions, newest activity first')
     .option('--active <minutes>', 'only sessions active in the last MINUTES', wholeNumber(1, 10_000_000))
     .option('--json', 'print every entry as JSON')
     .addHelpText('after', example('sessions --active 60'))

@@ -19,7 +19,6 @@ interface TailOptions extends CommonOptions {
 export const tailCommand = (program: Command, world: World): void => {
   program
     .command('tail')
-    .description('print events as they are recorded, until Ctrl-C')
     .option('--key <prefix>', 'only sessions whose key begins with these segments')
     .option('--type <types...>', 'only these event types, such as assistant_message')
     .option('--from <seq>', 'start at this sequence of the log instead of now', wholeNumber(0, Number.MAX_SAFE_INTEGER))

@@ -11,7 +11,6 @@ export const verifyCommand = (program: Command, world: World): void => {
   program
     .command('verify')
     .argument('<file>', 'a file written by natter export --stored; "-" is standard input')
-    .description('check that an export is complete and unchanged; needs no server')
     .option('--json', 'print JSON')
     .addHelpText('after', example('verify main.jsonl'))
     .action(async (file: string, _: unknown, command: Command) => {

@@ -81,7 +81,6 @@ export const whyResetCommand = (program: Command, world: World): void => {
   program
     .command('why-reset')
     .argument('<key>', 'session key, such as agent:main:main')
-    .description('explain each reset of a session, and when the next one is due')
     .option('--json', 'print JSON')
     .addHelpText('after', example('why-reset agent:main:main'))
     .action(async (key: string, _: unknown, command: Command) => {

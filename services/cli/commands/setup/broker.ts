@@ -13,10 +13,7 @@ interface BrokerOptions extends CommonOptions {
 
 /** `natter broker config` and `natter broker check`: the users of the broker and their rights. */
 export const brokerCommand = (program: Command, world: World): void => {
-  const broker = program
-    .command('broker')
-    .description('the users of the broker and their rights')
-    .addHelpText('after', example('broker config --users ./broker-users'));
+  const broker = program.command('broker').addHelpText('after', example('broker config --users ./broker-users'));
   const folderOf = ({ users, ...options }: BrokerOptions): string => {
     const { dataDir, nats } = configOf(world, options);
     return users ?? nats.usersDir ?? usersFolder(dataDir);

@@ -61,7 +61,6 @@ export const completionsCommand = (program: Command, world: World): void => {
   const completions = program
     .command('completions')
     .addArgument(new Argument('<shell>', 'the shell').choices(shells))
-    .description('print a script for shell completion of commands, options and session keys')
     .addHelpText('after', example('completions bash'))
     .action((shell: keyof typeof scripts) => world.terminal.out(scripts[shell]));
   completions

@@ -18,10 +18,7 @@ import { asJson, type World } from '../../terminal.ts';
 
 /** `natter config validate`, `schema` and `get` (A14/140). */
 export const configCommand = (program: Command, world: World): void => {
-  const config = program
-    .command('config')
-    .description('check, explain and read the configuration')
-    .addHelpText('after', example('config validate'));
+  const config = program.command('config').addHelpText('after', example('config validate'));
 
   config
     .command('validate')

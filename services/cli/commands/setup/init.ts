@@ -7,7 +7,6 @@ import type { World } from '../../terminal.ts';
 export const initCommand = (program: Command, world: World): void => {
   program
     .command('init')
-    .description('find a model provider, try it, and write the configuration; without a terminal the options decide')
     .option('--provider <name>', 'provider such as openai, anthropic or ollama; "offline" for none')
     .option('--model <name>', 'model, as the provider calls it (default: a usual one that it offers)')
     .option('--base-url <url>', 'address of an OpenAI-compatible API')

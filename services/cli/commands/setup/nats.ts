@@ -6,10 +6,7 @@ import type { World } from '../../terminal.ts';
 
 /** `natter nats install`, `natter nats provision` and `natter nats repair-meta`. */
 export const natsCommand = (program: Command, world: World): void => {
-  const nats = program
-    .command('nats')
-    .description('install, provision and repair the broker, nats-server')
-    .addHelpText('after', example('nats install'));
+  const nats = program.command('nats').addHelpText('after', example('nats install'));
 
   nats
     .command('install')

@@ -55,7 +55,7 @@ const showSecret = ({ terminal }: World, made: Token, json: boolean | undefined)
 
 /** `natter token create|list|revoke|rotate`: access tokens; only for the administrator (docs/operate/access.md). */
 export const tokenCommand = (program: Command, world: World): void => {
-  const token = program.command('token').description('manage access tokens').addHelpText('after', example('token list'));
+  const token = program.command('token').addHelpText('after', example('token list'));
   token
     .command('create')
     .description('create a token and print it once')

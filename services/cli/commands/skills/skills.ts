@@ -24,10 +24,7 @@ interface LookOptions extends CommonOptions {
 
 /** `natter skills …`: the skills and their status, their programs, and skill registries (A15). */
 export const skillsCommand = (program: Command, world: World): void => {
-  const skills = program
-    .command('skills')
-    .description('list, install and publish the skills of the agent')
-    .addHelpText('after', example('skills list'));
+  const skills = program.command('skills').addHelpText('after', example('skills list'));
   addReading(skills, world);
   addInstall(skills, world);
   addRegistry(skills, world);

@@ -9,7 +9,6 @@ export const chatCommand = (program: Command, world: World): void => {
   program
     .command('chat')
     .argument('[key]', 'session key (default: the main session)')
-    .description('open a chat on this terminal')
     .addHelpText('after', example('chat'))
     .action(async (key: string | undefined, _: unknown, command: Command) => {
       if (!world.terminal.interactive)

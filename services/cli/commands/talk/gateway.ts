@@ -38,7 +38,6 @@ const overHttp = async (client: NatterClient, method: string, params: object): P
 export const gatewayCommand = (program: Command, world: World): void => {
   program
     .command('gateway')
-    .description('call methods of the gateway')
     .addHelpText('after', example('gateway call status'))
     .command('call')
     .argument('<method>', 'the method, such as sessions.list, chat.send or status')

@@ -156,7 +156,6 @@ export const ingestCommand = (program: Command, world: World): void => {
   program
     .command('ingest')
     .argument('<file>', 'the log to read')
-    .description('send a chat log as group messages; running it again changes nothing')
     .addOption(new Option('--format <format>', 'format of the file').choices(['irc', 'jsonl']).makeOptionMandatory())
     .requiredOption('--channel <name>', 'channel of the messages, such as irc')
     .requiredOption('--group <id>', 'id of the group, such as #ubuntu')

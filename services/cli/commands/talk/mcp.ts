@@ -16,7 +16,6 @@ const timeout = (limits.waitSeconds + 10) * 1_000;
 export const mcpCommand = (program: Command, world: World): void => {
   program
     .command('mcp')
-    .description('serve Natter to clients of the Model Context Protocol')
     .addHelpText('after', example('mcp serve'))
     .command('serve')
     .description('serve the tools of the gateway over standard input and output')

@@ -49,7 +49,6 @@ export const sendCommand = (program: Command, world: World): void => {
     .command('send')
     .argument('<key>', 'session key, such as agent:main:main')
     .argument('<text>', 'the message; - reads it from standard input')
-    .description('send a message to a session')
     .option(
       '--wait [seconds]',
       `wait for the answer (default: ${defaultWaitSeconds} seconds)`,
