@@ -2,7 +2,7 @@ import { join, resolve } from 'node:path';
 import { NatterError } from '../../../shared/kit/errors.ts';
 import type { World } from '../terminal.ts';
 import type { KeySource } from './config-text.ts';
-import { type FoundProvider, findProviders, type Listing, modelsAt } from './find-providers.ts';
+import { addressOf, type FoundProvider, findProviders, type Listing, modelsAt } from './find-providers.ts';
 import { knownProviders } from './known-providers.ts';
 import type { Questions } from './questions.ts';
 
@@ -40,9 +40,11 @@ const keyWished = ({ keyEnv, keyFile, keyCommand }: Wishes): KeySource | null =>
 const keyFound = ({ apiKeyEnv }: FoundProvider): KeySource => (apiKeyEnv === undefined ? {} : { apiKeyEnv });
 
 /** Asks for a key. It will be in a file that only this user can read. */
+export const askKey = ({ title }: FoundProvider, questions: Questions): Promise<string> =>
+  questions.secret(`The key of ${title} (kept in a file that only you can read)?`);
+
 const withTypedKey = async (provider: FoundProvider, dataDir: string, questions: Questions): Promise<NonNullable<Chosen>> => {
-  const typedKey = await questions.secret(`The key of ${provider.title} (kept in a file that only you can read)?`);
-  return { provider, key: { keyFile: join(dataDir, 'keys', provider.name) }, typedKey };
+  return { provider, key: { keyFile: join(dataDir, 'keys', provider.name) }, typedKey: await askKey(provider, questions) };
 };
 
 const notFoundAdvice =
@@ -55,7 +57,7 @@ const ownServer = async (
   questions: Questions,
 ): Promise<NonNullable<Chosen>> => {
   for (;;) {
-    const baseUrl = await questions.text('Its address?', 'http://127.0.0.1:8000/v1');
+    const baseUrl = addressOf(await questions.text('Its address?', 'http://127.0.0.1:8000/v1'));
     const provider = named({ baseUrl }, []);
     const listing = await modelsAt(provider, undefined);
     if ('models' in listing) return { provider: { ...provider, offered: listing.models }, key: {} };
@@ -125,27 +127,37 @@ export const chooseProvider = async (
   return { provider: first, key: key ?? keyFound(first) };
 };
 
-/**
- * The model that the options name, else the first usual one that is offered, else one that a person chooses, else the first offered. Throws
- * `NatterError('invalid')` where none is named and nobody can be asked.
- */
-export const chooseModel = async (
-  { models: usual, title }: FoundProvider,
-  listing: Listing,
-  wishes: Wishes,
-  questions: Questions | null,
-): Promise<string> => {
-  if (wishes.model !== undefined) return wishes.model;
+/** The first usual model that is offered, then the others that are. */
+const proposed = ({ models: usual }: FoundProvider, listing: Listing): readonly string[] => {
   const offered = 'models' in listing ? listing.models : [];
   const best = usual.find((model) => offered.includes(model)) ?? (offered.length === 0 ? usual[0] : undefined);
-  const first = [...(best === undefined ? [] : [best]), ...offered.filter((model) => model !== best)];
-  if (questions !== null && first.length > 1)
-    return questions.choose(
-      'Which model?',
-      first.map((value) => ({ value, label: value })),
-    );
-  if (questions !== null && first.length === 0) return questions.text(`The name of a model of ${title}?`, 'name');
-  if (first[0] !== undefined) return first[0];
-  const problem = 'problem' in listing ? listing.problem : `${title} lists no models`;
+  return [...(best === undefined ? [] : [best]), ...offered.filter((model) => model !== best)];
+};
+
+const askModel = ({ title }: FoundProvider, models: readonly string[], questions: Questions): Promise<string> => {
+  if (models.length === 0) return questions.text(`The name of a model of ${title}?`, 'name');
+  return questions.choose(
+    'Which model?',
+    models.map((value) => ({ value, label: value })),
+  );
+};
+
+/**
+ * The first usual model that is offered, else one that a person chooses, else the first offered. Throws `NatterError('invalid')` where none is
+ * named and nobody can be asked.
+ */
+export const chooseModel = async (provider: FoundProvider, listing: Listing, questions: Questions | null): Promise<string> => {
+  const models = proposed(provider, listing);
+  if (questions !== null && models.length !== 1) return askModel(provider, models, questions);
+  if (models[0] !== undefined) return models[0];
+  const problem = 'problem' in listing ? listing.problem : `${provider.title} lists no models`;
   throw new NatterError('invalid', `${problem}; check the address, or name a model with --model`);
 };
+
+/** One besides `failed`, which did not answer. */
+export const anotherModel = (provider: FoundProvider, listing: Listing, failed: string, questions: Questions): Promise<string> =>
+  askModel(
+    provider,
+    proposed(provider, listing).filter((model) => model !== failed),
+    questions,
+  );

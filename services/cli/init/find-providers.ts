@@ -48,6 +48,12 @@ export const modelsAt = async (
   }
 };
 
+/** An address as people type it: without a scheme it is encrypted, unless it is this machine. */
+export const addressOf = (typed: string): string => {
+  if (/^[a-z][a-z0-9+.-]*:\/\//i.test(typed)) return typed;
+  return `${/^(localhost|127\.|\[::1\])/i.test(typed) ? 'http' : 'https'}://${typed}`;
+};
+
 /** `OLLAMA_HOST` is what Ollama itself reads: an address, with or without scheme and port. */
 const localUrl = ({ name, baseUrl }: KnownProvider, { OLLAMA_HOST: host = '' }: World['env']): string => {
   if (name !== 'ollama' || host === '') return baseUrl;

@@ -1,26 +1,18 @@
 import { copyFileSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import JSON5 from 'json5';
 import pc from 'picocolors';
-import { keyVariable } from '../../../shared/domain/config/provider-key.ts';
-import { configSchema } from '../../../shared/domain/config/schema.ts';
 import { NatterError } from '../../../shared/kit/errors.ts';
 import { configFileOf } from '../../../shared/runtime/config/load.ts';
-import { withProviderKeys } from '../../../shared/runtime/config/provider-keys.ts';
 import { type CommonOptions, sourceOf } from '../access.ts';
 import type { World } from '../terminal.ts';
-import { callerOf } from './caller.ts';
-import { type Chosen, chooseModel, chooseProvider, type Wishes } from './choose.ts';
-import { configText, offlineText } from './config-text.ts';
-import { modelsAt } from './find-providers.ts';
+import { chooseProvider } from './choose.ts';
+import { offlineText } from './config-text.ts';
 import { type Questions, terminalQuestions } from './questions.ts';
-import { failureOf, tryModel } from './try-model.ts';
+import { type TrialOptions, triedText } from './tried-text.ts';
 
-export interface InitOptions extends CommonOptions, Wishes {
+export interface InitOptions extends CommonOptions, TrialOptions {
   /** Replace a configuration that is there; it is kept beside the new one. */
   readonly force?: boolean;
-  /** Ask the model before anything is written. */
-  readonly test: boolean;
 }
 
 /**
@@ -38,10 +30,10 @@ export const init = async (world: World, options: InitOptions, given?: Questions
   const questions = given ?? (terminal.interactive ? await terminalQuestions(world) : null);
   const chosen = await chooseProvider(world, options, dirname(path), questions);
   const date = new Date(world.now()).toISOString().slice(0, 10);
-  const text = chosen === null ? offlineText(date) : await textOf(world, options, chosen, questions, date);
+  const { text, typedKey } =
+    chosen === null ? { text: offlineText(date) } : await triedText(world, options, chosen, questions, date);
   if (existsSync(path)) copyFileSync(path, `${path}.bak`);
-  if (chosen?.typedKey !== undefined && chosen.key.keyFile !== undefined)
-    writePrivate(chosen.key.keyFile, `${chosen.typedKey}\n`);
+  if (typedKey !== undefined && chosen?.key.keyFile !== undefined) writePrivate(chosen.key.keyFile, `${typedKey}\n`);
   writePrivate(path, text);
   terminal.out(`${pc.green('written')}  ${path}`);
   terminal.out(`Next: natter up`);
@@ -51,41 +43,4 @@ export const init = async (world: World, options: InitOptions, given?: Questions
 const writePrivate = (path: string, text: string): void => {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   writeFileSync(path, text, { mode: 0o600, flush: true });
-};
-
-const textOf = async (
-  { env, terminal }: World,
-  options: InitOptions,
-  { provider, key, typedKey }: NonNullable<Chosen>,
-  questions: Questions | null,
-  date: string,
-): Promise<string> => {
-  const { kind, baseUrl } = provider;
-  const { model: settings } = configSchema.parse({ model: { providers: { [provider.name]: { kind, baseUrl, ...key } } } });
-  const variable = Object.entries(settings.providers).map(([name, one]) => keyVariable(name, one))[0];
-  // A key that was typed is in no file before its model has answered.
-  const held =
-    typedKey === undefined || variable === undefined
-      ? withProviderKeys({ model: settings }, env)
-      : { ...env, [variable]: typedKey };
-  const isAsked = provider.offered === undefined && options.model === undefined;
-  const listing = isAsked ? await modelsAt(provider, variable && held[variable]) : { models: provider.offered ?? [] };
-  const model = await chooseModel(provider, listing, options, questions);
-  const text = configText({ provider, key, model, models: provider.offered ?? provider.models }, date);
-  terminal.out(`${pc.green('found')}    ${provider.title}, model ${model}`);
-  if (!options.test) return text;
-  terminal.progress(`asking ${provider.name}/${model} …`);
-  const trial = await tryModel(configSchema.parse(JSON5.parse(text)), held);
-  terminal.settled();
-  if (trial.ok) {
-    terminal.out(`${pc.green('works')}    ${trial.model} answered in ${(trial.tookMs / 1_000).toFixed(1)} s`);
-    return text;
-  }
-  const { reason, advice } = failureOf(trial);
-  const what = `${trial.model} did not answer: ${reason} (${trial.code}: ${trial.message}); ${advice}`;
-  const again = `nothing was written; try again with: ${callerOf(env)} init`;
-  if (questions === null) throw new NatterError('unavailable', `${what}; ${again} (--no-test writes without asking)`);
-  terminal.note(`${pc.red('failed')}   ${what}`);
-  if (await questions.isYes('Write the configuration nevertheless?')) return text;
-  throw new NatterError('unavailable', again);
 };

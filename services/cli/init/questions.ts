@@ -13,8 +13,6 @@ export interface Questions {
   /** What is typed is not shown. */
   secret(message: string): Promise<string>;
   text(message: string, placeholder: string): Promise<string>;
-  /** No, unless the person says yes. */
-  isYes(message: string): Promise<boolean>;
 }
 
 const mostShown = 12;
@@ -39,6 +37,5 @@ export const terminalQuestions = async ({ input, output }: World): Promise<Quest
     secret: async (message) => answered(await prompts.password({ ...streams, message, validate: needed })).trim(),
     text: async (message, placeholder) =>
       answered(await prompts.text({ ...streams, message, placeholder, validate: needed })).trim(),
-    isYes: async (message) => answered(await prompts.confirm({ ...streams, message, initialValue: false })),
   };
 };

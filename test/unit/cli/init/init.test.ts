@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
-import { findProviders } from '../../../../services/cli/init/find-providers.ts';
+import { addressOf, findProviders } from '../../../../services/cli/init/find-providers.ts';
 import { type InitOptions, init } from '../../../../services/cli/init/init.ts';
 import { type KnownProvider, knownProviders } from '../../../../services/cli/init/known-providers.ts';
 import { type Questions, terminalQuestions } from '../../../../services/cli/init/questions.ts';
@@ -186,8 +186,17 @@ describe('with a person to ask', () => {
         return found.value;
       },
       ...{ secret: async () => next(), text: async () => next() },
-      isYes: async () => next() === 'yes',
     };
+  };
+
+  /** Whoever comes without one of these keys is refused the list of models. */
+  const locked = (...keys: readonly string[]): void => {
+    const { fetch: real } = globalThis;
+    const known = new Set<string | null>(keys.map((one) => `Bearer ${one}`));
+    vi.stubGlobal('fetch', async (...[url, options]: Parameters<typeof fetch>) =>
+      known.has(new Headers(options?.headers).get('authorization')) ? real(url, options) : new Response('{}', { status: 401 }),
+    );
+    onTestFinished(() => void vi.unstubAllGlobals());
   };
 
   test('a key that is typed gets a file that only this user can read, and the configuration names it', async () => {
@@ -200,7 +209,7 @@ describe('with a person to ask', () => {
   });
 
   test('a key that does not work is in no file, and one that was there stays', async () => {
-    const typed = () => answers('Anthropic, OpenAI or another provider', 'Mistral', key, 'no');
+    const typed = () => answers('Anthropic, OpenAI or another provider', 'Mistral', key, 'Give up');
     vi.stubGlobal('fetch', async () => new Response('{}', { status: 401 }));
     onTestFinished(() => void vi.unstubAllGlobals());
     await expect(run({ model: 'tiny' }, {}, typed())).rejects.toThrow(/nothing was written/);
@@ -223,12 +232,7 @@ describe('with a person to ask', () => {
 
   test('a server that wants a key is given one', async () => {
     const server = await provide(ready);
-    const { fetch: real } = globalThis;
-    const unauthorised = new Response('{}', { status: 401 });
-    vi.stubGlobal('fetch', async (...[url, options]: Parameters<typeof fetch>) =>
-      new Headers(options?.headers).has('authorization') ? real(url, options) : unauthorised,
-    );
-    onTestFinished(() => void vi.unstubAllGlobals());
+    locked(key);
     await run({}, {}, answers('A server of your own', server.url, key, 'tiny'));
     expect(config().model.providers.own).toMatchObject({ keyFile: join(home, '.natter', 'keys', 'own') });
     expect(server.requests[0]?.headers.authorization).toBe(`Bearer ${key}`);
@@ -242,27 +246,71 @@ describe('with a person to ask', () => {
 
   test('a model that does not answer may be written nevertheless, with the reason before the question', async () => {
     const server = await provide(status(503, {}));
-    const failing = run({}, {}, answers('A server of your own', server.url, 'tiny', 'no'));
+    const failing = run({}, {}, answers('A server of your own', server.url, 'tiny', 'Give up'));
     await expect(failing).rejects.toThrow(/^nothing was written; try again with: natter init$/);
-    const { printed } = await run({}, {}, answers('A server of your own', server.url, 'tiny', 'yes'));
+    expect(existsSync(join(home, '.natter'))).toBe(false);
+    const typed = answers('A server of your own', server.url, 'tiny', 'Write the configuration nevertheless');
+    const { printed } = await run({}, {}, typed);
     expect(printed).toMatch(/failed +own\/tiny did not answer: the provider cannot be reached.*; check the address/);
     expect(config().agent.model).toBe('own/tiny');
   });
 
-  test.each([
-    ['Enter alone', '\r', false],
-    ['y', 'y', true],
-  ])('%s to a yes-or-no question: %o', async (_, typed, yes) => {
-    const [input, output] = [new PassThrough(), new PassThrough()];
-    const { isYes } = await terminalQuestions({ input, output } as unknown as World);
-    const answer = isYes('Write the configuration nevertheless?');
-    input.write(typed);
-    expect(await answer).toBe(yes);
+  test.each<[string, readonly string[], string]>([
+    ['be asked again', ['Ask it again'], 'own/tiny'],
+    ['be another', ['Another model', 'huge'], 'own/huge'],
+  ])('a model that does not answer may %s: nothing else is typed again', async (_, said, model) => {
+    const server = await provide(status(503, {}), ready);
+    await run({}, {}, answers('A server of your own', server.url, 'tiny', ...said));
+    expect(config().agent.model).toBe(model);
+    expect(server.requests).toHaveLength(2);
+  });
+
+  test('a key that the model refuses is typed again, and nothing else; the file has the second one', async () => {
+    const server = await provide(status(401, openai.error('invalid_api_key', 'wrong')), ready);
+    locked(key, 'mistyped');
+    await run({}, {}, answers('A server of your own', server.url, 'mistyped', 'tiny', 'Type the key again', key));
+    expect(server.requests.map(({ headers }) => headers.authorization)).toEqual(['Bearer mistyped', `Bearer ${key}`]);
+    expect(readFileSync(join(home, '.natter', 'keys', 'own'), 'utf8')).toBe(`${key}\n`);
+    expect(config().agent.model).toBe('own/tiny');
+  });
+
+  test('a key that the list of models refuses is asked for again before any model is', async () => {
+    const server = await provide(ready);
+    locked(key);
+    const { printed } = await run({}, {}, answers('A server of your own', server.url, 'mistyped', key, 'tiny'));
+    expect(printed).toMatch(/failed +http.* refused the key \(http.*\/models answered 401\)\n/);
+    expect(readFileSync(join(home, '.natter', 'keys', 'own'), 'utf8')).toBe(`${key}\n`);
+    expect(config().model.providers.own?.models).toEqual(['tiny', 'huge']);
+  });
+
+  test('an address may be typed without its scheme', async () => {
+    const server = await provide(ready);
+    await run({}, {}, answers('A server of your own', server.url.replace('http://', ''), 'tiny'));
+    expect(config().model.providers.own?.baseUrl).toBe(server.url);
+    expect(['localhost:1/v1', 'gpu.example/v1', 'HTTP://gpu.example/v1'].map(addressOf)).toEqual([
+      ...['http://localhost:1/v1', 'https://gpu.example/v1', 'HTTP://gpu.example/v1'],
+    ]);
   });
 
   test('nobody needs a provider', async () => {
     await run({}, {}, answers('None for now'));
     expect(config().agent.model).toBe('offline');
+  });
+});
+
+describe('on a terminal', () => {
+  test.each([
+    ['Enter alone takes the first', '\r', 'one'],
+    ['an arrow before it the second', '\u001b[B\r', 'two'],
+  ])('%s', async (_, typed, chosen) => {
+    const [input, output] = [new PassThrough(), new PassThrough()];
+    const { choose } = await terminalQuestions({ input, output } as unknown as World);
+    const answer = choose('What now?', [
+      { value: 'one', label: 'One' },
+      { value: 'two', label: 'Two' },
+    ]);
+    input.write(typed);
+    expect(await answer).toBe(chosen);
   });
 });
 
