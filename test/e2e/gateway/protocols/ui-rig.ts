@@ -3,9 +3,7 @@ import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
-  AbstractChat,
   type ChatInit,
-  type ChatState,
   DefaultChatTransport,
   lastAssistantMessageIsCompleteWithApprovalResponses,
   type UIMessage,
@@ -13,6 +11,7 @@ import {
   uiMessageChunkSchema,
 } from 'ai';
 import { expect } from 'vitest';
+import { Chat } from '../../../support/docs/chat.ts';
 import { startWhole } from '../../system/whole.ts';
 import { type Name, secretOf } from '../access/access-rig.ts';
 import { afterwards } from '../setup.ts';
@@ -31,32 +30,6 @@ export const writing = (content: string) => `[[tool write_file {"path":"note.md"
 
 /** What a stream said, frame by frame. */
 export const framesOf = (text: string): string[] => [...text.matchAll(/^data: (.*)$/gm)].map(([, data = '']) => data);
-
-/** The state of a chat as a framework would keep it. */
-class State implements ChatState<UIMessage> {
-  status: ChatState<UIMessage>['status'] = 'ready';
-  error: Error | undefined = undefined;
-  messages: UIMessage[];
-  constructor(messages: UIMessage[]) {
-    this.messages = messages;
-  }
-  pushMessage = (message: UIMessage) => {
-    this.messages = [...this.messages, message];
-  };
-  popMessage = () => {
-    this.messages = this.messages.slice(0, -1);
-  };
-  replaceMessage = (index: number, message: UIMessage) => {
-    this.messages = this.messages.with(index, structuredClone(message));
-  };
-  snapshot = <T>(thing: T): T => structuredClone(thing);
-}
-/** The client's own chat, as the bindings of all frameworks derive theirs. */
-class Chat extends AbstractChat<UIMessage> {
-  constructor({ messages = [], ...init }: ChatInit<UIMessage>) {
-    super({ ...init, state: new State(messages) });
-  }
-}
 
 /** A chat at a gateway with the official client. `chunks` has what each of its streams told. */
 export const chatAt = (url: string, name: Name, id: string, more: Partial<ChatInit<UIMessage>> = {}) => {
