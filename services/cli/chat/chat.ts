@@ -98,6 +98,8 @@ export class Chat {
     for await (const message of this.#client.sessions.messages(this.#key, { after: Math.max(0, seq - earlierCommits) }))
       if (message.sender?.id !== 'natter') said.push(message);
     for (const { role, text } of said) if (role === 'user') this.#editor.remember(text);
+    if (said.length > earlierMessages || seq > earlierCommits)
+      this.#screen.print(pc.dim('The last of what was said; /export FILE writes all of it, and the page shows it.'));
     for (const { role, text, sender } of said.slice(-earlierMessages)) {
       const who = role === 'user' ? (sender?.name ?? sender?.id ?? 'api') : 'agent';
       // Who writes over the API with the installation's own token is most likely at this terminal.

@@ -22,6 +22,18 @@ export const questionIn = ({
 
 type Asked = Pick<EventOf<'approval_requested'>, 'action' | 'asks' | 'tool'> & { readonly approvalId: string };
 
+/** Whether the summary has all of the arguments: they are none, or one value that it quotes. */
+const hasAll = (action: string, args: string): boolean => {
+  if (args === '{}' || action.includes(args)) return true;
+  try {
+    const [value, ...others] = Object.values(JSON.parse(args) as object);
+    return typeof value === 'object' && others.length === 0 && action.includes(JSON.stringify(value));
+  } catch {
+    // What is no JSON is shown as it is.
+    return false;
+  }
+};
+
 /** What would run, with the arguments as the model wrote them, and how to answer. */
 export const questionLines = (
   { action, asks, tool }: Asked,
@@ -29,7 +41,7 @@ export const questionLines = (
   given: { readonly width: number; readonly args?: string | undefined },
 ): string[] => {
   const { width, args } = given;
-  const isShown = args === undefined || args === '{}' || action.includes(args);
+  const isShown = args === undefined || hasAll(action, args);
   const text = (line: string): string[] => wrapToWidth(printable(line), width);
   return [
     ...text(`Approval needed: ${action}`).map(pc.yellow),

@@ -130,7 +130,8 @@ const greet = (
   // Elsewhere it would end up in a log.
   terminal.out(`  token   ${terminal.interactive ? token : `in ${installation.paths.gateway}`}`);
   terminal.out(`  data    ${config.dataDir}`);
-  terminal.out(`  model   ${namedModel(config)}`);
+  const isOffline = config.agent.model === 'offline';
+  terminal.out(`  model   ${namedModel(config)}${isOffline ? ` (repeats what you say; a real one: ${callerOf(env)} init)` : ''}`);
   terminal.out(`  broker  ${system.broker.managed ? `managed, ${system.broker.servers}` : 'external'}`);
   if (system.hosts) terminal.out(`  hosts   ${system.hosts.pids().join(', ')} (process ids; kill -9 one, and nothing is lost)`);
   if (chatting) terminal.out(`  log     ${installation.paths.log}`);

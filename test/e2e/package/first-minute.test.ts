@@ -78,7 +78,7 @@ test('a server with models on this machine is offered, tried, written and answer
 
 test('where nothing is found, nothing is asked, and the first answer says how to get a real model', async () => {
   const terminal = start({ OLLAMA_HOST: '127.0.0.1:1' });
-  await sees(/natter is up[\s\S]*model +offline/);
+  await sees(/natter is up[\s\S]*model +offline \(repeats what you say/);
   expect(seen).not.toContain('Which model provider?');
   await sees(/you>\s*$/);
   terminal.write('hello\r');

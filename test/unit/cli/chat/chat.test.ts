@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { Chat } from '../../../../services/cli/chat/chat.ts';
+import { questionLines } from '../../../../services/cli/chat/question.ts';
 import type { World } from '../../../../services/cli/terminal.ts';
 import { NatterApiError, type NatterClient } from '../../../../shared/client/main.ts';
 import { Signal } from '../../../../shared/kit/signal.ts';
@@ -288,6 +289,22 @@ describe('an approval', () => {
     await chat.left();
   });
 
+  test.each([
+    ['one value, which the summary has', 'run ["make","it"] here', '{"command": ["make", "it"]}', false],
+    ['one that it has cut', 'run ["make",… here', '{"command":["make","it"]}', true],
+    ['a second one', 'run ["make"] here', '{"command":["make"],"cwd":"/"}', true],
+    ['a flag', 'run ["make"] true', '{"really":true}', true],
+    ['none', 'run make', '{}', false],
+    ['no JSON', 'run make', '{"command', true],
+  ])('arguments that are %s: said once', (_, action, args, isShown) => {
+    const lines = questionLines(
+      { action, asks: 'run', tool: 'exec', approvalId: 'x' },
+      { approvalId: 'x', mayAlways: false },
+      { width: 80, args },
+    );
+    expect(lines.some((line) => line.startsWith('  exec '))).toBe(isShown);
+  });
+
   test('from before the chat is asked again, behind the end of what was said', async () => {
     const earlier = [
       { role: 'user', text: 'make it', sender: { id: 'api' } },
@@ -306,6 +323,18 @@ describe('an approval', () => {
     expect(chat.posted).toEqual(['/approve k3x9']);
     await chat.left();
   });
+});
+
+test.each([
+  ['more than the last four messages', 5, 7, true],
+  ['no more than those', 4, 7, false],
+  ['a log that is longer than what was read', 1, 101, true],
+])('a chat that was left, with %s: says where all of it is: %o', async (_, count, seq, isSaid) => {
+  const earlier = Array.from({ length: count }, (_, at) => ({ role: 'assistant', text: `answer ${at + 1}` }));
+  const chat = atTerminal({ earlier, session: { seq, status: 'idle' } });
+  await chat.shows(`answer ${count}\nyou>`);
+  expect(chat.screen.text.includes('/export FILE writes all of it')).toBe(isSaid);
+  await chat.left();
 });
 
 test('B20: /export writes what was said to a new file, and not over another', async () => {
