@@ -9,7 +9,7 @@ import { Refusal } from '../../http/problem.ts';
 import { sessionHeader } from '../../http/session-header.ts';
 import { waiting } from '../../operation/waiting.ts';
 import type { Answer } from '../../runs/answer.ts';
-import { answerTo, type Question, questionOf, withFirstRun, withResults } from './answer-question.ts';
+import { answerTo, begunAnswer, type Question, questionOf, withFirstRun, withResults } from './answer-question.ts';
 import { conversationIn, resultsAsText } from './conversation.ts';
 import { approvalRequired } from './format/failure.ts';
 import { agentNamed, modelNameOf } from './format/models.ts';
@@ -109,7 +109,8 @@ export const answerCompletion = async (
     const sending = deleteWhenSent(context, request, reply, question.key);
     const end = (answer: Answer) => frames.end(sending(answer));
     if (asked.stream) return streamAnswer(context, request, reply, question, { ...frames, end });
-    reply.send(whole(sending(await answerTo(context, request, question))));
+    const answering = asked.isBackground ? begunAnswer : answerTo;
+    reply.send(whole(sending(await answering(context, request, question))));
   });
   return reply;
 };

@@ -89,6 +89,20 @@ const runOf = async (context: GatewayContext, caller: Caller, question: Question
   return { run: run ?? { runId, status: 'accepted' }, seen };
 };
 
+/** Submits the message, and resolves with what the log has of its answer once it has the run. Throws `Failure` if that takes too long. */
+export const begunAnswer = async (context: GatewayContext, caller: Caller, question: Question): Promise<Answer> => {
+  const { key, runId, submittedAfter } = question;
+  if (submittedAfter === undefined) await before(context, caller, question);
+  const isEnough = (run: Run | null): boolean => run !== null && run.status !== 'accepted';
+  const { seen } =
+    submittedAfter === undefined
+      ? await submitMessage(context, caller, { ...submissionOf(question), isEnough })
+      : { seen: submittedAfter };
+  const answer = await answerOf(context.ports, key, runId, seen);
+  if (answer === null) throw await unfinished(context, question, seen);
+  return answer;
+};
+
 /** Called as the run goes: `begun` once the log has the run, `text` with each piece of text. */
 export interface Listener {
   begun(answer: Answer): void;

@@ -4,7 +4,7 @@ import type { ClientRequest } from '../../../../shared/domain/values/client-requ
 import type { GatewayContext } from '../../context/gateway-context.ts';
 import { bodyOf } from '../../http/input.ts';
 import { withNamedItems } from './references.ts';
-import { clientRequestIn } from './settings.ts';
+import { clientRequestIn, unsupported } from './settings.ts';
 import { chatTurn, inputItem, type Turn } from './turns.ts';
 
 /** The input, in OpenAI's two forms. Unknown fields are ignored. Throws `NatterError('invalid')` and `'unsupported'` that name the field. */
@@ -19,6 +19,8 @@ export interface CompletionRequest {
   /** Nobody may read the answer later. */
   readonly isUnstored: boolean;
   readonly stream: boolean;
+  /** Answered once the run is recorded; its answer is read later. */
+  readonly isBackground: boolean;
   readonly includeUsage: boolean;
   /** Names the session, as the next two fields do. */
   readonly user: string | undefined;
@@ -48,6 +50,7 @@ export const responsesBody = z.object({
     .meta({ description: 'a text, or a list of messages', type: ['string', 'array'] }),
   instructions: z.string('use a text').nullish(),
   store: trueOrFalse,
+  background: trueOrFalse,
   conversation: z.union([z.string(), z.object({ id: z.string() }).transform(({ id }) => id)], 'use a session key').nullish(),
   previous_response_id: z.string('use the id of a response').nullish(),
 });
@@ -60,6 +63,7 @@ export const readChatRequest = (request: FastifyRequest): CompletionRequest => {
     field: 'messages',
     client: clientRequestIn(request.body),
     isUnstored: false,
+    isBackground: false,
     stream: stream === true,
     includeUsage: options?.include_usage === true,
     user: user ?? undefined,
@@ -71,6 +75,7 @@ export const readChatRequest = (request: FastifyRequest): CompletionRequest => {
 /** Throws `Failure` as well, for an item that the request names and that is not there. */
 export const readResponseRequest = async (context: GatewayContext, request: FastifyRequest): Promise<CompletionRequest> => {
   const body = bodyOf(responsesBody, request);
+  if (body.background && body.store === false) throw unsupported('background', 'nobody could read the answer; leave out store');
   const items = await withNamedItems(context, request, body.input, 'input');
   const instructions: Turn[] = body.instructions ? [{ role: 'system', text: body.instructions }] : [];
   return {
@@ -79,6 +84,7 @@ export const readResponseRequest = async (context: GatewayContext, request: Fast
     field: 'input',
     client: clientRequestIn(request.body),
     isUnstored: body.store === false,
+    isBackground: body.background === true,
     stream: body.stream === true,
     includeUsage: true,
     user: body.user ?? undefined,

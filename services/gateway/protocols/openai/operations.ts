@@ -104,7 +104,8 @@ export const openAiOperations: readonly Operation[] = [
         const asked = await readResponseRequest(context, request);
         return answerCompletion(context, request, reply, asked, ({ key, runId }, model, createdAt) => {
           const previousResponseId = asked.previousResponseId ?? null;
-          const head = { id: responseIdOf(key, runId), runId, key, model, createdAt, previousResponseId, client: asked.client };
+          const { client, isBackground } = asked;
+          const head = { id: responseIdOf(key, runId), runId, key, model, createdAt, previousResponseId, client, isBackground };
           return { frames: responseFrames(head), whole: (answer) => responseObject(head, answer) };
         });
       },

@@ -19,6 +19,8 @@ export interface ResponseHead {
   readonly model: string;
   readonly createdAt: number;
   readonly previousResponseId: string | null;
+  /** Whether it was answered before it had an answer. Only the call knew. */
+  readonly isBackground?: boolean;
   /** What the request asked of the model. */
   readonly client?: ClientRequest | undefined;
 }
@@ -111,7 +113,7 @@ export const responseObject = (head: ResponseHead, answer: Answer | null) => {
     object: 'response',
     created_at: head.createdAt,
     status,
-    background: false,
+    background: head.isBackground ?? null,
     conversation: isUnstored(head.key) ? null : { id: head.key },
     previous_response_id: head.previousResponseId,
     model: head.model,

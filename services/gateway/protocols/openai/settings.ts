@@ -9,7 +9,7 @@ import { checked } from '../../http/input.ts';
  */
 
 const invalid = (field: string, message: string): NatterError => new NatterError('invalid', `${field}: ${message}`, { field });
-const unsupported = (field: string, message = 'is not supported with this value; leave it out'): NatterError =>
+export const unsupported = (field: string, message = 'is not supported with this value; leave it out'): NatterError =>
   new NatterError('unsupported', `${field}: ${message}`, { field });
 
 const schema = z.record(z.string(), z.unknown());
@@ -171,7 +171,6 @@ const refused: Readonly<Record<string, (value: unknown) => boolean>> = {
   modalities: (value) => JSON.stringify(value) === '["text"]',
   prediction: never,
   web_search_options: never,
-  background: (value) => value === false,
   prompt: never,
   include: (value) => Array.isArray(value) && value.every((one) => one === encryptedReasoning),
   max_tool_calls: never,

@@ -219,7 +219,7 @@ const jobs: Job[] = [
   ],
   [
     'openai',
-    'responses: `cancel`, `inputItems.list`, `delete`, `store: false`',
+    'responses: `cancel`, `inputItems.list`, `delete`, `store: false`, `background`',
     async () => {
       const { responses } = system().openai;
       const { id } = await responses.create({ model: 'natter', input: 'hi' });
@@ -229,6 +229,8 @@ const jobs: Job[] = [
       await expect(responses.retrieve(id)).rejects.toMatchObject({ status: 404 });
       const unstored = await responses.create({ model: 'natter', input: 'hi', store: false });
       await expect(responses.retrieve(unstored.id)).rejects.toMatchObject({ status: 404 });
+      const begun = await responses.create({ model: 'natter', input: 'hi', background: true });
+      await expect.poll(async () => (await responses.retrieve(begun.id)).output_text).toBe('You said: hi');
     },
   ],
   [

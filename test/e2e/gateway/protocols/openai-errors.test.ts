@@ -85,7 +85,7 @@ describe('what is not valid', () => {
     ['a session of another agent', { conversation: 'agent:other:main' }, {}, 'model'],
     ['an idempotency key with a space', {}, { 'Idempotency-Key': 'a b' }, 'idempotency-key'],
     ['a format of the text', { text: { format: { type: 'xml' } } }, {}, 'text.format.type'],
-    ['in the background', { background: true }, {}, 'background'],
+    ['in the background, for nobody', { background: true, store: false }, {}, 'background'],
     ['an item that is not taken', { input: [{ type: 'web_search_call', id: 'x' }] }, {}, 'input[0].type'],
   ])('400 of responses: %s', async (_, change, headers, param) => {
     const { openai } = await start();

@@ -38,6 +38,34 @@ const textsIn = async (key: string): Promise<string[]> => {
   return body.messages.map(({ text }: { text: string }) => text);
 };
 
+describe('in the background', () => {
+  const asked = { model: 'natter', background: true } as const;
+
+  test('a response comes once its run is recorded, and its answer is read later', async () => {
+    const { openai } = system();
+    const begun = await openai.responses.create({ ...asked, input: '[[think 60000]] slow' });
+    expect(begun).toMatchObject({ background: true, status: 'in_progress', output: [], usage: null });
+    expect((await openai.responses.cancel(begun.id)).status).toBe('cancelled');
+    const { id, conversation } = await openai.responses.create({ ...asked, input: 'hello' });
+    const read = () => openai.responses.retrieve(id);
+    await expect.poll(async () => (await read()).output_text).toBe('You said: hello');
+    expect(await read()).toMatchObject({ status: 'completed', background: null, conversation });
+  });
+
+  test('the same key is the same response, which has its answer by then; a stream has it as ever', async () => {
+    const { openai } = system();
+    const again = { headers: { 'Idempotency-Key': 'in-the-background' } };
+    const { id } = await openai.responses.create({ ...asked, input: 'once' }, again);
+    await expect.poll(async () => (await openai.responses.retrieve(id)).status).toBe('completed');
+    const repeated = await openai.responses.create({ ...asked, input: 'once' }, again);
+    expect(repeated).toMatchObject({ id, status: 'completed', output_text: 'You said: once' });
+    const texts: string[] = [];
+    for await (const event of await openai.responses.create({ ...asked, input: 'live', stream: true }))
+      if (event.type === 'response.output_text.done') texts.push(event.text);
+    expect(texts).toEqual(['You said: live']);
+  });
+});
+
 describe('embeddings', () => {
   test('come from the provider, in the form that is asked for; its errors are told without what it says of keys', async () => {
     const { openai, provider } = system();
