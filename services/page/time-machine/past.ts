@@ -1,6 +1,6 @@
 import { computed, signal } from '@preact/signals';
 import type { LogEntry } from '../../../shared/client/main.ts';
-import { Timeline } from './timeline.ts';
+import { type Landmark, Timeline } from './timeline.ts';
 
 const sliceMs = 12;
 /** How often the count is drawn while much is read, ms. */
@@ -47,6 +47,11 @@ export class Past {
   /** It may go on, and the gateway can be asked about it. */
   get isLive(): boolean {
     return this.#source.isLive;
+  }
+
+  /** The places of landmarks among the commits folded so far: whoever draws them is told when there are more. */
+  marksOf(kind: Landmark): readonly number[] {
+    return this.count.value === 0 ? [] : this.timeline.marks[kind];
   }
 
   close(): void {

@@ -45,39 +45,35 @@ const Play = ({ past }: { readonly past: Past }) => {
   );
 };
 
-const Jumps = ({ past }: { readonly past: Past }) => {
-  // Landmarks come with the commits, whichever place is chosen meanwhile.
-  void past.count.value;
-  return (
-    <div class="jumps">
-      {landmarks.map((kind) => {
-        const [before, after] = ([-1, 1] as const).map((way) => past.timeline.markFrom(kind, past.place.value, way));
-        const all = past.timeline.marks[kind].length;
-        const jump = (to: number | null | undefined, icon: IconName, words: string) => (
-          <button
-            type="button"
-            class="button button-quiet jump"
-            aria-disabled={to == null}
-            aria-label={words}
-            title={words}
-            onClick={() => to != null && past.goTo(to)}
-          >
-            <Icon name={icon} />
-          </button>
-        );
-        return (
-          <span key={kind} class={`jump-group jump-${kind}`}>
-            {jump(before, 'previous', `Previous ${kind}`)}
-            <span>
-              {landmarkWords[kind]} <b>{all}</b>
-            </span>
-            {jump(after, 'next', `Next ${kind}`)}
+const Jumps = ({ past }: { readonly past: Past }) => (
+  <div class="jumps">
+    {landmarks.map((kind) => {
+      const [before, after] = ([-1, 1] as const).map((way) => past.timeline.markFrom(kind, past.place.value, way));
+      const all = past.marksOf(kind).length;
+      const jump = (to: number | null | undefined, icon: IconName, words: string) => (
+        <button
+          type="button"
+          class="button button-quiet jump"
+          aria-disabled={to == null}
+          aria-label={words}
+          title={words}
+          onClick={() => to != null && past.goTo(to)}
+        >
+          <Icon name={icon} />
+        </button>
+      );
+      return (
+        <span key={kind} class={`jump-group jump-${kind}`}>
+          {jump(before, 'previous', `Previous ${kind}`)}
+          <span>
+            {landmarkWords[kind]} <b>{all}</b>
           </span>
-        );
-      })}
-    </div>
-  );
-};
+          {jump(after, 'next', `Next ${kind}`)}
+        </span>
+      );
+    })}
+  </div>
+);
 
 /** Landmarks that would be drawn over each other are one. */
 const markPlaces = 500;
@@ -87,7 +83,7 @@ const Marks = ({ past }: { readonly past: Past }) => {
   const isRead = past.isRead.value;
   return useMemo(() => {
     const placesOf = (kind: Landmark) =>
-      new Set(past.timeline.marks[kind].map((mark) => Math.round((mark / Math.max(1, count)) * markPlaces)));
+      new Set(past.marksOf(kind).map((mark) => Math.round((mark / Math.max(1, count)) * markPlaces)));
     return (
       <svg class="marks" viewBox="0 0 1000 8" preserveAspectRatio="none" aria-hidden="true">
         {isRead &&

@@ -1,8 +1,9 @@
+import { effect } from '@preact/signals';
 import { expect, test, vi } from 'vitest';
 import { Past, type PastSource } from '../../../services/page/time-machine/past.ts';
 import { tell } from '../../support/domain/given.ts';
 
-const { commits } = tell('append m1', 'append m2', 'append m3');
+const { commits } = tell('append m1', 'append m2', 'reset s2');
 
 /** Hands out two commits, and the others once it is let go on. */
 const slowly = () => {
@@ -46,4 +47,17 @@ test('a moment that was chosen is drawn as soon as it is read, and what was read
   cut.fail();
   await vi.waitFor(() => expect(broken.problem.value).toBe('gone'));
   expect(broken.hasMoment.value).toBe(true);
+});
+
+test('landmarks that are read after the chosen moment are told to whoever draws them', async () => {
+  const { source, goOn } = slowly();
+  const past = new Past('agent:main:main', commits[0]?.seq ?? 0, source);
+  const told: number[] = [];
+  effect(() => {
+    told.push(past.marksOf('reset').length);
+  });
+  await folded(past, 2);
+  goOn();
+  await vi.waitFor(() => expect(past.isRead.value).toBe(true));
+  expect([past.place.value, told.at(-1)]).toEqual([1, 1]);
 });

@@ -154,6 +154,9 @@ describe.skipIf(!hasBrowser)('the page', () => {
     await number.fill('1');
     await number.press('Enter');
     await same.waitFor();
+    // A link to an early moment counts what comes after it as well.
+    await page.reload();
+    await page.getByText('Error 1', { exact: true }).waitFor();
     await page.getByRole('button', { name: 'Next reset' }).click();
     await page.locator('.happened').getByText('session reset').waitFor();
     await page.getByText('generation 2, api: test').first().waitFor();
