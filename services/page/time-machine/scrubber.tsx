@@ -5,7 +5,12 @@ import { type Landmark, landmarks } from './landmark.ts';
 import type { Past } from './past.ts';
 
 const playMs = 400;
-const landmarkWords: Readonly<Record<Landmark, string>> = { error: 'Error', reset: 'Reset', approval: 'Approval' };
+const landmarkWords: Readonly<Record<Landmark, string>> = {
+  error: 'Error',
+  reset: 'Reset',
+  fork: 'Fork',
+  approval: 'Approval',
+};
 
 const Step = ({
   icon,
@@ -50,6 +55,8 @@ const Jumps = ({ past }: { readonly past: Past }) => (
     {landmarks.map((kind) => {
       const [before, after] = ([-1, 1] as const).map((way) => past.timeline.markFrom(kind, past.place.value, way));
       const all = past.marksOf(kind).length;
+      // Few sessions have forks.
+      if (kind === 'fork' && all === 0) return null;
       const jump = (to: number | null | undefined, icon: IconName, words: string) => (
         <button
           type="button"

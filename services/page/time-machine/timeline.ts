@@ -19,9 +19,13 @@ import { type Said, saidIn } from './said.ts';
 /** Commits between two kept states: a seek folds fewer than this. */
 const keptEvery = 25;
 
-/** The event that a commit is named after: what a person looks for, else what was said, else its first. */
-export const headOf = ({ events }: RecordedCommit): SessionEvent | undefined =>
-  events.find(landmarkOf) ?? events.find(({ type }) => type === 'user_message' || type === 'assistant_message') ?? events[0];
+/** Events that tell more of a commit than those before them in it, the most telling first. */
+const telling = ['assistant_message', 'user_message', 'turn_aborted', 'tool_result', 'model_step'] as const;
+/** The event that a commit is named after: what a person looks for, else what was said or done, else its first. */
+export const headOf = ({ events }: RecordedCommit): SessionEvent | undefined => {
+  const most = telling.find((type) => events.some((event) => event.type === type));
+  return events.find(landmarkOf) ?? events.find(({ type }) => type === most) ?? events[0];
+};
 
 /** A fork: the place of its commit, where it branched off, and where it ended, as numbers of commits. */
 export interface Fork {
@@ -33,7 +37,7 @@ export interface Fork {
 export class Timeline {
   readonly commits: RecordedCommit[] = [];
   /** The places of landmarks, by kind, in order. */
-  readonly marks: Readonly<Record<Landmark, number[]>> = { error: [], reset: [], approval: [] };
+  readonly marks: Readonly<Record<Landmark, number[]>> = { error: [], reset: [], fork: [], approval: [] };
   /** The state after every `keptEvery` commits, the first of them before any. */
   readonly #kept: SessionState[] = [initialState];
   readonly #fold = new HistoryFold();
@@ -58,10 +62,12 @@ export class Timeline {
 
   /** All forks, oldest first. One ends where the next generation begins. */
   forks(): Fork[] {
-    return this.marks.reset.flatMap((place, at, resets) => {
+    const ends = [...this.marks.reset, ...this.marks.fork].sort((one, other) => one - other);
+    return this.marks.fork.flatMap((place) => {
       const reset = this.commits[place - 1]?.events.find((event) => event.type === 'session_reset');
       if (reset?.forkedFrom === undefined) return [];
-      return [{ place, ancestor: this.countAt(reset.forkedFrom.seq), end: (resets[at + 1] ?? this.commits.length + 1) - 1 }];
+      const end = (ends.find((other) => other > place) ?? this.commits.length + 1) - 1;
+      return [{ place, ancestor: this.countAt(reset.forkedFrom.seq), end }];
     });
   }
 
