@@ -182,9 +182,9 @@ describe.skipIf(!hasBrowser)('the page', () => {
     await page.getByRole('button', { name: 'Next error' }).click();
     await page.getByRole('button', { name: 'Previous reset' }).click();
     await page.getByRole('button', { name: 'One commit back' }).click();
-    await page.getByRole('button', { name: 'Fork from here' }).click();
-    await page.getByRole('dialog').getByText('This is no second session', { exact: false }).waitFor();
-    await page.getByRole('dialog').getByRole('button', { name: 'Fork' }).click();
+    await page.getByRole('button', { name: 'Go on from here' }).click();
+    await page.getByRole('dialog').getByText('The session itself goes on', { exact: false }).waitFor();
+    await page.getByRole('dialog').getByRole('button', { name: 'Go on' }).click();
     await page.locator('.why', { hasText: /Forked, / }).waitFor();
     expect(faults).toEqual([]);
   });

@@ -1,0 +1,23 @@
+import { expect, test } from 'vitest';
+import { forkWords } from '../../../services/page/time-machine/fork-words.ts';
+import { Timeline } from '../../../services/page/time-machine/timeline.ts';
+import { tell } from '../../support/domain/given.ts';
+
+/** What a person is told before a session goes on from an earlier moment. */
+
+const timeline = new Timeline();
+for (const commit of tell('post m1', 'reply m1/1 1', 'post m2', 'fail m2/1 1').commits) timeline.add(commit);
+const told = (place: number): string => forkWords(timeline, place).join('\n');
+const isNotAnswered = 'is not answered again';
+
+test('a question that has no answer at that moment gets none by itself', () => {
+  expect(told(3)).toContain(isNotAnswered);
+  expect(told(1)).toContain(isNotAnswered);
+  expect(told(2)).not.toContain(isNotAnswered);
+  expect(told(4)).not.toContain(isNotAnswered);
+});
+
+test('how much of the conversation is left behind', () => {
+  expect(told(2)).toContain('the 1 message after it');
+  expect(told(4)).toContain('Nothing was said after it');
+});
