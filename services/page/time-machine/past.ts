@@ -98,6 +98,8 @@ export class Past {
   #add(commit: LogEntry): void {
     this.timeline.add(commit);
     if (this.#wanted === null || commit.seq < this.#wanted) return;
+    // It is drawn from now on: another place in between would be a moment that nobody asked for.
+    this.#show();
     this.chosen.value = this.timeline.countAt(this.#wanted);
     this.#wanted = null;
   }

@@ -40,7 +40,7 @@ test('a moment that was chosen is drawn as soon as it is read, and what was read
   const chosen = slowly();
   const past = new Past('agent:main:main', commits[1]?.seq ?? 0, chosen.source);
   await folded(past, 2);
-  expect([past.hasMoment.value, past.isRead.value]).toEqual([true, false]);
+  expect([past.hasMoment.value, past.isRead.value, past.place.value]).toEqual([true, false, 2]);
   const cut = slowly();
   const broken = new Past('agent:main:main', null, cut.source);
   await folded(broken, 2);
