@@ -1,5 +1,6 @@
 import type { NatterEvent } from '../../../shared/client/main.ts';
 import type { EventOf } from '../../../shared/domain/session/events.ts';
+import { resetWords } from '../parts/reset-words.ts';
 import type { ChatItem } from './chat-model.ts';
 
 /** What resets and forks are in a chat. */
@@ -7,15 +8,10 @@ import type { ChatItem } from './chat-model.ts';
 /** Why a generation began. */
 export const resetMark = ({ generation, cause, reason, forkedFrom }: EventOf<'session_reset'>): string => {
   if (forkedFrom) return `Continued from commit ${forkedFrom.rev} (generation ${generation})`;
-  const why = {
-    daily: 'the daily reset',
-    idle: 'it was idle',
-    isolated: 'each message starts anew',
-    command: 'a command',
-    fork: 'a fork',
-    api: 'a call',
-  };
-  return `New session: ${cause ? `${why[cause.trigger]}, ${cause.rule}` : reason} (generation ${generation})`;
+  // Of those that a person or a program asked for, with what was said: the names of rules are for the configuration.
+  const isAsked = cause?.trigger === 'command' || cause?.trigger === 'api';
+  const why = cause ? `${resetWords(cause)}${isAsked ? `, ${cause.rule}` : ''}` : `Reset: ${reason}`;
+  return `${why}. The agent no longer knows what is above (generation ${generation})`;
 };
 
 /** The items with those marked that a fork leaves behind: all that its conversation does not read (B21). */

@@ -7,6 +7,8 @@ import { Icon } from '../parts/icon.tsx';
 import { oneLine, typeWords } from '../parts/one-line.ts';
 import { Time } from '../parts/time.tsx';
 import { useVirtual } from '../parts/virtual.ts';
+import { rows } from '../sessions/session-list.ts';
+import { nameOfKey } from '../sessions/session-name.ts';
 import { EventDetail } from './event-detail.tsx';
 import { EventList } from './event-list.ts';
 
@@ -47,7 +49,9 @@ const Row = ({ event, isChosen, top }: { readonly event: NatterEvent; readonly i
       <span class="event-id">{event.id}</span>
       <span class="event-type">{typeWords(event.type)}</span>
       <span class="event-text">{summaryOf(event, oneLine)}</span>
-      <span class="event-key">{event.key}</span>
+      <span class="event-key" title={event.key}>
+        {nameOfKey(event.key, rows.value)}
+      </span>
       <Time at={event.at} exact />
     </button>
   </li>
@@ -56,7 +60,7 @@ const Row = ({ event, isChosen, top }: { readonly event: NatterEvent; readonly i
 /** The newest event first. Arrow keys move the choice. */
 const Rows = ({ list, chosenId }: { readonly list: EventList; readonly chosenId: string | undefined }) => {
   const events = list.events.value;
-  const { scroller, rows, height, show } = useVirtual({ count: events.length, rowHeight });
+  const { scroller, rows: shown, height, show } = useVirtual({ count: events.length, rowHeight });
   const move = (by: number): void => {
     const at = events.findIndex(({ id }) => id === chosenId);
     const next = at < 0 ? events.length - 1 : Math.min(events.length - 1, Math.max(0, at - by));
@@ -79,7 +83,7 @@ const Rows = ({ list, chosenId }: { readonly list: EventList; readonly chosenId:
       }}
     >
       <ol style={{ height: `${height}px` }}>
-        {rows.map(({ index, start }) => {
+        {shown.map(({ index, start }) => {
           const event = events[events.length - 1 - index];
           return event && <Row key={event.id} event={event} top={start} isChosen={event.id === chosenId} />;
         })}

@@ -1,9 +1,11 @@
 import type { SessionRow } from '../../../shared/client/main.ts';
 import { counted } from '../../../shared/kit/text/counted.ts';
+import { resetWords } from '../parts/reset-words.ts';
 import { shortTime } from '../parts/time.tsx';
 
 type Named = Pick<SessionRow, 'key' | 'shownKey' | 'settings' | 'origin' | 'description'>;
 
+const withoutAgent = (key: string): string => key.replace(/^agent:[^:]+:/, '');
 const webChat = /^agent:[^:]+:web:(.{1,4})/;
 
 /** What people call a session: the name somebody gave it, else that of the chat it is, else its key without the agent; of a chat of this page what it is about. */
@@ -11,22 +13,19 @@ export const nameOf = ({ key, shownKey, settings, origin, description }: Named):
   const given = settings.displayName || origin.displayName || origin.label;
   if (given) return given;
   const [, start] = webChat.exec(key) ?? [];
-  return start === undefined ? shownKey.replace(/^agent:[^:]+:/, '') : description || `Chat ${start}`;
+  return start === undefined ? withoutAgent(shownKey) : description || `Chat ${start}`;
 };
 
-const triggerWords = {
-  daily: 'Reset by the daily rule',
-  idle: 'Reset by the idle rule',
-  isolated: 'Reset: each message starts anew',
-  command: 'Reset by a chat command',
-  fork: 'Forked',
-  api: 'Reset by a call',
-} as const;
+/** What people call a session of which only the key is at hand: by its row in the list, else its key without the agent. */
+export const nameOfKey = (key: string, rows: readonly SessionRow[] | null): string => {
+  const row = rows?.find((each) => each.key === key);
+  return row === undefined ? withoutAgent(key) : nameOf(row);
+};
 
-/** Why the present generation began: "Reset by the idle rule, 04:00", "Forked, 12:30". */
+/** Why the present generation began: "Reset after being idle, 04:00", "Forked, 12:30". */
 export const resetText = ({ lastReset }: SessionRow, today: number): string | null => {
   if (lastReset === undefined) return null;
-  return `${triggerWords[lastReset.trigger]}, ${shortTime(lastReset.at, today)}`;
+  return `${resetWords(lastReset)}, ${shortTime(lastReset.at, today)}`;
 };
 
 /** Whether the row of a session says that answers failed: whatever is under way, or waits, is said instead. */

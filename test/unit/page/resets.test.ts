@@ -1,0 +1,22 @@
+import { expect, test } from 'vitest';
+import { resetMark } from '../../../services/page/chat/resets.ts';
+import type { EventOf } from '../../../shared/domain/session/events.ts';
+
+/** What a chat says of a reset: why, and what it means for the agent. */
+
+const said = (rest: Partial<EventOf<'session_reset'>>): string =>
+  resetMark({ type: 'session_reset', generation: 2, reason: 'asked', ...rest } as EventOf<'session_reset'>);
+
+test.each([
+  ['an idle limit', { trigger: 'idle', rule: 'r', lastUpdateAt: 0, boundaryAt: 1_800_000 }, 'Reset after more than 30 min idle'],
+  ['an idle rule of an older log', { trigger: 'idle', rule: 'r' }, 'Reset after being idle'],
+  ['the daily rule', { trigger: 'daily', rule: 'r', lastUpdateAt: 0, boundaryAt: 9 }, 'Reset by the daily rule'],
+  ['a command', { trigger: 'command', rule: '/new' }, 'Reset by a chat command, /new'],
+  ['a call with a reason', { trigger: 'api', rule: 'tidying up' }, 'Reset by a call, tidying up'],
+] as const)('of %s', (_, cause, expected) => {
+  expect(said({ cause })).toBe(`${expected}. The agent no longer knows what is above (generation 2)`);
+});
+
+test('of one whose cause the log does not have', () => {
+  expect(said({})).toBe('Reset: asked. The agent no longer knows what is above (generation 2)');
+});
