@@ -2,7 +2,6 @@ import { useSignal } from '@preact/signals';
 import type { VNode } from 'preact';
 import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import type { SessionRow } from '../../../shared/client/main.ts';
-import { counted } from '../../../shared/kit/text/counted.ts';
 import { linkTo } from '../base/route.ts';
 import { mayWrite } from '../base/signed-in.ts';
 import { Empty, Problem } from '../parts/empty.tsx';
@@ -10,6 +9,7 @@ import { type ChatItem, growingItem } from './chat-model.ts';
 import { ChatStore, type Outgoing } from './chat-store.ts';
 import { Composer } from './composer.tsx';
 import { Item } from './items.tsx';
+import { leftWords } from './resets.ts';
 
 const Sent = ({ one, store }: { readonly one: Outgoing; readonly store: ChatStore }) => (
   <article class="said said-user said-outgoing">
@@ -52,10 +52,9 @@ const History = ({ store }: { readonly store: ChatStore }) => {
         {runsOf(items.filter((item) => !waits(item))).map((run) => {
           const drawnItems = run.map((item) => drawing(item, store));
           if (!run[0]?.isLeft) return drawnItems;
-          const said = run.filter(({ kind }) => kind === 'said').length;
           return (
             <details key={`left ${run[0].id}`} class="left-behind">
-              <summary>Left behind by the fork: {counted(said, 'message')}</summary>
+              <summary>{leftWords(run)}</summary>
               {drawnItems}
             </details>
           );

@@ -1,5 +1,6 @@
 import type { NatterEvent } from '../../../shared/client/main.ts';
 import type { EventOf } from '../../../shared/domain/session/events.ts';
+import { counted } from '../../../shared/kit/text/counted.ts';
 import { resetWords } from '../parts/reset-words.ts';
 import type { ChatItem } from './chat-model.ts';
 
@@ -25,4 +26,19 @@ export const afterReset = (
   return items.map((item) =>
     item.seq >= base.contextSeq && isLeft(item) !== (item.isLeft ?? false) ? { ...item, isLeft: isLeft(item) } : item,
   );
+};
+
+/** What a fork left behind, in numbers. */
+export const leftWords = (items: readonly ChatItem[]): string => {
+  const [said, calls, failures] = [
+    items.filter(({ kind }) => kind === 'said').length,
+    items.filter(({ kind }) => kind === 'tool').length,
+    items.filter((item) => item.kind === 'mark' && item.tone === 'bad').length,
+  ];
+  const parts = [
+    ...(said > 0 ? [counted(said, 'message')] : []),
+    ...(calls > 0 ? [counted(calls, 'call')] : []),
+    ...(failures > 0 ? [counted(failures, 'failure')] : []),
+  ];
+  return `Left behind by the fork: ${parts.join(', ') || 'nothing that was said'}`;
 };

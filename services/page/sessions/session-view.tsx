@@ -100,10 +100,10 @@ const Facts = ({ session, isPast }: { readonly session: Session; readonly isPast
   <>
     {isPast && <span>now:</span>}
     <span>
-      {counted(session.messageCount, 'message')}
+      {session.messageCount === 0 ? 'nothing said' : counted(session.messageCount, 'message')}
       {session.lastReset?.fromSeq !== undefined && ' since the fork'}
     </span>
-    <span>{session.totalTokens.toLocaleString()} tokens</span>
+    {session.totalTokens > 0 && <span>{session.totalTokens.toLocaleString()} tokens</span>}
     {session.failedTurns > 0 && (
       <span class="session-failed">
         <ErrorMark />

@@ -18,9 +18,9 @@ export const changesBetween = (before: unknown, after: unknown): Change[] =>
     after: one.type === 'REMOVE' ? undefined : one.value,
   }));
 
-/** What changes with every commit and says nothing by itself: its place, its digests, and the ids it remembers. */
+/** What changes with every commit or generation and says nothing by itself: its place, its digests, and the ids it remembers. */
 const bookkeeping =
-  /^position\.(seq|rev|at|digest|chained|command|recentIds|olderIds|window|orders|calls|covered|interactedAt)\b/;
+  /^(context\.epoch|position\.(seq|rev|at|digest|chained|command|recentIds|olderIds|window|orders|calls|covered|interactedAt|startedRev|startedSeq|contextSeq|skips))\b/;
 export const isBookkeeping = ({ path }: Change): boolean => bookkeeping.test(path);
 
 /** The path of a field in words: `context.usage.contextTokens` is "usage, context tokens". */

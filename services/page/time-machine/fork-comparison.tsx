@@ -1,4 +1,5 @@
 import { useEffect, useMemo, useRef } from 'preact/hooks';
+import { counted } from '../../../shared/kit/text/counted.ts';
 import { changeQuery } from '../base/route.ts';
 import { Icon } from '../parts/icon.tsx';
 import { type Change, changesBetween, isBookkeeping, plainPath } from './differences.ts';
@@ -12,12 +13,14 @@ interface BranchProps {
   readonly title: string;
   readonly said: readonly Said[];
   readonly other: readonly Said[];
+  readonly errors: number;
   go(line: Said): void;
 }
-const Branch = ({ title, said, other, go }: BranchProps) => (
+const Branch = ({ title, said, other, errors, go }: BranchProps) => (
   <section class="branch" aria-label={title}>
     <h3>{title}</h3>
-    {said.length === 0 && <p class="hint">Nothing was said.</p>}
+    {said.length === 0 && errors === 0 && <p class="hint">Nothing was said.</p>}
+    {errors > 0 && <p class="branch-errors">{counted(errors, 'error')}</p>}
     <SaidLines lines={said} go={go} differs={({ role, text }, at) => other[at]?.role !== role || other[at]?.text !== text} />
   </section>
 );
@@ -71,8 +74,8 @@ const Two = ({ fork, past }: { readonly fork: Fork; readonly past: Past }) => {
         </button>
       </p>
       <div class="branches">
-        <Branch title="Left behind" said={left} other={right} go={go} />
-        <Branch title="Fork" said={right} other={left} go={go} />
+        <Branch title="Left behind" said={left} other={right} errors={timeline.errorsBetween(ancestor, place - 1)} go={go} />
+        <Branch title="Fork" said={right} other={left} errors={timeline.errorsBetween(place - 1, end)} go={go} />
       </div>
       {changes.length > 0 && <StateDifferences changes={changes} />}
     </>

@@ -76,6 +76,11 @@ export class Timeline {
     return this.commits.slice(after, until).flatMap(saidIn);
   }
 
+  /** How many errors there were in the commits after a place, up to another. */
+  errorsBetween(after: number, until: number): number {
+    return this.marks.error.filter((mark) => mark > after && mark <= until).length;
+  }
+
   /** How many commits there were at a sequence. */
   countAt(seq: number): number {
     let [low, high] = [0, this.commits.length];

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { resetMark } from '../../../services/page/chat/resets.ts';
+import type { ChatItem } from '../../../services/page/chat/chat-model.ts';
+import { leftWords, resetMark } from '../../../services/page/chat/resets.ts';
 import type { EventOf } from '../../../shared/domain/session/events.ts';
 
 /** What a chat says of a reset: why, and what it means for the agent. */
@@ -19,4 +20,14 @@ test.each([
 
 test('of one whose cause the log does not have', () => {
   expect(said({})).toBe('Reset: asked. The agent no longer knows what is above (generation 2)');
+});
+
+test.each([
+  ['said said', '2 messages'],
+  ['said tool bad', '1 message, 1 call, 1 failure'],
+  ['bad', '1 failure'],
+  ['calm', 'nothing that was said'],
+])('a fork that left behind %s says so', (kinds, expected) => {
+  const itemOf = (kind: string) => (kind === 'bad' || kind === 'calm' ? { kind: 'mark', tone: kind } : { kind });
+  expect(leftWords(kinds.split(' ').map(itemOf) as unknown as ChatItem[])).toBe(`Left behind by the fork: ${expected}`);
 });

@@ -10,7 +10,11 @@ const commitOf = (...types: readonly string[]) =>
   ({ events: types.map((type) => ({ type, outcome: 'ok' }) as unknown as SessionEvent) }) as unknown as RecordedCommit;
 
 test.each([
-  ['the answer, not what came with it', ['prompt_changed', 'model_step', 'assistant_message', 'turn_completed'], 'assistant_message'],
+  [
+    'the answer, not what came with it',
+    ['prompt_changed', 'model_step', 'assistant_message', 'turn_completed'],
+    'assistant_message',
+  ],
   ['the message that opened a session', ['session_opened', 'user_message', 'turn_started'], 'user_message'],
   ['the step, not its prompt', ['prompt_changed', 'model_step'], 'model_step'],
   ['a failure before all else', ['user_message', 'turn_failed'], 'turn_failed'],
@@ -21,11 +25,21 @@ test.each([
 
 test('a failed answer is an error, a failure in the background is none; a fork is no reset, and ends where one begins', () => {
   const timeline = new Timeline();
-  const history = ['post m1', 'fail m1/1 1', 'checkpoint', 'introspect-failed 1 3', 'fork s2 1', 'append m2', 'fork s3 6', 'append m3'];
+  const history = [
+    'post m1',
+    'fail m1/1 1',
+    'checkpoint',
+    'introspect-failed 1 3',
+    'fork s2 1',
+    'append m2',
+    'fork s3 6',
+    'append m3',
+  ];
   for (const commit of tell(...history, 'reset s4').commits) timeline.add(commit);
   expect(timeline.marks).toEqual({ error: [2], reset: [9], fork: [5, 7], approval: [] });
   expect(timeline.forks()).toEqual([
     { place: 5, ancestor: 1, end: 6 },
     { place: 7, ancestor: 6, end: 8 },
   ]);
+  expect([timeline.errorsBetween(1, 4), timeline.errorsBetween(4, 9)]).toEqual([1, 0]);
 });

@@ -199,6 +199,12 @@ describe.skipIf(!hasBrowser)('the page', () => {
     expect(await left?.getByText('which way?').count()).toBe(0);
     expect(await left?.locator('.branch-differs').count()).toBe(2);
     await page.locator('.branch-state').getByRole('rowheader', { name: 'generation', exact: true }).waitFor();
+    expect(
+      await page
+        .locator('.branch-state')
+        .getByText(/epoch|skips|started/)
+        .count(),
+    ).toBe(0);
     await page.getByRole('button', { name: 'Back to the moment' }).click();
     await page.locator('.happened').getByText('forked').waitFor();
     await page.getByRole('button', { name: 'Compare with what was left behind' }).waitFor();

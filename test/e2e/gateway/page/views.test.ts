@@ -82,6 +82,7 @@ describe.skipIf(!hasBrowser)('the views of the system', () => {
     await goTo(page, `#/events?key=${encodeURIComponent(main)}&type=talk`);
     const rows = page.locator('.event-row');
     await rows.filter({ hasText: 'assistant message' }).first().waitFor();
+    await rows.first().locator('.event-key').getByText(hostile, { exact: true }).waitFor();
     expect(await rows.filter({ hasText: 'model step' }).count()).toBe(0);
     await page.getByRole('button', { name: 'Pause' }).click();
     await rig().client.sessions.post(main, 'while it stands still', { wait: 30 });
