@@ -1,0 +1,13 @@
+import { expect, test } from 'vitest';
+import { changesBetween, isBookkeeping, plainPath } from '../../../services/page/time-machine/differences.ts';
+import { Timeline } from '../../../services/page/time-machine/timeline.ts';
+import { tell } from '../../support/domain/given.ts';
+
+test('what a fork changed is told without what every commit and every generation change', () => {
+  const timeline = new Timeline();
+  for (const commit of tell('append m1', 'append m2', 'fork s2 1').commits) timeline.add(commit);
+  const changes = changesBetween(timeline.stateAfter(2), timeline.stateAfter(3));
+  const told = changes.filter((change) => !isBookkeeping(change)).map(({ path }) => plainPath(path));
+  expect(told).toContain('generation');
+  expect(told.join('\n')).not.toMatch(/epoch|skips|started|context seq/);
+});
