@@ -5,6 +5,7 @@ import type { SessionRow } from '../../../shared/client/main.ts';
 import { linkTo } from '../base/route.ts';
 import { mayWrite } from '../base/signed-in.ts';
 import { Empty, Problem } from '../parts/empty.tsx';
+import { useAskedMessage } from './asked-message.ts';
 import { type ChatItem, growingItem } from './chat-model.ts';
 import { ChatStore, type Outgoing } from './chat-store.ts';
 import { Composer } from './composer.tsx';
@@ -100,6 +101,7 @@ const Messages = ({ store }: { readonly store: ChatStore }) => {
     if (current && !isAtEnd.current && below.current > 0) current.scrollTop = current.scrollHeight - below.current;
     below.current = 0;
   }, [first]);
+  useAskedMessage(store, scroller);
   const readEarlier = (): void => {
     const { scrollHeight = 0, scrollTop = 0 } = scroller.current ?? {};
     below.current = scrollHeight - scrollTop;

@@ -8,6 +8,7 @@ import { Markdown } from '../parts/markdown.tsx';
 import { decidedText, personOf } from '../parts/person.ts';
 import { spanText, Time } from '../parts/time.tsx';
 import { EditMessage, editDraft, MessageActions } from './again.tsx';
+import { isAskedFor } from './asked-message.ts';
 import type { ApprovalItem, ChatItem, MarkItem, SaidItem, ToolItem } from './chat-model.ts';
 import type { ChatStore } from './chat-store.ts';
 import { draftOf, keepDraft } from './draft.ts';
@@ -23,7 +24,10 @@ const Said = ({ item, store }: { readonly item: SaidItem; readonly store: ChatSt
   };
   const isMine = role === 'user' && item.isLeft !== true && mayWrite();
   return (
-    <article class={`said said-${role} ${draft === null ? '' : 'said-editing'}`} aria-busy={isGrowing ? 'true' : undefined}>
+    <article
+      class={`said said-${role} ${draft === null ? '' : 'said-editing'} ${isAskedFor(item.seq) ? 'said-found' : ''}`}
+      aria-busy={isGrowing ? 'true' : undefined}
+    >
       <header>
         <span class="said-who">{role === 'assistant' ? 'Agent' : personOf(sender, actor)}</span>
         {at > 0 && <Time at={at} />}

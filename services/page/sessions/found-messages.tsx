@@ -70,7 +70,7 @@ export const FoundInMessages = () => {
       <ul>
         {messages.map(({ key, shownKey, id, seq, at, role, excerpt }) => (
           <li key={id}>
-            <a href={linkTo(['sessions', key, 'time'], { at: `${seq}`, q: search.value })}>
+            <a href={linkTo(['sessions', key, 'chat'], { said: `${seq}`, q: search.value })}>
               <span class="found-where">
                 {nameOfFound(key, shownKey)}, {role === 'assistant' ? 'Agent' : 'Person'}, <Time at={at} />
               </span>

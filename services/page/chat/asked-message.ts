@@ -1,0 +1,22 @@
+import type { RefObject } from 'preact';
+import { useLayoutEffect, useRef } from 'preact/hooks';
+import { route } from '../base/route.ts';
+import type { ChatStore } from './chat-store.ts';
+
+/** Whether the address asks for the message of this sequence, as a search that found it does. */
+export const isAskedFor = (seq: number): boolean => route.value.query.said === `${seq}`;
+
+/** Brings the message that the address asks for into sight, once; until it is there, what is earlier is read. */
+export const useAskedMessage = (store: ChatStore, scroller: RefObject<HTMLElement | null>): void => {
+  const { said } = route.value.query;
+  const shown = useRef<string | undefined>(undefined);
+  useLayoutEffect(() => {
+    if (said === shown.current || !store.isRead.value) return;
+    const message = scroller.current?.querySelector('.said-found');
+    if (message) {
+      shown.current = said;
+      message.closest('details')?.setAttribute('open', '');
+      message.scrollIntoView({ block: 'center' });
+    } else if (said !== undefined && store.earlier.value !== null) void store.readEarlier();
+  });
+};
