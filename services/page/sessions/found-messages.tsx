@@ -6,7 +6,7 @@ import { client, problemOf, who } from '../base/signed-in.ts';
 import { Problem } from '../parts/empty.tsx';
 import { Time } from '../parts/time.tsx';
 import { rows, search } from './session-list.ts';
-import { nameOf } from './session-name.ts';
+import { nameOfKey } from './session-name.ts';
 
 /** What was said with the words that are searched for, below the sessions that have them in their names. */
 
@@ -50,11 +50,6 @@ const Marked = ({ text, words }: { readonly text: string; readonly words: string
   return <>{parts.map((part, at) => (at % 2 === 1 ? <mark key={at}>{part}</mark> : part))}</>;
 };
 
-const nameOfFound = (key: string, shownKey: string): string => {
-  const row = rows.value?.find((each) => each.key === key);
-  return row ? nameOf(row) : shownKey.replace(/^agent:[^:]+:/, '');
-};
-
 export const FoundInMessages = () => {
   if (search.value === '') return null;
   if (foundProblem.value !== null) return <Problem text={foundProblem.value} />;
@@ -72,7 +67,7 @@ export const FoundInMessages = () => {
           <li key={id}>
             <a href={linkTo(['sessions', key, 'chat'], { said: `${seq}`, q: search.value })}>
               <span class="found-where">
-                {nameOfFound(key, shownKey)}, {role === 'assistant' ? 'Agent' : 'Person'}, <Time at={at} />
+                {nameOfKey(key, rows.value, shownKey)}, {role === 'assistant' ? 'Agent' : 'Person'}, <Time at={at} />
               </span>
               <span class="found-text">
                 <Marked text={excerpt} words={search.value} />

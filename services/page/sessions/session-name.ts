@@ -17,9 +17,9 @@ export const nameOf = ({ key, shownKey, settings, origin, description }: Named):
 };
 
 /** What people call a session of which only the key is at hand: by its row in the list, else its key without the agent. */
-export const nameOfKey = (key: string, rows: readonly SessionRow[] | null): string => {
+export const nameOfKey = (key: string, rows: readonly SessionRow[] | null, shownKey = key): string => {
   const row = rows?.find((each) => each.key === key);
-  return row === undefined ? withoutAgent(key) : nameOf(row);
+  return row === undefined ? withoutAgent(shownKey) : nameOf(row);
 };
 
 /** Why the present generation began: "Reset after being idle, 04:00", "Forked, 12:30". */

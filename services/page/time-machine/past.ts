@@ -1,6 +1,7 @@
 import { computed, signal } from '@preact/signals';
 import type { LogEntry } from '../../../shared/client/main.ts';
-import { type Landmark, Timeline } from './timeline.ts';
+import type { Landmark } from './landmark.ts';
+import { Timeline } from './timeline.ts';
 
 const sliceMs = 12;
 /** How often the count is drawn while much is read, ms. */
