@@ -107,7 +107,7 @@ describe.skipIf(!hasBrowser)('who opens the page for the first time', () => {
     const { page, faults } = await open();
     await page.getByLabel('Search sessions').fill('walrus');
     await page.locator('.found a', { hasText: 'a walrus' }).last().click();
-    const asked = page.locator('.said-found', { hasText: 'a walrus' });
+    const asked = page.locator('.said-found', { hasText: 'a walrus' }).first();
     await vi.waitFor(
       async () => expect(await asked.evaluate((message) => message.getBoundingClientRect().top)).toBeGreaterThan(0),
       soon,

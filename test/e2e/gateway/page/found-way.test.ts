@@ -27,7 +27,7 @@ describe.skipIf(!hasBrowser)('who goes from one view of the page to another', ()
     await page.getByRole('button', { name: 'Next error' }).click();
     await page.locator('.happened').getByText('turn failed').waitFor();
     // A commit is named after what was said in it.
-    await page.locator('.commit-type', { hasText: 'user message' }).first().waitFor();
+    await page.locator('.commit-type', { hasText: 'assistant message' }).first().waitFor();
     expect(faults).toEqual([]);
   });
 
