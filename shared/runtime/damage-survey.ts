@@ -51,8 +51,7 @@ const surveyOnce = async (ports: SurveyPorts, key: SessionKey): Promise<DamageSu
   const [snapshot, row] = await Promise.all([ports.snapshots.get(key), ports.index.get(key)]);
   const fence = await fenceOf(ports.events, key);
   const walk = new Walk();
-  const commits = fence === null ? ports.events.read(key) : readThrough(ports, key, { after: 0, through: fence });
-  for await (const commit of commits) {
+  for await (const commit of readThrough(ports, key, { after: 0, through: fence ?? 0 })) {
     walk.take(commit);
     if (snapshot !== null && standsOn(snapshot, commit)) walk.known = fromPlain(snapshot);
   }

@@ -7,7 +7,8 @@ import type { EventLog } from '../ports/event-log.ts';
 
 /**
  * The key's commits after a sequence, oldest first and at least up to `through`: a lagging replica is asked again for the rest. When `through`
- * itself is lost, a later commit shows that nothing before it is still to come. Throws `unavailable` when the replica does not catch up.
+ * itself is lost, a later commit shows that nothing before it is still to come. With a `through` that is not after `after` all that there is is
+ * read. Throws `unavailable` when the replica does not catch up.
  */
 export async function* readThrough(
   { events, clock }: { readonly events: EventLog; readonly clock: Clock },
@@ -16,7 +17,8 @@ export async function* readThrough(
 ): AsyncGenerator<RecordedCommit, void, undefined> {
   let position = after;
   for (let attempt = 1; ; attempt++) {
-    for await (const commit of events.read(key, { after: position, ...(attempt === 1 && { upTo: through }) })) {
+    const isKnown = attempt === 1 && through > position;
+    for await (const commit of events.read(key, { after: position, ...(isKnown && { upTo: through }) })) {
       position = commit.seq;
       yield commit;
     }
