@@ -19,6 +19,9 @@ import { afterwards, callerOf, ready, token } from '../setup.ts';
 /** What people look at to understand the system itself. */
 
 const soon = { timeout: 15_000, interval: 20 };
+/** So many that of two hosts, whose names are chance, each has some. */
+const partitions = 32;
+const allOf = (process: string | null): (string | null)[] => Array(partitions).fill(process);
 const webhookSecret = 'a-secret-of-a-webhook-0123456789';
 const providerKey = 'sk-a-key-of-a-provider-0123456789';
 
@@ -40,7 +43,7 @@ const start = async (more = '') => {
   ${more}
 }`,
   );
-  const broker = openInMemory({ clock: systemClock, partitions: 4 });
+  const broker = openInMemory({ clock: systemClock, partitions });
   const recentLog = new RecentLog();
   const secrets = [webhookSecret];
   const log = createLog({ level: 'info', name: 'test', secrets, destination: { write: () => {} }, recent: recentLog });
@@ -78,13 +81,13 @@ const start = async (more = '') => {
 test('the partitions are shown with the host that has each, and those of one that leaves with the next', async () => {
   const { get, host, ports } = await start();
   const holders = async () => (await get('/v1/hosts')).partitions.map(({ process }: { process: string | null }) => process);
-  expect(await holders()).toEqual([null, null, null, null]);
+  expect(await holders()).toEqual(allOf(null));
   const leave = await host('one');
-  await vi.waitFor(async () => expect(await holders()).toEqual(['one', 'one', 'one', 'one']), soon);
+  await vi.waitFor(async () => expect(await holders()).toEqual(allOf('one')), soon);
   await host('two');
   await vi.waitFor(async () => expect(new Set(await holders())).toEqual(new Set(['one', 'two'])), soon);
   await leave();
-  await vi.waitFor(async () => expect(await holders()).toEqual(['two', 'two', 'two', 'two']), soon);
+  await vi.waitFor(async () => expect(await holders()).toEqual(allOf('two')), soon);
   const key = 'agent:main:main';
   const shown = await get(`/v1/hosts?key=${key}`);
   expect(shown.ofKey).toBe(ports.commands.partitionOf(key));
