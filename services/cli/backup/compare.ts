@@ -1,7 +1,7 @@
 import { type JetStreamManager, jetstreamManager } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { toNatterError } from '../../../shared/adapters/nats/client/broker-errors.ts';
-import { readBatch } from '../../../shared/adapters/nats/client/direct-batch.ts';
+import { readBatch } from '../../../shared/adapters/nats/client/direct-read.ts';
 import { ReplyInbox } from '../../../shared/adapters/nats/client/reply-inbox.ts';
 import type { StoredMessage } from '../../../shared/adapters/streams/stored-message.ts';
 import { isErasure } from '../../../shared/domain/session/chain.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { JetStreamApiError, type StreamConfig } from '@nats-io/jetstream';
 import type { Msg, NatsConnection } from '@nats-io/transport-node';
-import { failureOf, nobodyListens, toNatterError } from '../../../shared/adapters/nats/client/broker-errors.ts';
+import { failureOf, nobodyListens, orNatterError, toNatterError } from '../../../shared/adapters/nats/client/broker-errors.ts';
 import { inboxOf } from '../../../shared/adapters/nats/client/connection.ts';
 import { NatterError } from '../../../shared/kit/errors.ts';
 import type { ArchiveState } from './archive.ts';
@@ -25,19 +25,8 @@ const patience = { attempts: 300, pauseMs: 100 } as const;
 const silenceMs = 60_000;
 const pieceBytes = 256 * 1024;
 
-const asked = async <T extends object>(
-  connection: NatsConnection,
-  subject: string,
-  request: unknown,
-  doing: string,
-): Promise<T> => {
-  try {
-    const answer = await connection.request(subject, JSON.stringify(request), { timeout: requestMs });
-    return answerOf<T>(answer);
-  } catch (error) {
-    throw toNatterError(error, doing);
-  }
-};
+const ask = async <T extends object>(connection: NatsConnection, subject: string, request: unknown): Promise<T> =>
+  answerOf(await connection.request(subject, JSON.stringify(request), { timeout: requestMs }));
 
 const answerOf = <T extends object>(answer: Msg): T => {
   const parsed = answer.json<T & { readonly error?: ApiError }>();
@@ -60,7 +49,7 @@ export const takeSnapshot = async (
   try {
     const request = { deliver_subject: inbox, no_consumers: true, chunk_size: pieceBytes };
     const doing = `back up ${stream}`;
-    const snapshot = await asked<Snapshot>(connection, `$JS.API.STREAM.SNAPSHOT.${stream}`, request, doing);
+    const snapshot = await orNatterError(doing, ask<Snapshot>(connection, `$JS.API.STREAM.SNAPSHOT.${stream}`, request));
     for (;;) {
       const { done, value: piece } = await withinSilence(pieces.next(), `the broker stopped sending ${stream}`);
       if (done) throw new NatterError('unavailable', `the connection to the broker closed while it sent ${stream}`);
@@ -85,9 +74,12 @@ export const makeFromSnapshot = async (
 ): Promise<void> => {
   const doing = `restore ${config.name}`;
   const api = `$JS.API.STREAM.RESTORE.${config.name}`;
-  const { deliver_subject: subject } = await patiently(
-    () => asked<{ deliver_subject: string }>(connection, api, { config, state }, doing),
-    (error) => failureOf((error as NatterError).cause) === 'unavailable',
+  const { deliver_subject: subject } = await orNatterError(
+    doing,
+    patiently(
+      () => ask<{ deliver_subject: string }>(connection, api, { config, state }),
+      (error) => failureOf(error) === 'unavailable',
+    ),
   );
   try {
     for await (const piece of pieces) {

@@ -18,7 +18,7 @@ import { chunkSubject, chunksName, objectSubject } from '../../wire/subjects.ts'
 import { objectStoreNames } from '../../wire/topology.ts';
 import type { StoredMessage } from '../streams/stored-message.ts';
 import { failureOf, orNatterError, toNatterError } from './client/broker-errors.ts';
-import { isStrayAnswer, readBatch } from './client/direct-batch.ts';
+import { isStrayAnswer, readBatch } from './client/direct-read.ts';
 import { ReplyInbox } from './client/reply-inbox.ts';
 import { onlyAfter } from './client/send-once.ts';
 import { StreamMessages } from './client/stream-messages.ts';

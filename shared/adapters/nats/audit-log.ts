@@ -7,7 +7,7 @@ import { auditCodec } from '../../wire/records.ts';
 import type { Subjects } from '../../wire/subjects.ts';
 import { streamNames } from '../../wire/topology.ts';
 import { toNatterError } from './client/broker-errors.ts';
-import { readBatch } from './client/direct-batch.ts';
+import { readBatch } from './client/direct-read.ts';
 import { ReplyInbox } from './client/reply-inbox.ts';
 
 export interface AuditLogOptions {

@@ -8,7 +8,7 @@ import { streamNames } from '../../wire/topology.ts';
 import { writeFenced } from '../kv/fenced-write.ts';
 import type { QueueGuard } from '../kv/guards/queue-guard.ts';
 import { toNatterError } from './client/broker-errors.ts';
-import { isStrayAnswer, readBatch } from './client/direct-batch.ts';
+import { isStrayAnswer, readBatch } from './client/direct-read.ts';
 import { ReplyInbox } from './client/reply-inbox.ts';
 import { onlyAfter, sendOnce } from './client/send-once.ts';
 

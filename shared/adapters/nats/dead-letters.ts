@@ -8,7 +8,7 @@ import type { Subjects } from '../../wire/subjects.ts';
 import { streamNames } from '../../wire/topology.ts';
 import { letterOrNull, listedOrNull, sourceOf, storable } from '../streams/dead-letter.ts';
 import { isGone, toNatterError } from './client/broker-errors.ts';
-import { readBatch } from './client/direct-batch.ts';
+import { readBatch } from './client/direct-read.ts';
 import { ReplyInbox } from './client/reply-inbox.ts';
 
 export interface DeadLettersOptions {

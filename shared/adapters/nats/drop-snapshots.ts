@@ -1,7 +1,7 @@
 import type { NatsConnection } from '@nats-io/transport-node';
 import { bucketNames } from '../../wire/topology.ts';
 import { toNatterError } from './client/broker-errors.ts';
-import { readBatch } from './client/direct-batch.ts';
+import { readBatch } from './client/direct-read.ts';
 import { ReplyInbox, type Stored } from './client/reply-inbox.ts';
 
 /** Snapshots that are read at a time. */

@@ -5,7 +5,7 @@ import { bucketSubject } from '../../wire/subjects.ts';
 import type { Entry, KeyValue } from '../kv/key-value.ts';
 import { putEntry } from '../kv/put-entry.ts';
 import { orNatterError } from './client/broker-errors.ts';
-import { isStrayAnswer, readBatch } from './client/direct-batch.ts';
+import { isStrayAnswer, readBatch } from './client/direct-read.ts';
 import { onReconnect } from './client/on-reconnect.ts';
 import { ReplyInbox } from './client/reply-inbox.ts';
 import { onlyAfter, sendOnce } from './client/send-once.ts';

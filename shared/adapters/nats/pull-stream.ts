@@ -1,7 +1,7 @@
 import { type Msg, type NatsConnection, nanos, type Subscription } from '@nats-io/transport-node';
 import { pinGroup } from '../../wire/topology.ts';
 import { inboxOf } from './client/connection.ts';
-import { isStrayAnswer, nothing } from './client/direct-batch.ts';
+import { isStrayAnswer, nothing } from './client/direct-read.ts';
 import { headerText, lastHeader } from './client/header-text.ts';
 
 /** One message as a consumer delivered it. */

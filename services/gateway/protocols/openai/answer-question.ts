@@ -81,11 +81,16 @@ const submissionOf = ({ key, thread, conversation, idempotencyKey, call, waitMs,
   isEnough: isSettled,
 });
 
-/** Submits the message, unless that is done, and waits for its run, or until that waits itself. */
-const runOf = async (context: GatewayContext, caller: Caller, question: Question): Promise<{ run: Run; seen: number }> => {
+/** Submits the message, unless that is done, and waits for its run until that is `isEnough`: by default, settled or waiting itself. */
+const runOf = async (
+  context: GatewayContext,
+  caller: Caller,
+  question: Question,
+  isEnough = isSettled,
+): Promise<{ run: Run; seen: number }> => {
   const { key, runId, waitMs, signal, submittedAfter: seen } = question;
-  if (seen === undefined) return submitMessage(context, caller, submissionOf(question));
-  const run = await context.runs.await(key, runId, { after: seen, waitMs, signal, isEnough: isSettled });
+  if (seen === undefined) return submitMessage(context, caller, { ...submissionOf(question), isEnough });
+  const run = await context.runs.await(key, runId, { after: seen, waitMs, signal, isEnough });
   return { run: run ?? { runId, status: 'accepted' }, seen };
 };
 
@@ -93,11 +98,7 @@ const runOf = async (context: GatewayContext, caller: Caller, question: Question
 export const begunAnswer = async (context: GatewayContext, caller: Caller, question: Question): Promise<Answer> => {
   const { key, runId, submittedAfter } = question;
   if (submittedAfter === undefined) await before(context, caller, question);
-  const isEnough = (run: Run | null): boolean => run !== null && run.status !== 'accepted';
-  const { seen } =
-    submittedAfter === undefined
-      ? await submitMessage(context, caller, { ...submissionOf(question), isEnough })
-      : { seen: submittedAfter };
+  const { seen } = await runOf(context, caller, question, (run) => run !== null && run.status !== 'accepted');
   const answer = await answerOf(context.ports, key, runId, seen);
   if (answer === null) throw await unfinished(context, question, seen);
   return answer;

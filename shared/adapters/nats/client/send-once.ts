@@ -1,13 +1,16 @@
 import { failureOf, toNatterError } from './broker-errors.ts';
 import type { ReplyInbox, RequestOptions, Stored } from './reply-inbox.ts';
 
+/** The header with the sequence that a write was fenced with. */
+export const fenceHeader = 'Nats-Expected-Last-Subject-Sequence';
+
 /**
  * Headers of a fenced write: it succeeds only if the last message of `subject`, which may have wildcards, still has this
  * sequence; 0: there is none.
  */
 export const onlyAfter = (subject: string, seq: number): Record<string, string> => ({
-  'Nats-Expected-Last-Subject-Sequence': String(seq),
-  'Nats-Expected-Last-Subject-Sequence-Subject': subject,
+  [fenceHeader]: String(seq),
+  [`${fenceHeader}-Subject`]: subject,
 });
 
 /**

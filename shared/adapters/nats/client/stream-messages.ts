@@ -1,7 +1,7 @@
 import type { JetStreamManager } from '@nats-io/jetstream';
 import type { StoredMessage } from '../../streams/stored-message.ts';
 import { isGone, orNatterError } from './broker-errors.ts';
-import { type BatchRequest, readBatch } from './direct-batch.ts';
+import { type BatchRequest, readBatch } from './direct-read.ts';
 import type { ReplyInbox } from './reply-inbox.ts';
 
 export interface StreamMessagesOptions extends Pick<BatchRequest, 'stream' | 'count' | 'timeoutMs'> {

@@ -18,13 +18,13 @@ import {
   type StoredMessage,
   storedCommit,
 } from '../../streams/stored-message.ts';
-import { failureOf, toNatterError } from '../client/broker-errors.ts';
-import { type FencedMessage, isStrayAnswer, nothing, readBatch, readOne } from '../client/direct-batch.ts';
+import { failureOf, orNatterError, toNatterError } from '../client/broker-errors.ts';
+import { type FencedMessage, isStrayAnswer, nothing, readBatch, readOne } from '../client/direct-read.ts';
 import { ReplyInbox } from '../client/reply-inbox.ts';
 import { incarnationOf } from '../stream-config.ts';
 import { CommitWriter, type CommitWriterOptions } from './commit-writer.ts';
 import { followedStream } from './follow.ts';
-import { walkBack } from './walk-back.ts';
+import { readBack } from './read-back.ts';
 
 export interface NatsEventLogOptions extends CommitWriterOptions {
   /** Called for each message that `page` and `follow` skip because it is not a commit. */
@@ -87,21 +87,22 @@ export class NatsEventLog implements EventLog {
 
   async *read(key: SessionKey, options: { after?: number; upTo?: number } = {}): AsyncGenerator<RecordedCommit> {
     const { after = 0, upTo } = options;
-    if (upTo === undefined) return yield* this.#forward(key, after, Number.MAX_SAFE_INTEGER);
-    const { rest, messages } = await walkBack((seq) => this.#one(seq), this.#subjects, { key, after, upTo });
-    yield* this.#forward(key, after, rest);
-    for (const message of messages) yield commitOf(message, this.#subjects);
+    const forward = (from: number, to: number) => this.#forward(this.#subjects.eventsOf(key), from, to);
+    const messages =
+      upTo === undefined
+        ? forward(after, Number.MAX_SAFE_INTEGER)
+        : readBack({ one: (seq) => this.#one(seq), forward }, this.#subjects, { key, after, upTo });
+    for await (const message of messages) yield commitOf(message, this.#subjects);
   }
 
-  async *#forward(key: SessionKey, after: number, upTo: number): AsyncGenerator<RecordedCommit> {
-    const subject = this.#subjects.eventsOf(key);
+  async *#forward(subject: string, after: number, upTo: number): AsyncGenerator<StoredMessage> {
     let position = after;
     for (let more = true; more && position < upTo; ) {
       const batch = await this.#batch(position, upTo - position, subject);
       for (const message of batch.messages) {
         if (message.seq > upTo) return;
         position = message.seq;
-        yield commitOf(message, this.#subjects);
+        yield message;
       }
       more = batch.more;
     }
@@ -176,12 +177,9 @@ export class NatsEventLog implements EventLog {
     }
   }
 
-  async #one(seq: number): Promise<FencedMessage | null> {
-    try {
-      return await readOne(this.#inbox, { stream: this.#stream, seq, timeoutMs: this.#timeoutMs });
-    } catch (error) {
-      throw toNatterError(error, `read the stream ${this.#stream}`);
-    }
+  #one(seq: number): Promise<FencedMessage | null> {
+    const message = readOne(this.#inbox, { stream: this.#stream, seq, timeoutMs: this.#timeoutMs });
+    return orNatterError(`read the stream ${this.#stream}`, message);
   }
 
   async #batch(after: number, count: number, subject?: string): Promise<MessageBatch> {

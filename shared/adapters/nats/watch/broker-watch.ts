@@ -4,7 +4,7 @@ import { errorMessage, NatterError } from '../../../kit/errors.ts';
 import { HealthProblem } from '../../../kit/health-problem.ts';
 import type { Logger } from '../../../kit/log.ts';
 import type { StreamGuard } from '../../kv/guards/stream-guard.ts';
-import { failureOf } from '../client/broker-errors.ts';
+import { type BrokerFailure, failureOf } from '../client/broker-errors.ts';
 import { connectionProblems } from '../client/connection.ts';
 import { unansweredMs } from './store-watch.ts';
 
@@ -28,16 +28,18 @@ export const watchBroker = async (options: BrokerWatchOptions): Promise<BrokerWa
   const { connection, guards, clock, log } = options;
   const stopping = new AbortController();
   let found: readonly HealthProblem[] = [];
-  let failingSince: number | null = null;
+  let silentSince: number | null = null;
   const regressed = new Set<StreamGuard>();
 
   const look = async (): Promise<void> => {
     if (connectionProblems(connection).length > 0) return; // The connection's own problems are clearer, and a request would only time out.
     const began = clock.monotonic();
     const due = guards.filter((guard) => guard.isDue);
-    const problems = (await Promise.all(due.map((guard) => guard.look().then(() => [], unreadable)))).flat();
-    failingSince = problems.length === 0 ? null : (failingSince ?? began);
-    found = failingSince !== null && clock.monotonic() - failingSince < unansweredMs ? [] : problems;
+    const failures = (await Promise.all(due.map((guard) => guard.look().then(() => [], failed)))).flat();
+    const isSilent = failures.length > 0 && failures.every(({ failure }) => failure === 'unknown');
+    silentSince = isSilent ? (silentSince ?? began) : null;
+    const isLate = silentSince !== null && clock.monotonic() - silentSince < unansweredMs;
+    found = isLate ? [] : failures.map(({ text }) => new HealthProblem('broker_unusable', text));
     for (const guard of guards) {
       const problem = guard.problem();
       if (problem?.certain && !regressed.has(guard)) log?.fatal({ problem: problem.text }, `${guard.code}: its work has stopped`);
@@ -76,7 +78,7 @@ export const watchBroker = async (options: BrokerWatchOptions): Promise<BrokerWa
 };
 
 /** That the stream is missing is told by the `StoreWatch`. */
-const unreadable = (error: unknown): HealthProblem[] => {
+const failed = (error: unknown): { readonly failure: BrokerFailure; readonly text: string }[] => {
   const failure = failureOf(error instanceof NatterError ? error.cause : error);
-  return failure === 'missing' || failure === 'closed' ? [] : [new HealthProblem('broker_unusable', errorMessage(error))];
+  return failure === 'missing' || failure === 'closed' ? [] : [{ failure, text: errorMessage(error) }];
 };

@@ -5,6 +5,7 @@ import { detachedString } from '../../../kit/text/detached-string.ts';
 import type { MessageBatch, StoredMessage } from '../../streams/stored-message.ts';
 import { countHeader, headerText, lastHeader } from './header-text.ts';
 import type { ReplyInbox } from './reply-inbox.ts';
+import { fenceHeader } from './send-once.ts';
 
 export interface BatchRequest {
   readonly stream: string;
@@ -89,9 +90,10 @@ const refused = (stream: string, { headers }: Msg): NatterError =>
   new NatterError('unavailable', `the broker answered a read of ${stream} with ${headers?.code} ${headers?.description}`);
 
 /** With two of them the broker has looked at the first. */
-const fenceOf = (header: string): number | null =>
-  countHeader(header, fence) === 1 && /^\d+$/.test(lastHeader(header, fence)) ? Number(lastHeader(header, fence)) : null;
-const fence = 'Nats-Expected-Last-Subject-Sequence';
+const fenceOf = (header: string): number | null => {
+  const value = countHeader(header, fenceHeader) === 1 ? lastHeader(header, fenceHeader) : '';
+  return /^\d+$/.test(value) ? Number(value) : null;
+};
 
 /** The broker's own header fields. */
 const fieldsOf = (header: string) => ({
