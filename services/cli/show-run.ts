@@ -1,6 +1,7 @@
 import type { Run } from '../../shared/client/main.ts';
 import { withoutSilence } from '../../shared/domain/values/silence.ts';
 import { printable } from '../../shared/kit/scrub.ts';
+import { nextStep } from './model-failure.ts';
 import { asJson, type World } from './terminal.ts';
 
 const columnsOf = (output: World['output']): number => ((output as NodeJS.WriteStream).columns ?? 80) - 1;
@@ -18,7 +19,12 @@ export const showRun = async ({ terminal, output }: World, key: string, run: Run
     for (const line of markdownLines(reply, columnsOf(output))) terminal.out(line);
     return;
   }
-  if (status === 'error') return terminal.note(`run ${runId} failed: ${run.error.message}`);
+  if (status === 'error') {
+    terminal.note(`run ${runId} failed: ${run.error.message}`);
+    const next = nextStep(run.error.code);
+    if (next !== null) terminal.note(next);
+    return;
+  }
   if (status === 'timeout')
     return terminal.note(`run ${runId} is still running; see its answer with: natter tail --key ${key} --from 1`);
   terminal.out(`${status} ${runId}`);

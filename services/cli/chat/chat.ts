@@ -147,6 +147,8 @@ export class Chat {
   #refresh(): void {
     if (this.#editor.text === '' && this.#prompted !== this.#view.asked) this.#prompted = this.#view.asked;
     this.#screen.setLabel(this.#prompted === null ? labels.you : labels.asked);
+    const stopping = this.#view.isBusy ? 'Stopping the answer. ' : '';
+    this.#screen.setHint(this.#mayLeave ? pc.dim(`${stopping}Ctrl-C again leaves.`) : null);
     this.#screen.repaint();
   }
 
@@ -165,9 +167,7 @@ export class Chat {
     if (this.#mayLeave) return this.#ended.abort();
     this.#mayLeave = true;
     this.#editor.clear();
-    const { isBusy } = this.#view;
-    this.#screen.print(pc.dim(`${isBusy ? 'Stopping the answer. ' : ''}Ctrl-C again leaves.`));
-    if (isBusy) this.#send('/stop');
+    if (this.#view.isBusy) this.#send('/stop');
     this.#refresh();
   }
 

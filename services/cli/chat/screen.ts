@@ -19,14 +19,15 @@ const busyShare = 1 / 5;
 const frame = { begin: '\u001b[?2026h', end: '\u001b[?2026l' } as const;
 
 /**
- * Three parts from top to bottom: lines that stay, live lines that the next ones replace, and the prompt with what is being typed. Output never
- * mixes with typing: each painting takes the lower two parts away and writes them again. Text must be printable already.
+ * From top to bottom: lines that stay, live lines that the next ones replace, a hint, and the prompt with what is being typed. Output never mixes
+ * with typing: each painting takes away all but the lines that stay, and writes it again. Text must be printable already.
  */
 export class Screen {
   readonly #output: ScreenOutput;
   readonly #editor: LineEditor;
   #label = '';
   #live: readonly string[] = [];
+  #hint: readonly string[] = [];
   /** Widths of the rows that were painted, up to the cursor's. */
   #painted: readonly number[] = [];
   /** What the last painting left below the lines that stay. */
@@ -48,6 +49,11 @@ export class Screen {
 
   setLabel(label: string): void {
     this.#label = label;
+  }
+
+  /** A line right above the prompt, until it is taken back with `null`. Shown with the next painting. */
+  setHint(hint: string | null): void {
+    this.#hint = hint === null ? [] : [hint];
   }
 
   /** Lines that stay, above everything that may still change. */
@@ -111,15 +117,15 @@ export class Screen {
     }
     const [columns, height] = [this.#output.columns || usualColumns, this.#output.rows || usualRows];
     const prompt = layOutPrompt(this.#label, this.#editor, { columns, most: Math.max(1, Math.floor(height / 2)) });
-    const room = Math.max(0, height - prompt.rows.length - 1);
+    const room = Math.max(0, height - this.#hint.length - prompt.rows.length - 1);
     const live = room === 0 ? [] : this.#live.slice(-room);
-    const rows = [...live, ...prompt.rows];
+    const rows = [...live, ...this.#hint, ...prompt.rows];
     const up = prompt.rows.length - 1 - prompt.row;
     const place = `\r${up > 0 ? `\u001b[${up}A` : ''}${prompt.column > 0 ? `\u001b[${prompt.column}C` : ''}`;
     const shown = `${columns} ${rows.join('\n')}${place}`;
     if (stay === '' && shown === this.#shown) return;
     this.#shown = shown;
     this.#output.write(`${frame.begin}${this.#erased()}${stay}${rows.join('\n')}${place}${frame.end}`);
-    this.#painted = rows.slice(0, live.length + prompt.row + 1).map(widthOf);
+    this.#painted = rows.slice(0, rows.length - prompt.rows.length + prompt.row + 1).map(widthOf);
   }
 }

@@ -1,6 +1,7 @@
 import pc from 'picocolors';
 import type { NatterEvent, PendingApproval, StreamItem } from '../../../shared/client/main.ts';
 import { printable } from '../../../shared/kit/scrub.ts';
+import { nextStep } from '../model-failure.ts';
 import { oneLine } from '../terminal.ts';
 import { wrapToWidth } from '../text/text-width.ts';
 import { type AnswerScreen, AnswerView } from './answer-view.ts';
@@ -102,6 +103,8 @@ export class SessionView {
         // A notice tells the rest.
         if (isKnown && !(event.type === 'turn_aborted' && event.reason === '/stop'))
           this.#say(ended.how, event.type === 'turn_completed' ? pc.dim : pc.red);
+        const next = event.type === 'turn_failed' && isKnown ? nextStep(event.code) : null;
+        if (next !== null) this.#say(`${next}; ↑ brings the line back`, pc.dim);
       }
     }
   }

@@ -3,13 +3,14 @@ import type { Config } from '../../../shared/runtime/config/load.ts';
 import { withProviderKeys } from '../../../shared/runtime/config/provider-keys.ts';
 import { type Finding, fail, ok, warn } from '../../../shared/runtime/doctor/finding.ts';
 import { namedModel } from '../init/named-model.ts';
+import { failureOf } from '../model-failure.ts';
 import type { World } from '../terminal.ts';
 
 /** Asks the agent's model one small question. Session hosts have an environment of their own, so a key that is missing here is no failure. */
 export const askModel = async (config: Config, env: World['env']): Promise<Finding> => {
   const named = namedModel(config);
   if (config.agent.model === 'offline') return ok('model', 'offline: it repeats what you say; a real one: natter init');
-  const { failureOf, tryModel } = await import('../init/try-model.ts');
+  const { tryModel } = await import('../init/try-model.ts');
   try {
     const trial = await tryModel(config, withProviderKeys(config, env));
     if (trial.ok) return ok('model', `${named} answered in ${(trial.tookMs / 1_000).toFixed(1)} s`);

@@ -4,13 +4,14 @@ import { keyVariable } from '../../../shared/domain/config/provider-key.ts';
 import { configSchema } from '../../../shared/domain/config/schema.ts';
 import { NatterError } from '../../../shared/kit/errors.ts';
 import { withProviderKeys } from '../../../shared/runtime/config/provider-keys.ts';
+import { failureOf } from '../model-failure.ts';
 import type { World } from '../terminal.ts';
 import { callerOf } from './caller.ts';
 import { anotherModel, askKey, type Chosen, chooseModel, type Wishes } from './choose.ts';
 import { configText } from './config-text.ts';
 import { type Listing, modelsAt } from './find-providers.ts';
 import type { Choice, Questions } from './questions.ts';
-import { failureOf, tryModel } from './try-model.ts';
+import { tryModel } from './try-model.ts';
 
 export interface TrialOptions extends Wishes {
   /** Ask the model before anything is written. */

@@ -40,32 +40,3 @@ export const tryModel = async (config: Pick<Config, 'agent' | 'model' | 'context
   if (outcome.kind === 'failed') return { ok: false, model: name, code: outcome.code, message: outcome.message };
   return { ok: true, model: name, tookMs: Math.round(systemClock.monotonic() - began) };
 };
-
-interface Failure {
-  /** What happened, in plain words. */
-  readonly reason: string;
-  readonly advice: string;
-}
-const failures: ReadonlyMap<string, Failure> = new Map([
-  ['model_auth', { reason: 'the provider refused the key', advice: 'check the key, and that the account may use this model' }],
-  ['model_unknown', { reason: 'the provider has no such model', advice: 'choose a model that it offers: --model NAME' }],
-  [
-    'model_rate_limited',
-    {
-      reason: 'the key is right, but the provider takes no more requests of this account for now',
-      advice: 'wait, or raise the limit of the account',
-    },
-  ],
-  [
-    'model_unavailable',
-    {
-      reason: 'the provider cannot be reached, or is in trouble',
-      advice: 'check the address and the network, and that the server runs',
-    },
-  ],
-  ['model_timeout', { reason: 'no answer came in time', advice: 'check the address and the network, and that the server runs' }],
-]);
-const other: Failure = { reason: 'the request failed', advice: 'see docs/use/models.md, "How a step can fail"' };
-
-/** Why a trial failed and what to do about it, by its code. */
-export const failureOf = ({ code }: { readonly code: string }): Failure => failures.get(code) ?? other;

@@ -72,8 +72,11 @@ test('/stop and Ctrl-C stop the answer that streams, and the chat goes on', asyn
   up.type('[[think 20000]] five six seven eight\r');
   await up.shows(/You( said:.*)?\nyou> *$/);
   up.type('\u0003');
-  await up.shows(/Stopping the answer\. Ctrl-C again leaves\.[\s\S]*Stopped 1 run[^\n]*\nyou>/);
-  await up.say('still here', 'You said: still here\nyou>');
+  await up.shows(/Stopped 1 run[^\n]*\nCtrl-C again leaves\.\nyou>/);
+  // What Ctrl-C would do is said until another key is pressed.
+  up.type('s');
+  await up.shows(/Stopped 1 run[^\n]*\nyou> s$/);
+  await up.say('till here', 'You said: still here\nyou>');
 });
 
 test('a paste of several lines is one message; a misspelt command is refused', async () => {

@@ -100,6 +100,15 @@ test.each<[string, Told[], string[]]>([
   ],
   ['why a turn failed', [{ type: 'turn_failed', turn, code: 'busy', message: 'later' }], ['failed: busy: later']],
   [
+    'what to do when the model did not answer',
+    [{ type: 'turn_failed', turn, code: 'model_auth', message: 'no' }],
+    [
+      'failed: model_auth: no',
+      '→ check the key, and that the account may use this model; "natter doctor" asks',
+      'the provider; ↑ brings the line back',
+    ],
+  ],
+  [
     'the steps of a turn, its calls, and which of them went wrong',
     [
       piece(0, 'Looking'),
@@ -165,14 +174,18 @@ describe('while an answer streams', () => {
   test('Ctrl-C stops it, and leaves only when pressed again', async () => {
     const chat = atTerminal();
     await chat.say('hello');
+    chat.tell(piece(0, 'a long'));
+    await chat.shows('a long');
     chat.type('\u0003');
-    await chat.shows('Stopping the answer. Ctrl-C again leaves.');
+    await chat.shows('a long\nStopping the answer. Ctrl-C again leaves.\nyou>');
     expect(chat.posted).toEqual(['hello', '/stop']);
     chat.tell(
       { type: 'turn_aborted', turn, reason: '/stop' },
       { type: 'notice', correlationId: 'run-2', notice: { text: 'Stopped.' } },
     );
+    await chat.shows('a long\nStopped.\nCtrl-C again leaves.\nyou>');
     await chat.say('more');
+    expect(chat.screen.text).toMatch(/Stopped\.\nyou> more\nyou>/);
     chat.tell({ ...answer('yes'), turn: { id: 'run-3', attempt: 1 } });
     await chat.shows('yes');
     chat.type('\u0003\u0003');

@@ -1,0 +1,25 @@
+import { afterEach, expect, test } from 'vitest';
+import { showRun } from '../../../services/cli/show-run.ts';
+import type { World } from '../../../services/cli/terminal.ts';
+import type { Run } from '../../../shared/client/main.ts';
+
+afterEach(() => {
+  process.exitCode = undefined;
+});
+
+const told = async (code: string): Promise<string[]> => {
+  const notes: string[] = [];
+  const world = { terminal: { note: (text: string) => notes.push(text) } } as unknown as World;
+  const run: Run = { runId: 'r', status: 'error', error: { code, message: 'connect ECONNREFUSED' } };
+  await showRun(world, 'agent:main:main', run, false);
+  return notes;
+};
+
+test('a run that failed because the provider is down says what to do next', async () => {
+  expect(await told('model_unavailable')).toEqual([
+    'run r failed: connect ECONNREFUSED',
+    '→ check the address and the network, and that the server runs; "natter doctor" asks the provider',
+  ]);
+  expect(process.exitCode).toBe(1);
+  expect(await told('busy')).toEqual(['run r failed: connect ECONNREFUSED']);
+});
