@@ -22,7 +22,7 @@ import { deleteWhenSent, limitLife } from './unstored.ts';
 export const secondsOf = (ms: number): number => Math.floor(ms / 1_000);
 
 /** `Prefer: wait=SECONDS` (RFC 7240) makes the wait for an answer shorter. */
-const waitMsOf = ({ headers: { prefer } }: FastifyRequest): number => {
+export const waitMsOf = ({ headers: { prefer } }: FastifyRequest): number => {
   const [, seconds = limits.answerSeconds] = /(?:^|[,;\s])wait=(\d{1,6})(?:$|[,;\s])/.exec(String(prefer ?? '')) ?? [];
   return Math.min(Number(seconds), limits.answerSeconds) * 1_000;
 };

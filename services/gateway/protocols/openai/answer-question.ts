@@ -37,6 +37,12 @@ export interface Question extends NamedSession {
   readonly signal: AbortSignal;
 }
 
+/** A run that is begun already, and where to look for it. */
+export type KnownRun = Pick<Question, 'key' | 'runId' | 'followAfter' | 'waitMs' | 'signal'> & {
+  readonly submittedAfter: number;
+};
+const isKnown = (question: Question | KnownRun): question is KnownRun => question.submittedAfter !== undefined;
+
 export const questionOf = (
   caller: Caller,
   { key, isFresh, thread, idempotencyKey = uuidv7() }: NamedSession,
@@ -85,11 +91,11 @@ const submissionOf = ({ key, thread, conversation, idempotencyKey, call, waitMs,
 const runOf = async (
   context: GatewayContext,
   caller: Caller,
-  question: Question,
+  question: Question | KnownRun,
   isEnough = isSettled,
 ): Promise<{ run: Run; seen: number }> => {
+  if (!isKnown(question)) return submitMessage(context, caller, { ...submissionOf(question), isEnough });
   const { key, runId, waitMs, signal, submittedAfter: seen } = question;
-  if (seen === undefined) return submitMessage(context, caller, { ...submissionOf(question), isEnough });
   const run = await context.runs.await(key, runId, { after: seen, waitMs, signal, isEnough });
   return { run: run ?? { runId, status: 'accepted' }, seen };
 };
@@ -112,17 +118,17 @@ export interface Listener {
 }
 
 /**
- * Submits the message and waits for its answer, calling the listener meanwhile. Its texts are a prefix of the answer, and the whole answer in
+ * Submits the message, unless its run is known, and waits for its answer, calling the listener meanwhile. Its texts are a prefix of the answer, and the whole answer in
  * the end. Throws `Failure` if the run ends without an answer, or not in time; then the run continues.
  */
 export const answerTo = async (
   context: GatewayContext,
   caller: Caller,
-  question: Question,
+  question: Question | KnownRun,
   listener?: Listener,
 ): Promise<Answer> => {
-  const { key, runId, signal, submittedAfter } = question;
-  if (submittedAfter === undefined) await before(context, caller, question);
+  const { key, runId, signal } = question;
+  if (!isKnown(question)) await before(context, caller, question);
   const following = new AbortController();
   const until = AbortSignal.any([signal, following.signal]);
   const told = new LiveAnswer();
@@ -221,13 +227,13 @@ const follow = (
 };
 
 /** The answer in the log: as followed, or looked up if that is incomplete. */
-const whole = async ({ ports }: GatewayContext, { key, runId }: Question, answer: Answer, seen: number): Promise<Answer> =>
+const whole = async ({ ports }: GatewayContext, { key, runId }: KnownRun | Question, answer: Answer, seen: number) =>
   answer.isWhole && isSettled(answer.run) ? answer : ((await answerOf(ports, key, runId, seen)) ?? answer);
 
 /** Why there is no answer yet. */
 const unfinished = async (
   { runs, closing }: GatewayContext,
-  { key, runId, waitMs, signal }: Question,
+  { key, runId, waitMs, signal }: Pick<Question, 'key' | 'runId' | 'waitMs' | 'signal'>,
   seen: number,
 ): Promise<Error> => {
   if (hasCode(signal.reason, 'unauthorized')) return signal.reason;

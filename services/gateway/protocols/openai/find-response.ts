@@ -29,7 +29,7 @@ export const answerOf = async (
 };
 
 /**
- * The run of a response that the caller may see. `field` and `code` name the wrong id; a missing one and somebody else's are answered alike
+ * The run of a response that the caller may see, with the sequence `seen` up to which they see nothing. `field` and `code` name the wrong id; a missing one and somebody else's are answered alike
  * (A8/89).
  */
 export const findResponse = async (
@@ -37,14 +37,14 @@ export const findResponse = async (
   principal: Principal,
   id: string,
   { field, code }: { readonly field: string; readonly code: string },
-): Promise<{ key: SessionKey; runId: string; answer: Answer }> => {
+): Promise<{ key: SessionKey; runId: string; seen: number; answer: Answer }> => {
   const none = new Failure(404, code, `${field}: there is no such response, or it is not yours to see`, field);
   const run = runOfResponse(id);
   if (run === null || isUnstored(run.key)) throw none;
-  const { after } = await access.read(principal, run.key).catch((error: unknown) => {
+  const { after: seen } = await access.read(principal, run.key).catch((error: unknown) => {
     throw hasCode(error, 'not_found') ? none : error;
   });
-  const answer = await answerOf(ports, run.key, run.runId, after);
+  const answer = await answerOf(ports, run.key, run.runId, seen);
   if (answer === null) throw none;
-  return { ...run, answer };
+  return { ...run, seen, answer };
 };

@@ -14,7 +14,7 @@ import { agentNamed, modelObject } from './format/models.ts';
 import * as results from './format/results.ts';
 import { chatBody, readChatRequest, readResponseRequest, responsesBody } from './input.ts';
 import { responseFrames, responseObject } from './response.ts';
-import { cancelResponse, deleteResponse, inputItemsOf, readResponse } from './stored-response.ts';
+import { cancelResponse, deleteResponse, inputItemsOf, responseQuery, sendResponse } from './stored-response.ts';
 
 /** OpenAI's interface: models, chat completions, responses, embeddings and conversations; see `docs/integrate/openai-api.md`. */
 
@@ -111,16 +111,16 @@ export const openAiOperations: readonly Operation[] = [
       },
     },
   },
-  operation(readResponse, {
+  {
     ...{ id: 'readResponse', tag: 'openai', changes: 'nothing' },
-    summary: 'Returns a response as the log has it now',
-    http: route({
-      ...{ method: 'get', path: '/v1/responses/:id', errors },
-      answers: { 200: results.response },
+    summary: 'Returns a response as the log has it now, or streams it from its beginning or a later event',
+    http: {
+      ...{ method: 'get', path: '/v1/responses/:id', query: responseQuery, headers: ['Prefer'], errors: answerErrors },
+      answers: { 200: [results.response, stream] },
       problems: ['not_found'],
-      input: ({ path }) => path.id ?? '',
-    }),
-  }),
+      handle: sendResponse,
+    },
+  },
   operation(cancelResponse, {
     ...{ id: 'cancelResponse', tag: 'openai', changes: 'sessions' },
     summary: 'Stops the run of a response',

@@ -156,11 +156,19 @@ const thoughtFrames = (
   );
 };
 
-/** The same as events of a stream. The message begins with its first text, so that an answer of calls alone has none. */
-export const responseFrames = (head: ResponseHead) => {
-  let count = 0;
+/**
+ * The same as events of a stream, those after the number `startingAfter`. The message begins with its first text, so that an answer of calls
+ * alone has none. A piece of text has the number of its last character, so that a stream that is read again has the same numbers, however its
+ * text is cut.
+ */
+export const responseFrames = (head: ResponseHead, startingAfter = -1) => {
+  let last = -1;
   let hasMessage = false;
-  const event = (type: string, data: object): string => sseFrame(type, { type, sequence_number: count++, ...data });
+  const told = (type: string, data: object): string => sseFrame(type, { type, sequence_number: last, ...data });
+  const event = (type: string, data: object): string => {
+    last += 1;
+    return last > startingAfter ? told(type, data) : '';
+  };
   const response = responseObject(head, null);
   const item = { output_index: 0, item_id: `msg_${head.runId}` };
   const part = { ...item, content_index: 0 };
@@ -187,7 +195,12 @@ export const responseFrames = (head: ResponseHead) => {
   };
   return {
     begin: (): string => event('response.created', { response }) + event('response.in_progress', { response }),
-    text: (text: string): string => beginMessage() + event('response.output_text.delta', { ...part, delta: text, logprobs: [] }),
+    text: (text: string): string => {
+      const begun = beginMessage();
+      const delta = text.slice(Math.max(0, startingAfter - last));
+      last += text.length;
+      return delta === '' ? begun : begun + told('response.output_text.delta', { ...part, delta, logprobs: [] });
+    },
     end: (answer: Answer): string => {
       const message = answer.calls.length > 0 && answer.text === '' ? '' : beginMessage() + endMessage(answer.text);
       const calls = answer.calls.map((made, index) => call(made, index + (hasMessage ? 1 : 0))).join('');
@@ -200,7 +213,8 @@ export const responseFrames = (head: ResponseHead) => {
     /** The error comes twice: flat as OpenAI documents it, and nested as its client libraries expect it. */
     fail: (error: OpenAiError): string => {
       const { code, message, param } = error;
-      return event('error', { code, message, param, error });
+      last += 1;
+      return told('error', { code, message, param, error });
     },
   };
 };

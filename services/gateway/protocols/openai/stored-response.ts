@@ -1,27 +1,69 @@
-import type { z } from 'zod';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { z } from 'zod';
 import { parseKey } from '../../../../shared/domain/keys/session-key.ts';
 import { isOver } from '../../../../shared/domain/projections/run.ts';
 import { findRun } from '../../../../shared/runtime/session-tools/find-run.ts';
+import type { GatewayContext } from '../../context/gateway-context.ts';
+import { queryOf } from '../../http/input.ts';
 import { Refusal } from '../../http/problem.ts';
+import { sessionHeader } from '../../http/session-header.ts';
 import type { Call } from '../../operation/operation.ts';
+import { waiting } from '../../operation/waiting.ts';
+import { beginningOf } from '../../runs/run-start.ts';
 import { deleteSession, stopSession } from '../../sessions/control.ts';
-import { secondsOf } from './answer-completion.ts';
+import { secondsOf, waitMsOf } from './answer-completion.ts';
 import { findResponse, runsBegunBy } from './find-response.ts';
 import { Failure } from './format/failure.ts';
-import { type Item, ItemReader, type itemListQuery, pageOfItems } from './format/items.ts';
+import { type Item, ItemReader, type itemListQuery, itemQuery, pageOfItems } from './format/items.ts';
 import { modelNameOf } from './format/models.ts';
 import { isOfOneCall } from './format/session-names.ts';
-import { responseObject } from './response.ts';
+import { type ResponseHead, responseFrames, responseObject } from './response.ts';
+import { streamAnswer } from './stream.ts';
 
 /** A response after its answer: read, stopped, deleted, by its id alone. */
 
 const wrong = { field: 'id', code: 'response_not_found' };
-const found = ({ context, caller }: Call, id: string) => findResponse(context, caller.principal, id, wrong);
+type Reader = Pick<Call, 'context' | 'caller'>;
+const found = ({ context, caller }: Reader, id: string) => findResponse(context, caller.principal, id, wrong);
 
-export const readResponse = async (call: Call, id: string) => {
-  const { key, runId, answer } = await found(call, id);
-  const head = { id, key, runId, model: modelNameOf(parseKey(key).agentId), createdAt: secondsOf(answer.at ?? 0) };
-  return responseObject({ ...head, previousResponseId: null }, answer);
+const headOf = (id: string, { key, runId, answer }: Awaited<ReturnType<typeof found>>): ResponseHead => {
+  const model = modelNameOf(parseKey(key).agentId);
+  return { id, key, runId, model, createdAt: secondsOf(answer.at ?? 0), previousResponseId: null };
+};
+
+const readResponse = async (reader: Reader, id: string) => {
+  const response = await found(reader, id);
+  return responseObject(headOf(id, response), response.answer);
+};
+
+const trueOrFalse = z.enum(['true', 'false'], 'use "true" or "false"').optional();
+/** `include_obfuscation`: nothing here is padded. */
+export const responseQuery = itemQuery.extend({
+  stream: trueOrFalse,
+  starting_after: z
+    .string('give it once')
+    .regex(/^\d{1,9}$/, 'use the "sequence_number" of an event')
+    .transform(Number)
+    .optional()
+    .meta({ type: 'integer', minimum: 0, description: 'the number of the last event that the client has; of a stream alone' }),
+  include_obfuscation: trueOrFalse,
+});
+
+/** Answers with a response as the log has it, or streams it: what is recorded, and on as it goes. */
+export const sendResponse = async (context: GatewayContext, request: FastifyRequest, reply: FastifyReply) => {
+  const { stream, starting_after: startingAfter } = queryOf(responseQuery, request);
+  const { id } = request.params as { id: string };
+  const reader = { context, caller: request };
+  if (stream !== 'true') return reply.send(await readResponse(reader, id));
+  await waiting(context, reply, async (signal) => {
+    const response = await found(reader, id);
+    const { key, runId, seen } = response;
+    const beginning = await beginningOf(context.ports, key, runId, seen);
+    const known = { key, runId, submittedAfter: seen, followAfter: beginning?.after ?? seen, waitMs: waitMsOf(request), signal };
+    reply.header(sessionHeader, encodeURIComponent(key)).header('x-natter-run', runId);
+    await streamAnswer(context, request, reply, known, responseFrames(headOf(id, response), startingAfter));
+  });
+  return reply;
 };
 
 /** How often a stop is tried anew because the session has moved in between. */

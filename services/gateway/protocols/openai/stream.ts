@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { GatewayContext } from '../../context/gateway-context.ts';
 import { sendDeferredSse } from '../../operation/deferred-sse.ts';
 import type { Answer } from '../../runs/answer.ts';
-import { answerTo, type Question } from './answer-question.ts';
+import { answerTo, type KnownRun, type Question } from './answer-question.ts';
 import { type OpenAiError, toldOf } from './format/failure.ts';
 
 /** The frames of a streamed answer. */
@@ -18,7 +18,7 @@ export const streamAnswer = (
   context: GatewayContext,
   request: FastifyRequest,
   reply: FastifyReply,
-  question: Question,
+  question: Question | KnownRun,
   frames: Frames,
 ): Promise<void> => {
   const fail = (thrown: unknown) => {

@@ -99,7 +99,9 @@ describe('streams', () => {
       'response.output_item.done',
       'response.completed',
     ]);
-    expect(events.map(({ sequence_number: number }) => number)).toEqual(events.map((_, index) => index));
+    const width = (event: (typeof events)[number]) => (event.type === 'response.output_text.delta' ? event.delta.length : 1);
+    const numbers = events.map((_, index) => events.slice(0, index + 1).reduce((sum, event) => sum + width(event), -1));
+    expect(events.map(({ sequence_number: number }) => number)).toEqual(numbers);
     const deltas = events.flatMap((event) => (event.type === 'response.output_text.delta' ? [event.delta] : []));
     expect(deltas.length).toBeGreaterThan(2);
     expect(deltas.join('')).toBe('You said: one two three');
