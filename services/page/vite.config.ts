@@ -31,8 +31,12 @@ export default defineConfig({
   base: '/',
   publicDir: false,
   logLevel: 'warn',
-  oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
-  resolve: { alias: { zod: here('fold/no-schemas.ts'), 'node:crypto': here('fold/sha256.ts') } },
+  // Production, whatever NODE_ENV is (a test runner sets it to `test`): else paths of the machine that builds it are in the page.
+  oxc: { jsx: { runtime: 'automatic', importSource: 'preact', development: false } },
+  resolve: {
+    conditions: ['module', 'browser', 'production'],
+    alias: { zod: here('fold/no-schemas.ts'), 'node:crypto': here('fold/sha256.ts') },
+  },
   plugins: [compressed()],
   build: {
     outDir: site,

@@ -1,8 +1,14 @@
-import type { NatterEvent } from '../../../shared/client/main.ts';
+import type { NatterEvent, Sender } from '../../../shared/client/main.ts';
 
 /** What the log of a session tells of one approval: who asked for what, which host asked a person, the answer, and what the call did. */
 export interface ApprovalStory {
-  readonly message?: { readonly seq: number; readonly at: number; readonly who: string; readonly text: string };
+  readonly message?: {
+    readonly seq: number;
+    readonly at: number;
+    readonly sender: Sender;
+    readonly actor: string;
+    readonly text: string;
+  };
   readonly host?: string;
   readonly answer?: { readonly verdict: 'granted' | 'denied' | 'expired'; readonly by: string; readonly at: number };
   readonly result?: { readonly outcome: string; readonly text: string; readonly at: number };
@@ -19,7 +25,7 @@ export const storyOf = (events: readonly NatterEvent[], approvalId: string): App
       story = { ...story, host: event.actor.replace(/^host:/, '') };
       if (asked?.type !== 'user_message') continue;
       const { sender, text } = asked.message;
-      story = { ...story, message: { seq: asked.seq, at: asked.at, who: sender.name ?? sender.id, text } };
+      story = { ...story, message: { seq: asked.seq, at: asked.at, sender, actor: asked.actor, text } };
     }
     if (event.type === 'approval_resolved' && event.approvalId === approvalId) {
       callId = event.callId ?? callId;

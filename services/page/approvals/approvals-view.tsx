@@ -2,8 +2,8 @@ import { useRef } from 'preact/hooks';
 import type { ConfigInForce, PendingApproval } from '../../../shared/client/main.ts';
 import { linkTo } from '../base/route.ts';
 import { Empty, Problem } from '../parts/empty.tsx';
-import { oneLine } from '../parts/one-line.ts';
-import { decidedText } from '../parts/person.ts';
+import { oneLine, plainText } from '../parts/one-line.ts';
+import { decidedText, personOf } from '../parts/person.ts';
 import { useRead } from '../parts/read.tsx';
 import { Time } from '../parts/time.tsx';
 import { given } from './answer.ts';
@@ -37,7 +37,8 @@ const Facts = ({ approval, story, folder }: Omit<OneProps, 'isOver'> & { readonl
         <>
           <dt>Asked by</dt>
           <dd>
-            {message.who}, <Time at={message.at} exact />: “{oneLine(message.text, messageCharacters)}”{' '}
+            {personOf(message.sender, message.actor)}, <Time at={message.at} exact />: “
+            {oneLine(plainText(message.text), messageCharacters)}”{' '}
             <a href={linkTo(['sessions', sessionKey, 'time'], { at: `${message.seq}` })}>Show that moment</a>
           </dd>
         </>

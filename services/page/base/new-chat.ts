@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals';
 import type { NatterEvent } from '../../../shared/client/main.ts';
-import { go } from './route.ts';
+import { go, listQuery } from './route.ts';
 import { who } from './signed-in.ts';
 
 /** The key of the chat that was begun last, in this tab. */
@@ -9,10 +9,10 @@ export const begun = signal<string | null>(null);
 const writing = signal<string | null>(null);
 export const isToWrite = (key: string): boolean => writing.peek() === key;
 
-/** Opens the chat of a session to write in it. */
+/** Opens the chat of a session to write in it. The list beside it stays as it is filtered. */
 export const writeIn = (key: string): void => {
   writing.value = key;
-  go(['sessions', key, 'chat']);
+  go(['sessions', key, 'chat'], listQuery());
 };
 
 /** Whether the chat that was begun last has nothing in the log yet: then nobody asks the gateway for it. */
@@ -29,5 +29,6 @@ export const newChat = (): void => {
   const id = [...crypto.getRandomValues(new Uint8Array(5))].map((byte) => byte.toString(36).padStart(2, '0')).join('');
   begun.value = `agent:${who.value?.agentId ?? 'main'}:web:${id}`;
   isUnrecorded.value = true;
-  writeIn(begun.value);
+  writing.value = begun.value;
+  go(['sessions', begun.value, 'chat']);
 };

@@ -45,6 +45,12 @@ export const go = (path: readonly string[], query: Readonly<Record<string, strin
   location.hash = linkTo(path, query);
 };
 
+/** What filters the list of sessions: kept on the way from one session, or one view of it, to another. */
+export const listQuery = (): Readonly<Record<string, string | undefined>> => {
+  const { status, q, label, unread } = route.value.query;
+  return { status, q, label, unread };
+};
+
 /** Changes parameters of the address without a step in the history. */
 export const changeQuery = (changes: Readonly<Record<string, string | undefined>>): void => {
   const { path, query } = route.value;

@@ -11,8 +11,10 @@ const listeners = new Set<Listener>();
 /** Why the stream waits at the moment; `null` while it flows. */
 export const streamProblem = signal<string | null>(null);
 
-export const onEvent = (listener: Listener): void => {
+/** Calls `listener` with each event from now on, until the function that it returns is called. */
+export const onEvent = (listener: Listener): (() => void) => {
   listeners.add(listener);
+  return () => void listeners.delete(listener);
 };
 
 const follow = async (signal: AbortSignal): Promise<void> => {

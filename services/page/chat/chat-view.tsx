@@ -97,6 +97,12 @@ const Messages = ({ store }: { readonly store: ChatStore }) => {
     if (isAtEnd.current) toEnd();
   }, [chat.value, outgoing.value]);
   useLayoutEffect(() => {
+    // What is above it or below it comes in later, such as the facts of the session: its end is to stay in sight.
+    const resized = new ResizeObserver(() => isAtEnd.current && toEnd());
+    if (scroller.current) resized.observe(scroller.current);
+    return () => resized.disconnect();
+  }, []);
+  useLayoutEffect(() => {
     const { current } = scroller;
     if (current && !isAtEnd.current && below.current > 0) current.scrollTop = current.scrollHeight - below.current;
     below.current = 0;

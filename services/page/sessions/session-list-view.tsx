@@ -1,10 +1,11 @@
 import type { SessionRow } from '../../../shared/client/main.ts';
 import { newChat } from '../base/new-chat.ts';
 import { now } from '../base/now.ts';
-import { changeQuery, linkTo, route } from '../base/route.ts';
+import { changeQuery, linkTo, listQuery, route } from '../base/route.ts';
 import { mayWrite } from '../base/signed-in.ts';
 import { Empty, Problem } from '../parts/empty.tsx';
 import { ErrorMark, Icon } from '../parts/icon.tsx';
+import { plainText } from '../parts/one-line.ts';
 import { StatusDot } from '../parts/status.tsx';
 import { Time } from '../parts/time.tsx';
 import { useVirtual } from '../parts/virtual.ts';
@@ -24,13 +25,12 @@ const aheadRows = 30;
 
 const Row = ({ row, isOpen, tab }: { readonly row: SessionRow; readonly isOpen: boolean; readonly tab: string }) => {
   const why = whyOf(row, now.value);
-  const preview = row.lastMessagePreview || 'Nothing said yet';
+  const preview = plainText(row.lastMessagePreview) || 'Nothing said yet';
   const { pinned = false, labels = [] } = row.settings;
-  const { status, q, label: wanted, unread } = route.value.query;
   return (
     <a
       class={`row ${isOpen ? 'row-open' : ''} ${row.unread ? 'row-unread' : ''}`}
-      href={linkTo(['sessions', row.key, tab], { status, q, label: wanted, unread })}
+      href={linkTo(['sessions', row.key, tab], listQuery())}
       aria-current={isOpen ? 'true' : undefined}
       onClick={(event) => {
         if (!isChoosing.value) return;

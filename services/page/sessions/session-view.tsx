@@ -3,8 +3,9 @@ import { NatterApiError, type Session } from '../../../shared/client/main.ts';
 import { counted } from '../../../shared/kit/text/counted.ts';
 import { begun, isUnwritten } from '../base/new-chat.ts';
 import { now } from '../base/now.ts';
-import { linkTo, route } from '../base/route.ts';
+import { linkTo, listQuery, route } from '../base/route.ts';
 import { client } from '../base/signed-in.ts';
+import { onEvent } from '../base/system-events.ts';
 import { ChatView } from '../chat/chat-view.tsx';
 import { Empty } from '../parts/empty.tsx';
 import { ErrorMark, Icon } from '../parts/icon.tsx';
@@ -25,12 +26,14 @@ const tabs = [
 ] as const;
 
 /**
- * The session as the gateway has it now; read again whenever its row in the list has moved. `null`: there is none, yet or any more.
- * `undefined`: that is not known yet.
+ * The session as the gateway has it now; read again whenever its row in the list has moved, or something was recorded where the list's
+ * filter hides it. `null`: there is none, yet or any more. `undefined`: that is not known yet.
  */
 const useSession = (key: string): Session | null | undefined => {
   const [known, know] = useState<{ readonly key: string; readonly session: Session | null } | null>(null);
-  const seq = rows.value?.find((row) => row.key === key)?.seq;
+  const [heard, hear] = useState(0);
+  useEffect(() => onEvent((event) => event.key === key && hear(event.seq)), [key]);
+  const seq = rows.value?.find((row) => row.key === key)?.seq ?? heard;
   const isNew = isUnwritten(key);
   useEffect(() => {
     if (isNew) return undefined;
@@ -125,14 +128,14 @@ const Head = ({
   readonly session: Session | null;
   readonly tab: string;
 }) => {
-  const { status, q, at } = route.value.query;
+  const { at } = route.value.query;
   const isPast = tab === 'time' && at !== undefined;
   return (
     <header class="session-head">
       <div class="session-title">
         <a
           class="button button-round button-quiet to-list"
-          href={linkTo(['sessions'], { status, q })}
+          href={linkTo(['sessions'], listQuery())}
           aria-label="Back to the list"
         >
           <Icon name="back" />
@@ -150,7 +153,7 @@ const Head = ({
         {tabs.map(([name, words]) => (
           <a
             key={name}
-            href={linkTo(['sessions', sessionKey, name], { status, q, at })}
+            href={linkTo(['sessions', sessionKey, name], { ...listQuery(), at })}
             aria-current={name === tab ? 'page' : undefined}
           >
             {words}

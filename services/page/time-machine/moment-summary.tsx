@@ -2,6 +2,7 @@ import { useMemo, useState } from 'preact/hooks';
 import type { ShownState } from '../../../shared/domain/session/fold/evolve.ts';
 import { counted } from '../../../shared/kit/text/counted.ts';
 import { StatusBadge } from '../parts/status.tsx';
+import { ApprovalMoment } from './approval-moment.tsx';
 import type { Past } from './past.ts';
 import { lastSaid } from './said.ts';
 import { SaidLines } from './said-lines.tsx';
@@ -9,9 +10,11 @@ import { SaidLines } from './said-lines.tsx';
 const [fewLines, manyLines] = [4, 200];
 
 /** What the session was at a moment, in words: its state and its counts. */
-export const MomentFacts = ({ state }: { readonly state: ShownState }) => {
+export const MomentFacts = ({ past, state }: { readonly past: Past; readonly state: ShownState }) => {
   const { generation, messages, completedTurns, usage, approval, queue, turn } = state.context;
   if (generation === 0) return null;
+  const answered = past.timeline.commits[past.place.value - 1]?.events.find((event) => event.type === 'approval_resolved');
+  const approvalId = answered?.approvalId ?? approval?.approvalId;
   return (
     <section class="card" aria-labelledby="moment-facts">
       <h2 id="moment-facts">The session at this moment</h2>
@@ -24,7 +27,7 @@ export const MomentFacts = ({ state }: { readonly state: ShownState }) => {
         {turn !== null && <span>at step {turn.step} of an answer</span>}
         {queue.length > 0 && <span>{queue.length} in the queue</span>}
       </p>
-      {approval !== null && <p class="moment-waits">Waits for a person: {approval.action}</p>}
+      {approvalId !== undefined && <ApprovalMoment past={past} approvalId={approvalId} />}
     </section>
   );
 };

@@ -1,4 +1,5 @@
-import { oneLine } from '../parts/one-line.ts';
+import { oneLine, plainText } from '../parts/one-line.ts';
+import { personOf } from '../parts/person.ts';
 import type { Said } from './said.ts';
 
 interface SaidLinesProps {
@@ -17,7 +18,7 @@ export const SaidLines = ({ lines, width = 240, go, differs = () => false }: Sai
     {lines.map((line, at) => (
       <li key={`${line.seq}${line.role}`} class={differs(line, at) ? 'branch-differs' : ''}>
         <button type="button" class="branch-line" onClick={() => go(line)}>
-          <b>{line.role === 'user' ? 'Person' : 'Agent'}</b> {oneLine(line.text, width)}
+          <b>{line.role === 'user' ? personOf(line.sender, line.actor) : 'Agent'}</b> {oneLine(plainText(line.text), width)}
           {differs(line, at) && <span class="unseen"> (differs)</span>}
         </button>
       </li>

@@ -1,17 +1,24 @@
 import type { RecordedCommit } from '../../../shared/domain/session/envelope.ts';
 import type { ShownState } from '../../../shared/domain/session/fold/evolve.ts';
+import type { Sender } from '../../../shared/domain/values/types.ts';
 
 export interface Said {
   readonly seq: number;
   readonly role: 'user' | 'assistant';
   readonly text: string;
+  readonly sender?: Sender;
+  /** Who sent it, as the log has it. */
+  readonly actor: string;
 }
 
 /** What one commit said to people, or they to it. */
-export const saidIn = ({ seq, events }: RecordedCommit): Said[] =>
+export const saidIn = ({ seq, actor, events }: RecordedCommit): Said[] =>
   events.flatMap((event): Said[] => {
-    if (event.type === 'user_message') return [{ seq, role: 'user', text: event.message.text }];
-    return event.type === 'assistant_message' ? [{ seq, role: 'assistant', text: event.text }] : [];
+    if (event.type === 'user_message') {
+      const { text, sender } = event.message;
+      return [{ seq, role: 'user', text, sender, actor }];
+    }
+    return event.type === 'assistant_message' ? [{ seq, role: 'assistant', text: event.text, actor }] : [];
   });
 
 /**

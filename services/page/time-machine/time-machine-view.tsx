@@ -67,7 +67,7 @@ const Moment = ({ past }: { readonly past: Past }) => {
   }, []);
   return (
     <div class="moment" ref={scroller} tabIndex={-1}>
-      <MomentFacts state={state} />
+      <MomentFacts past={past} state={state} />
       <section class="card" aria-labelledby="moment-happened">
         <h2 id="moment-happened">What happened</h2>
         <Commit past={past} />

@@ -8,6 +8,7 @@ import { client, problemOf } from '../base/signed-in.ts';
 import { Problem } from '../parts/empty.tsx';
 import { ErrorMark } from '../parts/icon.tsx';
 import { eventWords, oneLine } from '../parts/one-line.ts';
+import { personOf } from '../parts/person.ts';
 import { spanText, Time } from '../parts/time.tsx';
 import { useVirtual } from '../parts/virtual.ts';
 import { landmarkOf } from '../time-machine/landmark.ts';
@@ -72,13 +73,12 @@ const Row = ({ line, link }: { readonly line: Line; readonly link: string }) => 
 /** What was said, as Markdown: a heading for each generation, and what each speaker said under their name. */
 const markdownOf = (key: string, commits: readonly LogEntry[]): string => {
   const parts = [`# ${key}`];
-  for (const { at, events } of commits)
+  for (const { at, actor, events } of commits)
     for (const event of events) {
       const when = new Date(at).toISOString();
       if (event.type === 'session_opened' || event.type === 'session_reset')
         parts.push(`## Generation ${event.generation} (${when})`);
-      if (event.type === 'user_message')
-        parts.push(`**${event.message.sender.name ?? event.message.sender.id}** (${when})`, event.message.text);
+      if (event.type === 'user_message') parts.push(`**${personOf(event.message.sender, actor)}** (${when})`, event.message.text);
       if (event.type === 'assistant_message') parts.push(`**Agent** (${when})`, event.text);
       if (event.type === 'tool_result') parts.push(`_${event.tool}: ${event.outcome}_`);
     }

@@ -87,4 +87,47 @@ describe.skipIf(!hasBrowser)('who goes from one view of the page to another', ()
     expect((await sessions.get(answered)).generation).toBe(1);
     expect(faults).toEqual([]);
   });
+
+  test('sees that a session is gone whose row the filter of the list hides', async () => {
+    const hidden = 'agent:main:web:hidden';
+    const { sessions } = rig().client;
+    await sessions.post(hidden, 'an otter', { wait: 30 });
+    const { page, faults } = await open();
+    await goTo(page, `${place(hidden, 'chat')}?status=running`);
+    await page.getByText('Nothing matches').waitFor();
+    const badge = page.locator('.session-head .badge');
+    await badge.waitFor();
+    await sessions.delete(hidden);
+    await vi.waitFor(async () => expect(await badge.count()).toBe(0), soon);
+    expect(await page.locator('.session-actions button').count()).toBe(0);
+    expect(faults).toEqual([]);
+  });
+
+  test('keeps the list as it is filtered through a fork and through the views of a session', async () => {
+    const { page, faults } = await open();
+    await goTo(page, `${place(key, 'chat')}?q=trail`);
+    await page.getByRole('link', { name: 'Time machine' }).click();
+    await page.getByRole('button', { name: 'Go on from here' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Go on' }).click();
+    await page.locator('.composer textarea:focus').waitFor();
+    expect(new URL(page.url()).hash).toBe(`${place(key, 'chat')}?q=trail`);
+    expect(await page.locator('a.row').count()).toBe(1);
+    expect(faults).toEqual([]);
+  });
+
+  test('sees the end of a chat, whatever comes in above it or below it', async () => {
+    const long = 'agent:main:web:long';
+    const { sessions } = rig().client;
+    for (let count = 0; count < 8; count++) await sessions.post(long, `**question** ${count}`, { wait: 30 });
+    const { page, faults } = await open();
+    await goTo(page, place(long, 'chat'));
+    await page.locator('.said-assistant', { hasText: 'question 7' }).waitFor();
+    // The list shows what was said without the marks of Markdown.
+    await page.locator('.row-open', { hasText: 'question 7' }).waitFor();
+    expect(await page.locator('.row-open').textContent()).not.toContain('**');
+    await page.setViewportSize({ width: 1280, height: 500 });
+    const gap = () => page.locator('.messages').evaluate((list) => list.scrollHeight - list.scrollTop - list.clientHeight);
+    await vi.waitFor(async () => expect(await gap()).toBeLessThan(2), soon);
+    expect(faults).toEqual([]);
+  });
 });

@@ -122,6 +122,14 @@ describe.skipIf(!hasBrowser)('the page', () => {
       await page.locator('.messages > :is(.approval, .tool)').evaluateAll((all) => all.map((each) => each.className)),
     ).toEqual([expect.stringMatching(/^approval/), 'tool tool-ok']);
     await page.getByText('please', { exact: false }).last().waitFor();
+    // The time machine tells the question at the answer, and the answer at the question.
+    await page.getByRole('link', { name: 'Time machine' }).click();
+    await page.getByRole('button', { name: 'Previous approval' }).click();
+    await page.getByText(/^Waited for a person: run .*It was allowed by you after /).waitFor();
+    await page.getByRole('button', { name: 'Show the question' }).click();
+    await page.getByText(/^Waits for a person: run .*It was allowed by you after /).waitFor();
+    await page.getByRole('button', { name: 'Show the answer' }).click();
+    await page.getByRole('button', { name: 'Show the question' }).waitFor();
     expect(faults).toEqual([]);
   });
 
@@ -166,7 +174,7 @@ describe.skipIf(!hasBrowser)('the page', () => {
     // The moment in words: what the agent knew then, of this generation alone.
     await page.getByRole('region', { name: 'The session at this moment' }).getByText('1 turn answered').waitFor();
     const moment = page.getByRole('region', { name: 'What the agent knew of the conversation' });
-    await moment.getByRole('button', { name: 'Person a fresh start', exact: true }).waitFor();
+    await moment.getByRole('button', { name: 'A program (API) a fresh start', exact: true }).waitFor();
     expect(await moment.getByText('hello').count()).toBe(0);
     // The list is one stop of the Tab key: arrows move in it.
     const rows = page.getByRole('region', { name: 'Commits' });

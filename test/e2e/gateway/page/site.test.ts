@@ -1,3 +1,6 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { configSchema } from '../../../../shared/domain/config/schema.ts';
 import { callerOf, openBroker, openGateway } from '../setup.ts';
@@ -59,6 +62,17 @@ test('its first load is at most 120 kB, in at most 20 requests', async () => {
   const bytes = answers.reduce((sum, answer) => sum + Number(answer.headers['content-length']), index.text.length);
   expect(bytes).toBeGreaterThan(20_000);
   expect(bytes).toBeLessThanOrEqual(120_000);
+});
+
+test('nothing of the machine that built it is in it, whatever NODE_ENV was', () => {
+  const root = fileURLToPath(new URL('../../../../', import.meta.url));
+  const site = join(root, 'dist/services/page/site');
+  const files = readdirSync(site, { recursive: true, encoding: 'utf8' }).filter((name) => /\.(html|js|css|svg)$/.test(name));
+  expect(files.length).toBeGreaterThan(10);
+  for (const name of files) {
+    const text = readFileSync(join(site, name), 'utf8');
+    expect([text.includes(root), /\bfileName:|\bcolumnNumber:/.test(text)], name).toEqual([false, false]);
+  }
 });
 
 test('is off for other machines unless it is switched on, and can be switched off', async () => {

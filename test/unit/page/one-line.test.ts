@@ -1,0 +1,14 @@
+import { expect, test } from 'vitest';
+import { plainText } from '../../../services/page/parts/one-line.ts';
+
+/** Lines that show the beginning of a text. */
+
+test.each([
+  ['**two** __marks__ and ~~one~~', 'two marks and one'],
+  ['# Title\n> quoted', 'Title\nquoted'],
+  ['see [the page](https://example.org/a_b) and ![a picture](x.png)', 'see the page and a picture'],
+  ['`**kept**` but **gone**', '**kept** but gone'],
+  ['2 ** 3 ** 4, a_b_c and *.ts', '2 ** 3 ** 4, a_b_c and *.ts'],
+])('Markdown without its marks: %s', (text, plain) => {
+  expect(plainText(text)).toBe(plain);
+});
