@@ -125,9 +125,10 @@ const TimeMachineView = ({ sessionKey, source }: TimeMachineProps) => {
     changeQuery({ at: seq });
   }, [past, seq]);
   const { at: asked = '', compare } = route.value.query;
-  // A link of this page to another moment.
+  // A link of this page to another moment. What was drawn last may be an address of ours that has been written over since.
   useEffect(() => {
-    if (past.isRead.value && asked !== written.current && /^\d+$/.test(asked)) past.goTo(past.timeline.countAt(Number(asked)));
+    const { at = '' } = route.peek().query;
+    if (past.isRead.value && at !== written.current && /^\d+$/.test(at)) past.goTo(past.timeline.countAt(Number(at)));
   }, [asked]);
   if (compare !== undefined && past.isRead.value) return <ForkComparison past={past} seq={Number(compare)} />;
   return (

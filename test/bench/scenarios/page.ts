@@ -18,7 +18,7 @@ const [longCommits, chatMessages, sessions] = [10_000, 1_000, 100_000];
 const [seeks, updatesPerSecond] = [100, 60];
 const token = 'bench-token-0123456789';
 const patienceMs = 120_000;
-const scrollMs = 60_000;
+const [scrollMs, seekLimitMs] = [60_000, 5_000];
 const rowPixels = 76;
 
 /** An element of the page, as far as what runs there uses it: the project is compiled without the types of the DOM. */
@@ -75,20 +75,26 @@ const firstLoad = async (page: Page, address: string): Promise<Row[]> => {
 
 /** Moves the slider, and measures until the page shows the moment. */
 const seek = (page: Page): Promise<number[]> =>
-  page.locator('.scrubber input[type=range]').evaluate(async (slider: PageElement, times) => {
-    const number = slider.closest('.scrubber').querySelector('.place input');
-    const took: number[] = [];
-    for (let time = 1; time <= times; time++) {
-      const wanted = String((time * 7919) % Number(slider.max));
-      const from = performance.now();
-      slider.value = wanted;
-      slider.dispatchEvent(new Event('input', { bubbles: true }));
-      while (number.value !== wanted) await Promise.resolve();
-      took.push(performance.now() - from);
-      await new Promise<void>((resolve) => slider.ownerDocument.defaultView.requestAnimationFrame(() => resolve()));
-    }
-    return took.toSorted((a, b) => a - b);
-  }, seeks);
+  page.locator('.scrubber input[type=range]').evaluate(
+    async (slider: PageElement, [times, limitMs]) => {
+      const number = slider.closest('.scrubber').querySelector('.place input');
+      const took: number[] = [];
+      for (let time = 1; time <= times; time++) {
+        const wanted = String((time * 7919) % Number(slider.max));
+        const from = performance.now();
+        slider.value = wanted;
+        slider.dispatchEvent(new Event('input', { bubbles: true }));
+        while (number.value !== wanted) {
+          if (performance.now() - from > limitMs) throw new Error(`the page does not show commit ${wanted}, but ${number.value}`);
+          await new Promise((resolve) => setTimeout(resolve));
+        }
+        took.push(performance.now() - from);
+        await new Promise<void>((resolve) => slider.ownerDocument.defaultView.requestAnimationFrame(() => resolve()));
+      }
+      return took.toSorted((a, b) => a - b);
+    },
+    [seeks, seekLimitMs] as const,
+  );
 
 /** Until all commits are read and folded, ms. */
 const openTimeMachine = async (page: Page): Promise<number> => {

@@ -6,6 +6,14 @@ import { goTo, hasBrowser, usePage } from './use-page.ts';
 const soon = { timeout: 30_000, interval: 50 };
 const place = (key: string, tab: string): string => `#/sessions/${encodeURIComponent(key)}/${tab}`;
 
+/** The slider, as far as what runs in the page uses it: the project is compiled without the types of the DOM. */
+interface Slider {
+  value: string;
+  readonly max: string;
+  readonly ownerDocument: { readonly defaultView: { requestAnimationFrame(then: () => void): void } };
+  dispatchEvent(event: Event): void;
+}
+
 describe.skipIf(!hasBrowser)('who goes from one view of the page to another', () => {
   const key = 'agent:main:trail';
   const slow = 'agent:main:slow';
@@ -28,6 +36,26 @@ describe.skipIf(!hasBrowser)('who goes from one view of the page to another', ()
     await page.locator('.happened').getByText('turn failed').waitFor();
     // A commit is named after what was said in it.
     await page.locator('.commit-type', { hasText: 'assistant message' }).first().waitFor();
+    expect(faults).toEqual([]);
+  });
+
+  test('drags the slider of the time machine, and it stays where it is left', async () => {
+    const { page, faults } = await open();
+    await goTo(page, place(key, 'time'));
+    await page.locator('.live-on').waitFor();
+    const places = await page.getByLabel('Commit', { exact: true }).evaluate(async (slider: Slider) => {
+      const seen: { wanted: string; shown: string }[] = [];
+      const { requestAnimationFrame } = slider.ownerDocument.defaultView;
+      for (let move = 0; move < 100; move++) {
+        const wanted = String(move % (Number(slider.max) + 1));
+        slider.value = wanted;
+        slider.dispatchEvent(new Event('input', { bubbles: true }));
+        for (let frame = 0; frame <= move % 3; frame++) await new Promise<void>((next) => requestAnimationFrame(() => next()));
+        seen.push({ wanted, shown: slider.value });
+      }
+      return seen;
+    });
+    expect(places.filter(({ wanted, shown }) => wanted !== shown)).toEqual([]);
     expect(faults).toEqual([]);
   });
 
