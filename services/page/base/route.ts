@@ -54,8 +54,6 @@ export const listQuery = (): Readonly<Record<string, string | undefined>> => {
 /** Changes parameters of the address without a step in the history. */
 export const changeQuery = (changes: Readonly<Record<string, string | undefined>>): void => {
   const { path, query } = route.value;
-  const link = linkTo(path, { ...query, ...changes });
-  history.replaceState(null, '', link);
-  // Not what the address says: a browser takes only so many changes of it a second.
-  fragment.value = link;
+  history.replaceState(null, '', linkTo(path, { ...query, ...changes }));
+  fragment.value = location.hash;
 };

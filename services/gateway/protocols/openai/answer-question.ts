@@ -118,8 +118,8 @@ export interface Listener {
 }
 
 /**
- * Submits the message, unless its run is known, and waits for its answer, calling the listener meanwhile. Its texts are a prefix of the answer, and the whole answer in
- * the end. Throws `Failure` if the run ends without an answer, or not in time; then the run continues.
+ * Submits the message, unless its run is known, and waits for its answer, calling the listener meanwhile. Its texts are a prefix of the
+ * answer, and the whole answer in the end. Throws `Failure` if the run ends without an answer, or not in time; then the run continues.
  */
 export const answerTo = async (
   context: GatewayContext,
