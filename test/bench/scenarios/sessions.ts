@@ -4,12 +4,14 @@ import { closedLoop, keyOf, quantile, turn } from '../load.ts';
 import { type BenchSystem, type SetupName, setups, startSystem } from '../system.ts';
 import type { Row } from '../table.ts';
 
+const restarts = 7;
+
 /** One session that grows to 5,000 turns: is a late turn as cheap as an early one, and what do a restart and a replay cost? */
 export const longSession = async (setup: SetupName): Promise<Row[]> => {
   const system = await startSystem(setup);
   try {
     await system.start('checkpoint');
-    const first = await system.start('session');
+    let host = await system.start('session');
     const key = keyOf(0);
     const turnMs = async (number: number): Promise<number> => {
       const began = performance.now();
@@ -19,24 +21,35 @@ export const longSession = async (setup: SetupName): Promise<Row[]> => {
     for (let number = 0; number < 500; number++) await turn(system.ports, keyOf(1), number);
     const took: number[] = [];
     for (let number = 0; number < 1_000; number++) took.push(await turnMs(number));
-    // What introspection found meanwhile would wait for the next host too, ahead of the turn.
-    await atRest(system);
-    await first.stop();
-    const second = await system.start('session');
-    const afterRestartMs = await turnMs(1_000);
-    for (let number = 1_001; number < 5_000; number++) took.push(await turnMs(number));
-    await second.stop();
-    const median = (from: number, to: number): number =>
+    const afterRestart: number[] = [];
+    for (let restart = 0; restart < restarts; restart++) {
+      // What introspection found meanwhile would wait for the next host too, ahead of the turn.
+      await atRest(system);
+      await host.stop();
+      host = await system.start('session');
+      afterRestart.push(await turnMs(1_000 + restart));
+    }
+    for (let number = 1_000 + restarts; number < 5_000; number++) took.push(await turnMs(number));
+    await host.stop();
+    const median = (values: readonly number[]): number =>
       quantile(
-        took.slice(from, to).sort((a, b) => a - b),
+        values.toSorted((a, b) => a - b),
         0.5,
       );
-    const early = median(10, 210);
-    const late = median(-200, took.length);
+    const early = median(took.slice(10, 210));
+    const late = median(took.slice(-200));
     return [
       { what: `turn 10 to 210 of one session (${setups[setup].title})`, value: early, unit: 'ms p50', ratio: 1 },
       { what: 'its last 200 turns of 5,000', value: late, unit: 'ms p50', ratio: late / early, goal: 'ratio under 1.2' },
-      { what: 'first turn after a host restart, 1,000 turns old', value: afterRestartMs, unit: 'ms', goal: 'at most 15 ms' },
+      {
+        ...{
+          what: 'first turn after a host restart, 1,000 turns old',
+          value: median(afterRestart),
+          unit: 'ms',
+          goal: 'at most 15 ms',
+        },
+        note: `median of ${restarts}, ${Math.min(...afterRestart).toFixed(1)} to ${Math.max(...afterRestart).toFixed(1)} ms`,
+      },
       await coldReplay(system),
     ];
   } finally {
