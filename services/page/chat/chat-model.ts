@@ -2,7 +2,7 @@ import type { LiveText, NatterEvent, Sender } from '../../../shared/client/main.
 import type { EventOf } from '../../../shared/domain/session/events.ts';
 import { withoutSilence } from '../../../shared/domain/values/silence.ts';
 import { stoppedText } from './mark-texts.ts';
-import { afterReset, resetMark } from './resets.ts';
+import { afterReset, resetDetails, resetMark } from './resets.ts';
 import { whereBegun, whereQueued, withQuestion } from './waiting.ts';
 
 /** What a chat shows, computed from its events alone: the same after a reload, whichever gateway they came through. */
@@ -46,6 +46,8 @@ export interface MarkItem extends Placed {
   readonly kind: 'mark';
   readonly text: string;
   readonly tone: 'calm' | 'bad';
+  /** Who asked for it. */
+  readonly by?: string;
   /** Something happened that its moment in the time machine explains. */
   readonly explains?: 'moment' | 'fork';
 }
@@ -170,7 +172,7 @@ const itemsAfter = (items: readonly ChatItem[], event: NatterEvent): readonly Ch
         (item) => ({ ...item, answer: { verdict: event.verdict, by: event.by, at: event.at } }) as ChatItem,
       );
     case 'session_reset':
-      return [...afterReset(items, event), { ...mark(event, resetMark(event)), explains: event.forkedFrom ? 'fork' : 'moment' }];
+      return [...afterReset(items, event), { ...mark(event, resetMark(event)), ...resetDetails(event) }];
     case 'session_deleted':
       return [...items, mark(event, event.reason === 'api' ? 'Deleted' : `Deleted: ${event.reason}`)];
     case 'turn_failed':

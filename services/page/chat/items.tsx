@@ -96,13 +96,14 @@ const Approval = ({ item, sessionKey }: { readonly item: ApprovalItem; readonly 
 };
 
 const Mark = ({ item, sessionKey }: { readonly item: MarkItem; readonly sessionKey: string }) => {
-  const { seq, text, tone, explains } = item;
+  const { seq, at, text, tone, by, explains } = item;
   const query = { at: `${seq}`, compare: explains === 'fork' ? `${seq}` : undefined };
   return (
     <p class={`mark mark-${tone}`}>
       <span>
         {tone === 'bad' && <ErrorMark />}
         {text}
+        {by !== undefined && ` ${decidedText(by)}`}, <Time at={at} />
         {explains !== undefined && (
           <>
             {' '}

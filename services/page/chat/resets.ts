@@ -1,17 +1,25 @@
 import type { NatterEvent } from '../../../shared/client/main.ts';
 import type { EventOf } from '../../../shared/domain/session/events.ts';
+import type { ResetCause } from '../../../shared/domain/values/expiry.ts';
 import { counted } from '../../../shared/kit/text/counted.ts';
 import { resetWords } from '../parts/reset-words.ts';
 import type { ChatItem } from './chat-model.ts';
 
 /** What resets and forks are in a chat. */
 
+const isAsked = (cause: ResetCause | undefined): boolean => cause?.trigger === 'command' || cause?.trigger === 'api';
+
+/** Who asked for a reset, none for one that a rule made; and what its moment explains. */
+export const resetDetails = ({ cause, actor, forkedFrom }: EventOf<'session_reset'> & Pick<NatterEvent, 'actor'>) => ({
+  ...(isAsked(cause) && { by: actor }),
+  explains: forkedFrom ? ('fork' as const) : ('moment' as const),
+});
+
 /** Why a generation began. */
 export const resetMark = ({ generation, cause, reason, forkedFrom }: EventOf<'session_reset'>): string => {
   if (forkedFrom) return `Continued from commit ${forkedFrom.rev} (generation ${generation})`;
   // Of those that a person or a program asked for, with what was said: the names of rules are for the configuration.
-  const isAsked = cause?.trigger === 'command' || cause?.trigger === 'api';
-  const why = cause ? `${resetWords(cause)}${isAsked ? `, ${cause.rule}` : ''}` : `Reset: ${reason}`;
+  const why = cause ? `${resetWords(cause)}${isAsked(cause) ? `, ${cause.rule}` : ''}` : `Reset: ${reason}`;
   return `${why}. The agent no longer knows what is above (generation ${generation})`;
 };
 

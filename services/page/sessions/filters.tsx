@@ -52,7 +52,7 @@ export const Filters = () => {
           checked={isUnreadOnly.value}
           onChange={(event) => changeQuery({ unread: event.currentTarget.checked ? '1' : '' })}
         />
-        New only
+        Unread only
       </label>
     </div>
   );

@@ -72,9 +72,9 @@ export const SessionActions = ({ session }: { readonly session: Session }) => {
         type="button"
         class="button button-quiet"
         disabled={act.isBusy}
-        onClick={() => run(client.sessions.markRead(key, { unread: true }), 'Marked as new')}
+        onClick={() => run(client.sessions.markRead(key, { unread: true }), 'Marked as unread')}
       >
-        Mark as new
+        Mark as unread
       </button>
       <button type="button" class="button button-quiet button-danger" disabled={act.isBusy} onClick={() => setDeleting(true)}>
         Delete

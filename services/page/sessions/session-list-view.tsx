@@ -41,7 +41,7 @@ const Row = ({ row, isOpen, tab }: { readonly row: SessionRow; readonly isOpen: 
     >
       <StatusDot status={row.status} />
       <span class="row-name">
-        {row.unread && <span class="row-new">New </span>}
+        {row.unread && <span class="row-new">Unread </span>}
         {pinned && <span class="row-pin">Pinned </span>}
         <span class="row-title">{nameOf(row)}</span>
         {labels.slice(0, shownLabels).map((each) => (

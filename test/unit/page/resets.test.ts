@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { ChatItem } from '../../../services/page/chat/chat-model.ts';
-import { leftWords, resetMark } from '../../../services/page/chat/resets.ts';
+import { leftWords, resetDetails, resetMark } from '../../../services/page/chat/resets.ts';
 import type { EventOf } from '../../../shared/domain/session/events.ts';
 
 /** What a chat says of a reset: why, and what it means for the agent. */
@@ -16,6 +16,15 @@ test.each([
   ['a call with a reason', { trigger: 'api', rule: 'tidying up' }, 'Reset by a call, tidying up'],
 ] as const)('of %s', (_, cause, expected) => {
   expect(said({ cause })).toBe(`${expected}. The agent no longer knows what is above (generation 2)`);
+});
+
+test.each([
+  ['a command', { trigger: 'command', rule: '/new' }, 'ada'],
+  ['a call', { trigger: 'api', rule: 'r' }, 'ada'],
+  ['a rule', { trigger: 'daily', rule: 'r' }, undefined],
+] as const)('who asked for one by %s', (_, cause, expected) => {
+  const event = { type: 'session_reset', generation: 2, reason: 'asked', cause, actor: 'ada' };
+  expect(resetDetails(event as Parameters<typeof resetDetails>[0]).by).toBe(expected);
 });
 
 test('of one whose cause the log does not have', () => {

@@ -255,7 +255,7 @@ describe.skipIf(!hasBrowser)('the page', () => {
     await sessions.post(key, 'a heron', { wait: 30 });
     expect((await sessions.get(key)).unread).toBe(true);
     const { page, faults } = await open();
-    await page.getByLabel('New only').check();
+    await page.getByLabel('Unread only').check();
     expect(page.url()).toContain('unread=1');
     const row = page.locator('a.row', { hasText: 'Chat news' });
     await row.getByText('New', { exact: true }).waitFor();
@@ -263,10 +263,10 @@ describe.skipIf(!hasBrowser)('the page', () => {
     await page.locator('.said-assistant').first().waitFor();
     await row.waitFor({ state: 'detached' });
     expect((await sessions.get(key)).unread).toBe(false);
-    await page.getByRole('button', { name: 'Mark as new' }).click();
+    await page.getByRole('button', { name: 'Mark as unread' }).click();
     await row.getByText('New', { exact: true }).waitFor();
     expect((await sessions.get(key)).unread).toBe(true);
-    await page.getByLabel('New only').uncheck();
+    await page.getByLabel('Unread only').uncheck();
     await page.locator('a.row', { hasText: 'Pinned' }).waitFor();
     expect(faults).toEqual([]);
   });
