@@ -1,6 +1,7 @@
 import type { LiveText, NatterEvent, Sender } from '../../../shared/client/main.ts';
 import type { EventOf } from '../../../shared/domain/session/events.ts';
 import { withoutSilence } from '../../../shared/domain/values/silence.ts';
+import { answerId, cutAt, withStopped } from './answers.ts';
 import { stoppedText } from './mark-texts.ts';
 import { afterReset, resetDetails, resetMark } from './resets.ts';
 import { whereBegun, whereQueued, withQuestion } from './waiting.ts';
@@ -23,6 +24,8 @@ export interface SaidItem extends Placed {
   readonly actor?: string | undefined;
   readonly isGrowing?: boolean;
   readonly isEdited?: boolean;
+  /** The answer was stopped here. */
+  readonly isStopped?: boolean;
   /** The turn that answers it. */
   readonly turnId?: string | undefined;
   /** It waits for the turns before it. */
@@ -57,6 +60,8 @@ export interface Chat {
   readonly items: readonly ChatItem[];
   /** The text of the running step, as far as it has come. It ends where the next piece must begin. */
   readonly live: { readonly turnId: string; readonly attempt: number; readonly step: number; readonly text: string } | null;
+  /** How far answers had come that were stopped while they were shown, by turn: the log has none of it. */
+  readonly cut: Readonly<Record<string, string>>;
   readonly isRunning: boolean;
   /** The session was deleted, and nothing was said since. */
   readonly isDeleted: boolean;
@@ -64,7 +69,7 @@ export interface Chat {
   readonly seq: number;
   readonly index: number;
 }
-export const noChat: Chat = { items: [], live: null, isRunning: false, isDeleted: false, seq: 0, index: -1 };
+export const noChat: Chat = { items: [], live: null, cut: {}, isRunning: false, isDeleted: false, seq: 0, index: -1 };
 
 const placed = ({ id, seq, at }: NatterEvent): Placed => ({ id, seq, at });
 const mark = (event: NatterEvent, text: string, tone: MarkItem['tone'] = 'calm'): MarkItem => ({
@@ -106,12 +111,6 @@ const stepItems = (event: NatterEvent & EventOf<'model_step'>): ChatItem[] => {
     }),
   );
   return [...said, ...tools];
-};
-
-/** The id of a turn's answer, while it grows and when it is recorded; `null` where the turn has answered already. */
-const answerId = (items: readonly ChatItem[], turnId: string): string | null => {
-  const id = `answer:${turnId}`;
-  return items.some((item) => item.id === id) ? null : id;
 };
 
 /** The items after an event. */
@@ -204,8 +203,10 @@ const settles: ReadonlySet<string> = new Set([...ends, 'assistant_message', 'mod
 /** The chat after an event; the same chat for one that it has had. */
 export const takeEvent = (chat: Chat, event: NatterEvent): Chat => {
   if (event.seq < chat.seq || (event.seq === chat.seq && event.index <= chat.index)) return chat;
+  const cut = cutAt(chat, event);
   return {
-    items: itemsAfter(chat.items, event),
+    items: itemsAfter(withStopped(chat.items, event, cut), event),
+    cut,
     live: settles.has(event.type) ? null : chat.live,
     isRunning: starts.has(event.type) || (chat.isRunning && !ends.has(event.type)),
     isDeleted:

@@ -88,7 +88,8 @@ export class ChatStore {
       const events = await this.#back(before);
       this.#events = [...events, ...this.#events];
       // A call that began there may have ended here: all of it is computed again.
-      this.chat.value = { ...this.#events.reduce(takeEvent, noChat), live: this.chat.value.live };
+      const { live, cut } = this.chat.value;
+      this.chat.value = { ...this.#events.reduce(takeEvent, { ...noChat, cut }), live };
     });
     this.#isReadingEarlier = false;
   }

@@ -14,7 +14,7 @@ import type { ChatStore } from './chat-store.ts';
 import { draftOf, keepDraft } from './draft.ts';
 
 const Said = ({ item, store }: { readonly item: SaidItem; readonly store: ChatStore }) => {
-  const { role, text, sender, actor, at, isGrowing = false, isEdited, isQueued = false } = item;
+  const { role, text, sender, actor, at, isGrowing = false, isEdited, isStopped, isQueued = false } = item;
   const draftName = editDraft({ item, store });
   const [draft, setDraft] = useState(role === 'user' ? draftOf(draftName) : null);
   const end = (): void => {
@@ -32,6 +32,7 @@ const Said = ({ item, store }: { readonly item: SaidItem; readonly store: ChatSt
         <span class="said-who">{role === 'assistant' ? 'Agent' : personOf(sender, actor)}</span>
         {at > 0 && <Time at={at} />}
         {isEdited && <span>edited</span>}
+        {isStopped && <span>stopped; in sight until a reload</span>}
         {isQueued && <span class="said-queued">waits in the queue</span>}
       </header>
       {role === 'assistant' && <Markdown text={text} growing={isGrowing} />}

@@ -44,6 +44,32 @@ describe('live text', () => {
   });
 });
 
+describe('a stop', () => {
+  const stop = event({ type: 'turn_aborted', turn, reason: 'enough' }, 1_000);
+  const start = takeEvent(noChat, event({ type: 'turn_started', turn, attempt: 1 }, 999));
+  const growing = taken(start, live(0, 'one tw'));
+  const stopped = takeEvent(growing, stop);
+
+  test('leaves the words that were in sight, in the same bubble, above what says so', () => {
+    expect(stopped.items).toMatchObject([
+      { kind: 'said', text: 'one tw', isStopped: true, id: growingItem(growing)?.id },
+      { kind: 'mark' },
+    ]);
+    expect(growingItem(stopped)).toBeNull();
+  });
+
+  test('leaves them where earlier events are read afterwards', () => {
+    expect(takeEvent({ ...noChat, cut: stopped.cut }, stop).items).toEqual(stopped.items);
+  });
+
+  test.each([
+    ['of an answer that had not begun', start],
+    ['of another turn', taken(start, live(0, 'one', { turn: { id: 'other', attempt: 1 } }))],
+  ])('%s leaves none', (_, before) => {
+    expect(takeEvent(before, stop).items).toMatchObject([{ kind: 'mark' }]);
+  });
+});
+
 test('an event that comes again changes nothing', () => {
   const [question, answer] = [asked(), answered('yes')];
   const chat = [question, answer].reduce(takeEvent, noChat);

@@ -1,0 +1,24 @@
+import type { NatterEvent } from '../../../shared/client/main.ts';
+import type { Chat, ChatItem } from './chat-model.ts';
+
+/** The answers of a chat: which bubble is whose, and what a stop leaves of one. */
+
+/** The id of a turn's answer, while it grows and when it is recorded; `null` where the turn has answered already. */
+export const answerId = (items: readonly ChatItem[], turnId: string): string | null => {
+  const id = `answer:${turnId}`;
+  return items.some((item) => item.id === id) ? null : id;
+};
+
+/** How far answers had come that were stopped while they were shown, by turn, after an event. */
+export const cutAt = ({ live, cut }: Chat, event: NatterEvent): Chat['cut'] =>
+  event.type === 'turn_aborted' && live?.turnId === event.turn.id && live.text.trim() !== ''
+    ? { ...cut, [live.turnId]: live.text }
+    : cut;
+
+/** The items with the answer that an event stops, as far as it was in sight. */
+export const withStopped = (items: readonly ChatItem[], event: NatterEvent, cut: Chat['cut']): readonly ChatItem[] => {
+  const text = event.type === 'turn_aborted' ? cut[event.turn.id] : undefined;
+  if (event.type !== 'turn_aborted' || text === undefined) return items;
+  const { id, seq, at, turn } = event;
+  return [...items, { kind: 'said', id: answerId(items, turn.id) ?? id, seq, at, role: 'assistant', text, isStopped: true }];
+};
