@@ -13,20 +13,22 @@ describe.skipIf(!hasBrowser)('who opens the page for the first time', () => {
   });
   const field = 'Message';
 
-  test('writes at once in a new chat, is called "You", and keeps writing after a stop', async () => {
+  test('writes at once in a new chat, is called "You", and keeps its words in sight and writes on after a stop', async () => {
     const { page, faults } = await open();
     const refused: string[] = [];
     page.on('response', (response) => response.status() >= 400 && refused.push(`${response.status()} ${response.url()}`));
     await page.getByRole('button', { name: 'New chat' }).click();
     await page.getByRole('heading', { name: 'New chat' }).waitFor();
     await page.locator('.composer textarea:focus').waitFor();
-    await page.keyboard.type('[[think 60000]] hello there');
+    await page.keyboard.type('[[think 60000]] [[size 4000]] hello there');
     await page.keyboard.press('Enter');
     await page.locator('.said-user .said-who', { hasText: 'You' }).waitFor();
     const stop = page.getByRole('button', { name: 'Stop the answer' });
     await stop.getByText('Stop').waitFor();
+    await page.locator('.said-assistant[aria-busy] p').waitFor();
     await stop.click();
     await page.getByText('Stopped. What was not finished is not kept.').waitFor();
+    await page.locator('.said-assistant:not([aria-busy])', { hasText: 'stopped; in sight until a reload' }).waitFor();
     await page.keyboard.type('and now');
     expect(await page.getByLabel(field, { exact: true }).inputValue()).toBe('and now');
     await page.locator('.session-head .badge').waitFor();
