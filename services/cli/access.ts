@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
 import { InvalidArgumentError } from 'commander';
-import { WebSocket } from 'ws';
 import { createClient, NatterApiError, type NatterClient } from '../../shared/client/main.ts';
 import { errorMessage, NatterError } from '../../shared/kit/errors.ts';
 import { type Config, type ConfigSource, loadConfig } from '../../shared/runtime/config/load.ts';
@@ -66,7 +65,7 @@ const tokenIn = (file: string): string => {
 
 /** A client of that gateway. It does not retry unless a call asks for it: a person is waiting. */
 export const clientOf = (world: World, options: CommonOptions): NatterClient =>
-  createClient({ ...gatewayOf(world, options), WebSocket, patienceMs: 0 });
+  createClient({ ...gatewayOf(world, options), patienceMs: 0 });
 
 /** What went wrong, and how to fix it. */
 export const explained = (error: unknown): string => {

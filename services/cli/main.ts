@@ -37,8 +37,11 @@ const createWorld = (): World => {
     output: stdout,
     program: argv[1] ?? fileURLToPath(import.meta.url),
     version: versionOf(),
-    timeZone: machineTimeZone(),
     now: () => Date.now(),
+    // The first time zone that a process asks for takes longer than most commands run.
+    get timeZone() {
+      return machineTimeZone();
+    },
     get interrupted() {
       return interrupted();
     },

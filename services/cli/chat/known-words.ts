@@ -10,5 +10,6 @@ export const knownWords = async (world: World, options: CommonOptions): Promise<
   const { config, explained } = await readSkills(world, options);
   const triggers = config.session.resetTriggers;
   const { commands } = eligibleSet(explained, reservedCommands(triggers));
-  return { skills: config.agent.workspace === undefined ? [] : [...commands.keys()], triggers };
+  const callable = config.agent.workspace === undefined ? [] : [...commands];
+  return { skills: new Map(callable.map(([name, { manifest }]) => [name, manifest.description])), triggers };
 };

@@ -1,5 +1,6 @@
 import { suggest } from '../../../shared/domain/config/suggest.ts';
 import { chatCommandLines, chatCommandWords } from '../../../shared/domain/routing/chat-help.ts';
+import { oneLine } from '../terminal.ts';
 
 /** What a line at the terminal means. */
 export type Line =
@@ -22,16 +23,17 @@ const keys = [
   'Ctrl-C stops the answer, and leaves when pressed again. A space before the / sends the line to the model.',
 ];
 
-/** What the terminal knows besides: further commands, such as those of skills, without `/`. */
+/** What the terminal knows besides. */
 export interface Known {
-  readonly skills: readonly string[];
+  /** What each skill is for, by its command without `/`. */
+  readonly skills: ReadonlyMap<string, string>;
   /** Further words that begin a new session. */
   readonly triggers: readonly string[];
 }
 
 /** Words that Tab completes. */
 export const completedWords = ({ skills, triggers }: Known): string[] => [
-  ...[...chatCommandWords, ...own.slice(1).map(([word]) => word), ...skills.map((name) => `/${name}`)],
+  ...[...chatCommandWords, ...own.slice(1).map(([word]) => word), ...[...skills.keys()].map((name) => `/${name}`)],
   ...triggers.filter((word) => word.startsWith('/')),
 ];
 
@@ -49,9 +51,12 @@ export const lineMeaning = (text: string, known: Known): Line => {
   return { type: 'unknown', word, near: suggest(word, words) };
 };
 
+/** Of the line of a skill in `/help`. */
+const skillCharacters = 80;
+
 /** `/help`, at the terminal: each command with a line, then the keys. */
 export const helpLines = ({ skills }: Known): string[] => {
-  const skillLines = skills.map((name) => [`/${name}`, 'calls this skill'] as const);
+  const skillLines = [...skills].map(([name, purpose]) => [`/${name}`, oneLine(`skill: ${purpose}`, skillCharacters)] as const);
   // The terminal's own /export stands for that of every channel.
   const rows = [...chatCommandLines.filter(([usage]) => usage !== '/export'), ...skillLines, ...own];
   const width = Math.max(...rows.map(([usage]) => usage.length));

@@ -9,7 +9,7 @@ import type { World } from '../terminal.ts';
 import { callerOf } from './caller.ts';
 import { anotherModel, askKey, type Chosen, chooseModel, type Wishes } from './choose.ts';
 import { configText } from './config-text.ts';
-import { type Listing, modelsAt } from './find-providers.ts';
+import { type FoundProvider, type Listing, modelsAt } from './find-providers.ts';
 import type { Choice, Questions } from './questions.ts';
 import { tryModel } from './try-model.ts';
 
@@ -68,7 +68,8 @@ export const triedText = async (
       model = await chooseModel(provider, listing, questions);
     }
     const offered = 'models' in listing ? listing.models : [];
-    const text = configText({ provider, key, model, models: provider.models.length > 0 ? provider.models : offered }, date);
+    const models = furtherModels(provider, offered, options.baseUrl === undefined);
+    const text = configText({ provider, key, model, models }, date);
     terminal.out(`${pc.green('found')}    ${provider.title}, model ${model}`);
     if (!options.test) return { text, typedKey };
     terminal.progress(`asking ${provider.name}/${model} …`);
@@ -89,4 +90,15 @@ export const triedText = async (
     if (way === 'key') typedKey = await askKey(provider, questions);
     if (way === 'model') model = await anotherModel(provider, listing, model, questions);
   }
+};
+
+/** The usual models that the address offers, else all that it offers. Where it lists none, the usual ones of the provider's own address. */
+const furtherModels = (
+  { models: usual }: FoundProvider,
+  offered: readonly string[],
+  isOwnAddress: boolean,
+): readonly string[] => {
+  if (offered.length === 0) return isOwnAddress ? usual : [];
+  const both = usual.filter((model) => offered.includes(model));
+  return both.length > 0 ? both : offered;
 };

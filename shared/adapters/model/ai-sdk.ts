@@ -17,6 +17,8 @@ export interface AiSdkOptions {
   readonly windowTokens: number;
   /** The kinds of files that it is given. */
   readonly inputs: readonly FileKind[];
+  /** It can be told that some tokens are more or less likely. */
+  readonly takesBias: boolean;
   /** Creates the SDK's model, which sends its requests with this `fetch`. */
   model(fetch: typeof globalThis.fetch): Promise<ProviderModel>;
   readonly clock: Clock;
@@ -51,7 +53,8 @@ export class AiSdkModel implements Model {
   }
 
   async step(asked: ModelRequest, onText: (text: string) => void, signal: AbortSignal): Promise<StepOutcome> {
-    const { clock, limits } = this.#options;
+    const { clock, limits, takesBias } = this.#options;
+    if (asked.settings?.logitBias !== undefined && !takesBias) return this.#failed(noBias);
     let request = withFilesTaken(asked, (type) => this.takes(type));
     const watch = new Watch(clock, limits, signal);
     let hasText = false;
@@ -125,6 +128,8 @@ export class AiSdkModel implements Model {
     return { kind: 'failed', code, message: this.#options.scrub(message.slice(0, 10_000)).slice(0, 1_000).toWellFormed() };
   }
 }
+
+const noBias = new ModelTrouble('setting_unsupported', 'logit_bias: this provider has no such setting; leave it out');
 
 /** What providers answer to a file that they do not take. The rest of the message is answered all the same. */
 const mayBeFiles: ReadonlySet<string> = new Set(['model_bad_request', 'model_unknown']);

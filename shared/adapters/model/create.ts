@@ -82,6 +82,7 @@ const createModel = ({ name, field, config, env, clock, introduction }: Wanted):
     name,
     windowTokens: windows.get(modelId) ?? config.context.windowTokens,
     inputs: inputs.get(modelId) ?? usualInputs[provider.kind],
+    takesBias: provider.kind === 'openai-compatible',
     model: languageModel({ providerName, provider, apiKey, modelId }),
     limits: config.model,
     clock,

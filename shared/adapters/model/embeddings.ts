@@ -2,7 +2,7 @@ import type { Config } from '../../domain/config/schema.ts';
 import type { Clock } from '../../kit/clock.ts';
 import { NatterError } from '../../kit/errors.ts';
 import { scrubber } from '../../kit/scrub.ts';
-import type { EmbeddedTexts, EmbeddingRequest, Embeddings } from '../../ports/models/embeddings.ts';
+import type { EmbeddedInputs, EmbeddingRequest, Embeddings } from '../../ports/models/embeddings.ts';
 import { type Environment, keyOf, openAiCompatible, type Provider } from './create.ts';
 import { guardedFetch } from './guarded-fetch.ts';
 import { ModelTrouble, troubleOf } from './trouble.ts';
@@ -24,7 +24,7 @@ export class ProviderEmbeddings implements Embeddings {
     this.#clock = clock;
   }
 
-  async embed({ model, texts, dimensions }: EmbeddingRequest, signal: AbortSignal): Promise<EmbeddedTexts> {
+  async embed({ model, inputs, dimensions }: EmbeddingRequest, signal: AbortSignal): Promise<EmbeddedInputs> {
     const config = this.#config();
     const { name, provider, modelId } = placeOf(model, config);
     const apiKey = keyOf(name, provider, this.#env);
@@ -35,12 +35,13 @@ export class ProviderEmbeddings implements Embeddings {
       const { embeddings, usage } = await sdk(guardedFetch(watch))
         .embeddingModel(modelId)
         .doEmbed({
-          values: [...texts],
+          // The SDK's type knows texts alone; it passes on what it is given.
+          values: inputs as string[],
           abortSignal: watch.signal,
           ...(dimensions !== undefined && { providerOptions: { openaiCompatible: { dimensions } } }),
         });
-      if (embeddings.length !== texts.length) {
-        const message = `the provider sent ${embeddings.length} vectors for ${texts.length} texts`;
+      if (embeddings.length !== inputs.length) {
+        const message = `the provider sent ${embeddings.length} vectors for ${inputs.length} inputs`;
         throw new ModelTrouble('model_invalid_answer', message);
       }
       return { vectors: embeddings, inputTokens: usage?.tokens ?? 0 };

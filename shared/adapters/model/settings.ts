@@ -24,11 +24,9 @@ const choiceOf = (choice: NonNullable<ModelSettings['toolChoice']>): NonNullable
 type Options = NonNullable<CallOptions['providerOptions']>;
 
 /** What the SDK has no word of its own for. */
-export const providerSettings = ({ parallelCalls, format }: ModelSettings, providerName: string): Options => ({
-  ...(parallelCalls !== undefined && {
-    [providerName]: { parallel_tool_calls: parallelCalls },
-    ...(!parallelCalls && { anthropic: { disableParallelToolUse: true } }),
-  }),
+export const providerSettings = ({ parallelCalls, logitBias, format }: ModelSettings, providerName: string): Options => ({
+  [providerName]: given({ parallel_tool_calls: parallelCalls, logit_bias: logitBias }),
+  ...(parallelCalls === false && { anthropic: { disableParallelToolUse: true } }),
   ...(format?.strict !== undefined && { openaiCompatible: { strictJsonSchema: format.strict } }),
 });
 

@@ -13,6 +13,7 @@ export type TroubleCode =
   | 'output_too_large'
   | 'model_refused'
   | 'model_unknown'
+  | 'setting_unsupported'
   | 'model_error';
 
 /** A failed step, before it becomes an outcome. */

@@ -36,6 +36,11 @@ export const modelSettings = z.object({
   maxOutputTokens: z.int().min(1).optional(),
   stop: z.array(z.string().min(1).max(256)).max(4).optional(),
   seed: z.int().optional(),
+  /** By the number of a token, how much more or less likely it gets. */
+  logitBias: z
+    .record(z.string().regex(/^\d{1,9}$/, 'name tokens by their numbers'), z.number().min(-100).max(100))
+    .refine((bias) => Object.keys(bias).length <= limits.biasedTokens, `use at most ${limits.biasedTokens} tokens`)
+    .optional(),
   format: answerFormat.optional(),
   effort: z.string().min(1).max(32).optional(),
   /** The answer has what the model thought, as far as its provider tells. */

@@ -7,8 +7,11 @@ export const programLimits = {
   metadataPairs: 16,
   /** How long a session may last that was not to be stored, where its client never took the answer. */
   unstoredSessionMs: 86_400_000,
-  /** Texts of one call for embeddings: as many as OpenAI takes. */
-  embeddedTexts: 2_048,
+  /** Texts or lists of tokens of one call for embeddings, as many as OpenAI takes; and tokens of one list. */
+  embeddedInputs: 2_048,
+  embeddedTokens: 65_536,
+  /** Tokens that a program makes more or less likely. */
+  biasedTokens: 1_024,
   /** UTF-8 bytes that are kept of what a model thinks in one step, signatures included. */
   reasoningBytes: 128 * 1024,
 } as const;

@@ -137,11 +137,18 @@ describe('the README and the tour', () => {
 });
 
 describe('the packed command, in an empty folder', () => {
-  /** The modules that a command loads. */
+  /** The modules that a command loads, and `Intl.DateTimeFormat`, as its data is large. */
   const loadedBy = async (...args: string[]): Promise<string[]> => {
     const hook = `import { writeSync } from 'node:fs';
 export const load = (url, context, next) => { writeSync(2, 'loaded ' + url + '\\n'); return next(url, context); };`;
-    const register = `import { register } from 'node:module'; register(${JSON.stringify(`data:text/javascript,${encodeURIComponent(hook)}`)});`;
+    const register = `import { writeSync } from 'node:fs';
+import { register } from 'node:module';
+const told = (made) => { writeSync(2, 'loaded Intl.DateTimeFormat\\n'); return made; };
+Intl.DateTimeFormat = new Proxy(Intl.DateTimeFormat, {
+  apply: (format, _, given) => told(format(...given)),
+  construct: (format, given) => told(new format(...given)),
+});
+register(${JSON.stringify(`data:text/javascript,${encodeURIComponent(hook)}`)});`;
     const options = ['--import', `data:text/javascript,${encodeURIComponent(register)}`, packed.natter, ...args];
     const { stderr } = await promisify(execFile)(process.execPath, options, { env, cwd: home });
     return stderr.split('\n').flatMap((line) => (line.startsWith('loaded ') ? [line.slice(7)] : []));
@@ -153,7 +160,15 @@ export const load = (url, context, next) => { writeSync(2, 'loaded ' + url + '\\
     expect(loaded.length).toBeLessThan(25);
     // A command of its own loads its dependencies, so that they would be seen.
     expect((await loadedBy('status', '--help')).join()).toContain('/zod/');
-    expect(loaded.join()).not.toMatch(/\/(zod|fastify|xstate|pino|ws|@nats-io)\//);
+    expect(loaded.join()).not.toMatch(/\/(zod|fastify|xstate|pino|ws|@nats-io)\/|Intl/);
+  });
+
+  test('natter send loads neither a WebSocket nor what computes with times, which other commands load', async () => {
+    const loaded = (await loadedBy('send', 'agent:main:light', 'hello', '--new')).join();
+    expect(loaded).toMatch(/\/zod\//);
+    expect(loaded).not.toMatch(/\/(ws|temporal-polyfill|fastify|xstate|pino|@nats-io)\//);
+    const listed = (await loadedBy('sessions')).join();
+    expect(listed).toMatch(/\/temporal-polyfill\/.*Intl/);
   });
 
   test('natter mcp serve answers a client that starts it', async () => {

@@ -134,6 +134,9 @@ describe('the unit', () => {
     const checked = spawnSync('systemd-analyze', ['verify', '--recursive-errors=yes', '--man=no', file], { encoding: 'utf8' });
     if (checked.error) skip('systemd-analyze is not installed');
     expect(checked.stderr).not.toContain('natter.service');
+    // Of 100: what a service without any protection is exposed to.
+    const exposure = spawnSync('systemd-analyze', ['security', '--offline=true', '--threshold=35', file], { encoding: 'utf8' });
+    expect(exposure.status, exposure.stdout + exposure.stderr).toBe(0);
   });
 });
 

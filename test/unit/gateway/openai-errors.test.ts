@@ -63,10 +63,11 @@ describe('errors', () => {
     ['unavailable', 503],
     ['model_rate_limited', 429],
     ['tool_name_taken', 400],
+    ['setting_unsupported', 400, 'unsupported_parameter'],
     ['rate_limited', 500],
-  ])('a run that ends with %s is %i', (code, status) => {
+  ])('a run that ends with %s is %i', (code, status, told = code) => {
     const failure = failureOfRun({ runId: 'r', status: 'error', error: { code, message: 'm' } });
-    expect([failure.status, failure.code]).toEqual([status, code]);
+    expect([failure.status, failure.code]).toEqual([status, told]);
   });
 });
 

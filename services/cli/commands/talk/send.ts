@@ -8,7 +8,6 @@ import { attachedFiles } from '../../attached-files.ts';
 import { example } from '../../example.ts';
 import { showRun } from '../../show-run.ts';
 import type { World } from '../../terminal.ts';
-import { parseTime } from '../../time.ts';
 
 interface SendOptions extends CommonOptions {
   readonly wait?: number | true;
@@ -68,7 +67,7 @@ export const sendCommand = (program: Command, world: World): void => {
       const message = {
         text: text === '-' ? await standardInput() : text,
         messageId,
-        ...(at !== undefined && { sendAt: parseTime('--at', at, world.now()) }),
+        ...(at !== undefined && { sendAt: (await import('../../time.ts')).parseTime('--at', at, world.now()) }),
         ...(attach.length > 0 && { attachments: await attachedFiles(attach) }),
       };
       // Every attempt has the same id, so the message takes effect once.

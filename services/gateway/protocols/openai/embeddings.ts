@@ -4,20 +4,25 @@ import { ownersOnly } from '../../context/access.ts';
 import type { Call } from '../../operation/operation.ts';
 import { Failure } from './format/failure.ts';
 
-/** `/v1/embeddings`: texts as vectors, by a provider in the configuration. Nothing is recorded. */
+/** `/v1/embeddings`: texts or lists of tokens as vectors, by a provider in the configuration. Nothing is recorded. */
 
-const text = z.string('use a text').min(1, 'is empty; send some text');
+const text = z.string().min(1, 'is empty; send some text');
+const tokens = z.array(z.int().min(0)).min(1).max(limits.embeddedTokens);
 export const embeddingsBody = z.object({
   model: z.string('name the model of the provider').min(1, 'name the model of the provider').max(256),
   input: z
-    .preprocess(
-      (input) => (typeof input === 'string' ? [input] : input),
-      z
-        .array(text, 'use a text or a list of texts')
-        .min(1, 'is empty; send at least one text')
-        .max(limits.embeddedTexts, `use at most ${limits.embeddedTexts} texts`),
+    .union(
+      [
+        text,
+        tokens,
+        z
+          .array(z.union([text, tokens]))
+          .min(1)
+          .max(limits.embeddedInputs, `use at most ${limits.embeddedInputs} texts`),
+      ],
+      'use a text, a list of tokens, or a list of those, none of them empty',
     )
-    .meta({ description: 'a text, or a list of texts; lists of tokens are not taken', type: ['string', 'array'] }),
+    .meta({ description: 'a text, a list of tokens, or a list of those' }),
   encoding_format: z.enum(['float', 'base64'], 'use "float" or "base64"').nullish(),
   dimensions: z.int('use a whole number').min(1).max(65_536).nullish(),
   user: z.string('use a text').nullish(),
@@ -25,10 +30,11 @@ export const embeddingsBody = z.object({
 
 export const embedTexts = async ({ context, caller, signal }: Call, asked: z.infer<typeof embeddingsBody>) => {
   ownersOnly(caller.principal, 'embedding texts');
-  const { model, input: texts, encoding_format: format, dimensions } = asked;
+  const { model, input, encoding_format: format, dimensions } = asked;
   if (context.embeddings === undefined)
     throw new Failure(400, 'unsupported_parameter', 'model: this gateway has no provider that could embed texts', 'model');
-  const { vectors, inputTokens } = await context.embeddings.embed({ model, texts, dimensions: dimensions ?? undefined }, signal);
+  const inputs = typeof input === 'string' || isTokens(input) ? [input] : input;
+  const { vectors, inputTokens } = await context.embeddings.embed({ model, inputs, dimensions: dimensions ?? undefined }, signal);
   const shown = (vector: readonly number[]) => (format === 'base64' ? base64Of(vector) : vector);
   return {
     object: 'list' as const,
@@ -37,6 +43,8 @@ export const embedTexts = async ({ context, caller, signal }: Call, asked: z.inf
     usage: { prompt_tokens: inputTokens, total_tokens: inputTokens },
   };
 };
+
+const isTokens = (input: readonly unknown[]): input is number[] => typeof input[0] === 'number';
 
 /** 32-bit numbers, little-endian, as OpenAI's clients read them. */
 const base64Of = (vector: readonly number[]): string => {

@@ -63,6 +63,7 @@ const settings = z.object({
   max_completion_tokens: whole,
   max_output_tokens: whole,
   seed: whole,
+  logit_bias: z.record(z.string(), number, 'use {"token": number}').nullish(),
   stop: z.union([z.string(), z.array(z.string())], 'use a text or a list of texts').nullish(),
   response_format: format.nullish(),
   text: z.object({ format: format.nullish() }).nullish(),
@@ -90,6 +91,7 @@ export const clientRequestIn = (body: unknown): ClientRequest | undefined => {
       frequencyPenalty: given.frequency_penalty,
       maxOutputTokens: given.max_completion_tokens ?? given.max_output_tokens ?? given.max_tokens,
       seed: given.seed,
+      logitBias: isEmpty(given.logit_bias) ? undefined : given.logit_bias,
       stop: given.stop === null || given.stop?.length === 0 ? undefined : given.stop && [given.stop].flat(),
       format: formatOf(given),
       effort: given.reasoning?.effort ?? given.reasoning_effort,
@@ -115,6 +117,7 @@ const wireNames: Readonly<Record<string, string>> = {
   presencePenalty: 'presence_penalty',
   frequencyPenalty: 'frequency_penalty',
   maxOutputTokens: 'max_tokens',
+  logitBias: 'logit_bias',
   format: 'response_format',
 };
 
@@ -166,7 +169,6 @@ const refused: Readonly<Record<string, (value: unknown) => boolean>> = {
   function_call: (value) => value === 'auto' || value === 'none',
   logprobs: (value) => value === false,
   top_logprobs: (value) => value === 0,
-  logit_bias: isEmpty,
   audio: never,
   modalities: (value) => JSON.stringify(value) === '["text"]',
   prediction: never,

@@ -37,7 +37,7 @@ import { afterwards } from '../setup.ts';
 setTracingDisabled(true);
 
 const system = onceForFile(async () => {
-  const embeddings: Embeddings = { embed: async ({ texts }) => ({ vectors: texts.map(() => [0.5, 1]), inputTokens: 1 }) };
+  const embeddings: Embeddings = { embed: async ({ inputs }) => ({ vectors: inputs.map(() => [0.5, 1]), inputTokens: 1 }) };
   const { gateways } = await startWhole({ embeddings });
   const url = gateways[0]?.url ?? '';
   return { url, openai: clientFor(url) };
@@ -175,6 +175,7 @@ const jobs: Job[] = [
         seed: 7,
         max_tokens: 50,
         stop: ['.'],
+        logit_bias: { 1734: -100 },
       };
       const tools = [{ type: 'function' as const, function: { ...about, parameters } }];
       const choice = { tool_choice: 'required' as const, parallel_tool_calls: false };
@@ -250,10 +251,18 @@ const jobs: Job[] = [
   ],
   [
     'openai',
-    'embeddings',
+    'embeddings: of a text, of tokens, of lists of either',
     async () => {
-      const { data } = await system().openai.embeddings.create({ model: 'text-embedding-3-small', input: 'hi' });
-      expect(data[0]?.embedding).toEqual([0.5, 1]);
+      const given: [string | string[] | number[] | number[][], number][] = [
+        ['hi', 1],
+        [[15339, 11], 1],
+        [['hi', 'there'], 2],
+        [[[15339], [11, 1917]], 2],
+      ];
+      for (const [input, vectors] of given) {
+        const { data } = await system().openai.embeddings.create({ model: 'text-embedding-3-small', input });
+        expect(data.map(({ embedding }) => embedding)).toEqual(Array.from({ length: vectors }, () => [0.5, 1]));
+      }
     },
   ],
   ['@openai/agents', 'an agent with tools, by responses', agentsSdk(true, false)],

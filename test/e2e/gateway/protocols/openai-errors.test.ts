@@ -58,6 +58,8 @@ describe('what is not valid', () => {
     ['functions of old', { functions: [tool.function] }, 'functions', 'unsupported_parameter'],
     ['a tool that must be called, without any', { tool_choice: 'required' }, 'tool_choice', 'invalid'],
     ['probabilities', { logprobs: true }, 'logprobs', 'unsupported_parameter'],
+    ['a bias of a word', { logit_bias: { hello: 1 } }, 'logit_bias', 'invalid'],
+    ['a bias too large', { logit_bias: { 1734: 101 } }, 'logit_bias', 'invalid'],
     ['sound', { modalities: ['text', 'audio'] }, 'modalities', 'unsupported_parameter'],
     ['a format that is none', { response_format: { type: 'xml' } }, 'response_format.type', 'invalid'],
     ['a format without a schema', { response_format: { type: 'json_schema' } }, 'response_format.json_schema.schema', 'invalid'],
@@ -73,7 +75,17 @@ describe('what is not valid', () => {
 
   test('settings of the model, and what is not known at all, do no harm', async () => {
     const { openai } = await start();
-    const harmless = { temperature: 0.3, top_p: 1, max_tokens: 5, seed: 1, n: 1, tools: [], logprobs: false, stop: null };
+    const harmless = {
+      temperature: 0.3,
+      top_p: 1,
+      max_tokens: 5,
+      seed: 1,
+      n: 1,
+      tools: [],
+      logit_bias: {},
+      logprobs: false,
+      stop: null,
+    };
     const body = { model: 'natter', messages: [user('x')], ...harmless, later: 1, response_format: { type: 'text' as const } };
     expect((await openai.chat.completions.create(body)).choices[0]?.message.content).toBe('you said: x');
   });

@@ -96,6 +96,17 @@ describe.each(dialects)('an answer of a provider (%s)', (_, wire) => {
     expect(JSON.stringify(most!.body)).toMatch(/effort":"high"/);
   });
 
+  test('passes on a bias of tokens where the provider has one, and asks no other', async () => {
+    const server = await provide(stream(begin(), text('ok'), end('stop')));
+    const { outcome } = await take(wire, server, {}, { settings: { logitBias: { 1734: -100 }, parallelCalls: true } });
+    const [asked] = server.requests.map(({ body }) => body);
+    if (wire === openai) {
+      expect([outcome.kind, asked]).toMatchObject(['reply', { logit_bias: { 1734: -100 }, parallel_tool_calls: true }]);
+    } else {
+      expect([outcome, asked]).toMatchObject([{ kind: 'failed', code: 'setting_unsupported' }, undefined]);
+    }
+  });
+
   test('names the speakers where several people write', async () => {
     const server = await provide(stream(begin(), text('ok'), end('stop')));
     const said = (name: string, text: string): ModelMessage => ({ role: 'user', text, name });

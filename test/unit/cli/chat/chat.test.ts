@@ -60,7 +60,10 @@ const atTerminal = (
   const terminal = { divert: (to: typeof above) => (above = to) };
   const world = { terminal, input: keys, output } as unknown as World;
   const stop = new AbortController();
-  const done = new Chat(world, client, 'agent:main:main', { skills: ['tides'], triggers: ['/fresh'] }).run(stop.signal);
+  const done = new Chat(world, client, 'agent:main:main', {
+    skills: new Map([['tides', 'When the tide is high']]),
+    triggers: ['/fresh'],
+  }).run(stop.signal);
   const shows = (text: string): Promise<void> => vi.waitFor(() => expect(screen.text).toContain(text), waiting);
   return {
     ...{ keys, screen, posted, done, shows, stop },
@@ -227,7 +230,7 @@ test('/help lists the commands and the skills; a word that is none is refused wi
   const chat = atTerminal();
   chat.type('/help\r/stpo\r/tidse now\r');
   await chat.shows('There is no command /tidse. Did you mean /tides?');
-  expect(chat.screen.text).toMatch(/^\/stop +stops the answer.*\n[\s\S]*^\/tides +calls this skill/m);
+  expect(chat.screen.text).toMatch(/^\/stop +stops the answer.*\n[\s\S]*^\/tides +skill: When the tide is high$/m);
   expect(chat.screen.text.match(/^\/export.*$/gm)).toEqual([expect.stringMatching(/^\/export FILE +writes this session/)]);
   expect(chat.screen.text).toContain('There is no command /stpo. Did you mean /stop?');
   for (const line of ['/stop', '/tides now', '/fresh', ' /tidse now', '/etc/hosts is what?']) await chat.say(line);

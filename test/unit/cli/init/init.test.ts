@@ -72,6 +72,7 @@ describe('natter init', () => {
       agent: { model: 'openai/huge' },
       model: { providers: { openai: { kind: 'openai-compatible', baseUrl: server.url, apiKeyEnv: 'HOUSE_KEY' } } },
     });
+    expect(config().model.providers.openai?.models, 'and none that this address does not offer').toEqual(['huge', 'tiny']);
     expect(written).toMatch(
       /\/\/ Written by "natter init" on 2026-11-23\..*\n[\s\S]*\/\/ The environment variable that holds the key/,
     );
@@ -107,7 +108,9 @@ describe('natter init', () => {
       { ANTHROPIC_API_KEY: key },
     );
     expect(server.requests[0]?.headers['x-api-key']).toBe(key);
-    expect(config().model.providers.anthropic).toMatchObject({ kind: 'anthropic', apiKeyEnv: 'ANTHROPIC_API_KEY' });
+    expect(config().model.providers.anthropic).toMatchObject({
+      ...{ kind: 'anthropic', apiKeyEnv: 'ANTHROPIC_API_KEY', models: ['tiny'] },
+    });
   });
 
   test.each<[string, Answer, RegExp]>([

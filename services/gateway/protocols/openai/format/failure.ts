@@ -83,6 +83,7 @@ export const failureOfRun = ({ error: { code, message } }: Extract<Run, { status
   if (code === 'aborted' || code === 'duplicate_message' || code === 'session_deleted') return new Failure(409, code, message);
   if (code === 'too_large') return new Failure(413, code, message);
   if (code === 'tool_name_taken') return new Failure(400, code, message, 'tools');
+  if (code === 'setting_unsupported') return new Failure(400, 'unsupported_parameter', message, 'logit_bias');
   if (code === 'model_rate_limited') return new Failure(429, code, message);
   return new Failure(code === 'unavailable' ? 503 : 500, code, message);
 };

@@ -21,7 +21,9 @@ const system = onceForFile(async () => {
     { error: { message: 'slow down, sk-0123456789abcdefghij', type: 'rate_limit_error' } },
     { 'retry-after': '7' },
   );
-  const provider = await startProvider(status(200, answer), status(200, answer), limited);
+  const noTokens = status(400, { error: { message: 'tokens are not taken', type: 'invalid_request_error' } });
+  const one = status(200, { data: answer.data.slice(0, 1), usage: answer.usage });
+  const provider = await startProvider(status(200, answer), status(200, answer), limited, one, status(200, answer), noTokens);
   afterwards(() => provider.close());
   const providers = {
     fake: { kind: 'openai-compatible', baseUrl: provider.url },
@@ -83,12 +85,27 @@ describe('embeddings', () => {
     expect(limited.headers?.get('retry-after')).toBe('7');
   });
 
+  test('are of lists of tokens too, which go to the provider as they are; it may refuse them', async () => {
+    const { openai, provider } = system();
+    const embedded = async (input: number[] | number[][]) => {
+      const { data } = await openai.embeddings.create({ model: 'fake/large', input });
+      return [data.length, provider.requests.at(-1)?.body.input];
+    };
+    expect(await embedded([15339, 11])).toEqual([1, [[15339, 11]]]);
+    expect(await embedded([[15339], [11, 1917]])).toEqual([2, [[15339], [11, 1917]]]);
+    const refused = { status: 400, code: 'invalid', param: 'input', message: expect.stringContaining('tokens are not taken') };
+    expect(await failureOf(embedded([1]))).toMatchObject(refused);
+  });
+
   test('are refused by name where the provider embeds nothing, and for others than the owner', async () => {
     const { openai, url } = system();
     const ask = (more: object) => failureOf(openai.embeddings.create({ model: 'claude/x', input: 'a', ...more }));
     expect(await ask({})).toMatchObject({ status: 400, code: 'unsupported_parameter', param: 'model' });
     expect(await ask({ input: [] })).toMatchObject({ status: 400, param: 'input' });
-    expect(await ask({ input: [1, 2] })).toMatchObject({ status: 400, param: 'input[0]' });
+    expect(await ask({ input: ['a', 1] })).toMatchObject({ status: 400, param: 'input' });
+    expect(await ask({ input: [1.5] })).toMatchObject({ status: 400, param: 'input' });
+    expect(await ask({ input: [''] })).toMatchObject({ status: 400, message: expect.stringContaining('is empty') });
+    expect(await ask({ input: [[1, 2]] })).toMatchObject({ status: 400, code: 'unsupported_parameter', param: 'model' });
     const ofAnn = clientFor(url, 'ann').embeddings.create({ model: 'x', input: 'a' });
     expect(await failureOf(ofAnn)).toMatchObject({ status: 403, code: 'forbidden' });
   });
