@@ -249,7 +249,7 @@ describe.skipIf(!hasBrowser)('the page', () => {
     expect(faults).toEqual([]);
   });
 
-  test('a session is new until somebody has opened its chat, can be marked as new, and the new ones alone can be listed', async () => {
+  test('a session is unread until somebody has opened its chat, can be marked as unread, and the unread ones alone can be listed', async () => {
     const { sessions } = rig().client;
     const key = 'agent:main:web:news';
     await sessions.post(key, 'a heron', { wait: 30 });
@@ -258,13 +258,13 @@ describe.skipIf(!hasBrowser)('the page', () => {
     await page.getByLabel('Unread only').check();
     expect(page.url()).toContain('unread=1');
     const row = page.locator('a.row', { hasText: 'Chat news' });
-    await row.getByText('New', { exact: true }).waitFor();
+    await row.getByText('Unread', { exact: true }).waitFor();
     await row.click();
     await page.locator('.said-assistant').first().waitFor();
     await row.waitFor({ state: 'detached' });
     expect((await sessions.get(key)).unread).toBe(false);
     await page.getByRole('button', { name: 'Mark as unread' }).click();
-    await row.getByText('New', { exact: true }).waitFor();
+    await row.getByText('Unread', { exact: true }).waitFor();
     expect((await sessions.get(key)).unread).toBe(true);
     await page.getByLabel('Unread only').uncheck();
     await page.locator('a.row', { hasText: 'Pinned' }).waitFor();
