@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { InvalidArgumentError } from 'commander';
-import { createClient, NatterApiError, type NatterClient } from '../../shared/client/main.ts';
+import { type ClientOptions, createClient, NatterApiError, type NatterClient } from '../../shared/client/main.ts';
 import { errorMessage, NatterError } from '../../shared/kit/errors.ts';
 import { type Config, type ConfigSource, loadConfig } from '../../shared/runtime/config/load.ts';
 import { installationIn } from './installation.ts';
@@ -64,8 +64,8 @@ const tokenIn = (file: string): string => {
 };
 
 /** A client of that gateway. It does not retry unless a call asks for it: a person is waiting. */
-export const clientOf = (world: World, options: CommonOptions): NatterClient =>
-  createClient({ ...gatewayOf(world, options), patienceMs: 0 });
+export const clientOf = (world: World, options: CommonOptions, more: Pick<ClientOptions, 'WebSocket'> = {}): NatterClient =>
+  createClient({ ...gatewayOf(world, options), ...more, patienceMs: 0 });
 
 /** What went wrong, and how to fix it. */
 export const explained = (error: unknown): string => {

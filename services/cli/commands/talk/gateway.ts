@@ -47,7 +47,9 @@ export const gatewayCommand = (program: Command, world: World): void => {
     .addHelpText('after', example('gateway call sessions.list --params \'{"limit": 5}\''))
     .action(async (method: string, _: unknown, command: Command) => {
       const { params, ws, ...common } = command.optsWithGlobals<CommonOptions & { params: string; ws?: true }>();
+      // Loaded only here: the other commands need none.
+      const client = clientOf(world, common, ws && { WebSocket: (await import('ws')).WebSocket });
       const call = ws ? overSocket : overHttp;
-      world.terminal.out(asJson(await call(clientOf(world, common), method, paramsOf(params)), 2));
+      world.terminal.out(asJson(await call(client, method, paramsOf(params)), 2));
     });
 };
