@@ -7,7 +7,7 @@ import { openConnection } from '../../shared/adapters/nats/client/connection.ts'
 import { ReplyInbox } from '../../shared/adapters/nats/client/reply-inbox.ts';
 import { streamDrift } from '../../shared/adapters/nats/drift.ts';
 import { openKvStore } from '../../shared/adapters/nats/kv-store.ts';
-import { missingStreams, provision } from '../../shared/adapters/nats/provision.ts';
+import { missingConsumers, missingStreams, provision } from '../../shared/adapters/nats/provision.ts';
 import { Anchors, anchorsKept } from '../../shared/adapters/nats/publish/anchors.ts';
 import { commandQueue } from '../../shared/adapters/nats/queue/work-queue.ts';
 import { incarnationOf, restoredMark } from '../../shared/adapters/nats/stream-config.ts';
@@ -78,6 +78,22 @@ describe.each([
     await manager.consumers.delete(commands, 'partition-2');
     expect(await missingStreams(manager, topology)).toEqual(['NATTER_DEAD']);
     expect((await provision(connection, topology)).created).toEqual(['NATTER_DEAD', `${commands}/partition-2`]);
+  });
+
+  test('a stream that goes missing again while the others are made is made again', async () => {
+    const [victim = ''] = topology.consumers.map(({ stream }) => stream).reverse();
+    const deleted = new Promise<void>((done) => {
+      const created = `$JS.EVENT.ADVISORY.STREAM.CREATED.${victim}`;
+      connection.subscribe(created, { max: 1, callback: () => void manager.streams.delete(victim).then(() => done()) });
+    });
+    const { created, drift } = await provision(connection, topology);
+    await deleted;
+    expect({ created: created.length, drift }).toEqual({
+      created: topology.streams.length + topology.consumers.length,
+      drift: [],
+    });
+    expect(await missingStreams(manager, topology)).toEqual([]);
+    expect(await missingConsumers(manager, topology, victim)).toEqual([]);
   });
 
   test('reports drift by field and changes nothing', async () => {

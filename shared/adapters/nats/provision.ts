@@ -43,10 +43,11 @@ export const provision = async (
   const streams = topology.streams.map((spec) => ({ spec, work: begun() }));
   await inParallel(streams, ({ spec, work }) => ensureStream(work, spec));
   const consumers = begun();
-  for (const spec of topology.streams) await ensureConsumers(consumers, topology, spec);
+  for (const spec of topology.streams)
+    await ensureConsumers(consumers, topology, spec, () => ensureStream({ ...begun(), created: consumers.created }, spec));
   const works = [...streams.map(({ work }) => work), consumers];
   return {
-    created: works.flatMap(({ created }) => created),
+    created: [...new Set(works.flatMap(({ created }) => created))],
     updated: works.flatMap(({ updated }) => updated),
     drift: works.flatMap(({ drift }) => drift),
   };
@@ -107,22 +108,31 @@ const ensureStream = async (work: Work, spec: StreamSpec): Promise<void> => {
   );
 };
 
-const ensureConsumers = async (work: Work, topology: Topology, { name: stream }: StreamSpec): Promise<void> => {
+/** `again` makes a stream that went missing meanwhile: it was deleted, or what a cluster said of it was out of date. */
+const ensureConsumers = async (
+  work: Work,
+  topology: Topology,
+  { name: stream }: StreamSpec,
+  again: () => Promise<void> = async () => {},
+): Promise<void> => {
   const specs = topology.consumers.filter((spec) => spec.stream === stream);
   if (specs.length === 0) return;
   const { consumers } = work.manager;
-  const found = await persistently(`list the consumers of ${stream}`, () => consumersByName(work.manager, stream));
+  const orAgain = async <T>(asked: Promise<T>): Promise<T> => {
+    const answer = await orMissing(asked);
+    if (answer !== null) return answer;
+    await again();
+    throw new NatterError('unavailable', `the stream ${stream} is not known to every server yet`);
+  };
+  const found = await persistently(`list the consumers of ${stream}`, () => orAgain(consumersByName(work.manager, stream)));
   await inParallel(specs, async (spec) => {
     const resource = `${stream}/${spec.name}`;
     const wanted = consumerConfig(spec);
     const existing = found.get(spec.name);
     if (existing !== undefined)
       return settle(work, resource, wanted, existing.config, (config) => consumers.update(stream, spec.name, config));
-    await persistently(`create the consumer ${resource}`, async () => {
-      // A server of a cluster may hear of a new stream a moment after it was made.
-      if ((await orMissing(consumers.add(stream, wanted))) === null)
-        throw new NatterError('unavailable', `the stream ${stream} is not known to every server yet`);
-    });
+    // A server of a cluster may hear of a new stream a moment after it was made.
+    await persistently(`create the consumer ${resource}`, () => orAgain(consumers.add(stream, wanted)));
     work.created.push(resource);
   });
   const expected = new Set(specs.map(({ name }) => name));
