@@ -1,8 +1,10 @@
 import { writeFileSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import { documentOf, type Figure, figuresOf, medianRows, readDocument, worseThan } from './document.ts';
 import { record } from './history.ts';
+import { profileInto, profilesIn } from './profiles.ts';
 import { backup } from './scenarios/backup.ts';
 import { contextOfLongSession } from './scenarios/context.ts';
 import { deliveries } from './scenarios/deliveries.ts';
@@ -26,10 +28,11 @@ import { printTable, type Row } from './table.ts';
 
 /**
  * `npm run bench [-- --only through-gateway,turns --setup always,default,cluster --seconds 8 --rounds 3 --json FILE --against FILE --record
- * NAME]`: whole-process measurements against real nats-servers, what a user gets first. `--only` names some of the scenarios below; `routing`, `list`, `skills` and
+ * NAME --profile FOLDER]`: whole-process measurements against real nats-servers, what a user gets first. `--only` names some of the scenarios below; `routing`, `list`, `skills` and
  * `memory-search` need no broker and run once, and so do `idle` and `backup`, with brokers of their own, and `page`, with a broker and a Chromium. `--rounds` runs each so many times and shows medians. `--json` writes
  * one document; `--against` compares with an earlier one and ends with 1 if a ratio is worse by more than a tenth; `--record` keeps the figures
- * under a name in docs/develop. Figures are of this machine and this run; trust the ratios. Nothing here is a test.
+ * under a name in docs/develop; `--profile FOLDER` has each process write its profile there, and says where its time went (that costs some).
+ * Figures are of this machine and this run; trust the ratios. Nothing here is a test.
  */
 const { values } = parseArgs({
   options: {
@@ -40,6 +43,7 @@ const { values } = parseArgs({
     against: { type: 'string' },
     rounds: { type: 'string', default: '1' },
     record: { type: 'string' },
+    profile: { type: 'string' },
   },
 });
 const seconds = Number(values.seconds);
@@ -77,6 +81,8 @@ if (unknown.length > 0) throw new Error(`no scenario "${unknown.join()}"; there 
 // Read now: a wrong name should not cost the whole run.
 const before = values.against === undefined ? undefined : readDocument(values.against);
 
+if (values.profile !== undefined) profileInto(resolve(values.profile));
+
 const figures: Figure[] = [];
 const report = async (name: string, setup: SetupName | undefined, round: () => Promise<Row[]>): Promise<void> => {
   const rounds: Row[][] = [];
@@ -90,6 +96,7 @@ for (const name of names) {
   if (single) await report(name, undefined, () => single(seconds));
   if (scenario) for (const setup of chosen) await report(name, setup, () => scenario(setup, seconds));
 }
+for (const { title, rows } of values.profile === undefined ? [] : profilesIn(values.profile)) printTable(title, rows);
 const document = documentOf(figures);
 if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify(document, null, 2)}\n`);
 if (values.record !== undefined) record({ name: values.record, ...document }, pathToFileURL(`${process.cwd()}/docs/develop/`));

@@ -79,14 +79,7 @@ export const startSystem = async (name: SetupName, settings: object = {}, logLev
     );
     failed.catch(() => {});
     await Promise.race([once(child, 'message'), failed]);
-    const end = async (signal: NodeJS.Signals): Promise<number> => {
-      const began = performance.now();
-      const gone = once(child, 'exit');
-      child.kill(signal);
-      if (child.exitCode === null && child.signalCode === null) await gone;
-      return performance.now() - began;
-    };
-    return { pid: child.pid ?? 0, kill9: async () => void (await end('SIGKILL')), stop: () => end('SIGTERM') };
+    return { pid: child.pid ?? 0, kill9: async () => void (await end(child, 'SIGKILL')), stop: () => end(child, 'SIGTERM') };
   };
 
   return {
@@ -96,12 +89,21 @@ export const startSystem = async (name: SetupName, settings: object = {}, logLev
     ports,
     start,
     close: async () => {
-      for (const child of workers) child.kill('SIGKILL');
+      // Not killed: one that is profiled writes what it found at its end.
+      await Promise.all(workers.map((child) => end(child, 'SIGTERM')));
       await ports.close();
       await broker.stop();
       await rm(dataDir, { recursive: true, force: true });
     },
   };
+};
+
+const end = async (child: ChildProcess, signal: NodeJS.Signals): Promise<number> => {
+  const began = performance.now();
+  const gone = once(child, 'exit');
+  child.kill(signal);
+  if (child.exitCode === null && child.signalCode === null) await gone;
+  return performance.now() - began;
 };
 
 /** Processor time a process has used so far, ms. */
