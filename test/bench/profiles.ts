@@ -21,9 +21,12 @@ export interface ProfileOfProcess {
   readonly rows: readonly Row[];
 }
 
+const collection = 'garbage collection';
 const native = 'native code and the kernel';
 /** An area with less of its process is left out. */
 const leastPercent = 2;
+/** Longer than this a collection shows in a p99. */
+const longPauseMs = 5;
 
 /** Every process that is started from now on writes its profile into a folder when it ends. */
 export const profileInto = (folder: string): void => {
@@ -49,10 +52,15 @@ export const profileOfProcess = (profile: CpuProfile): (ProfileOfProcess & { rea
   const itself = new Map<string, number>();
   const inAll = new Map<string, number>();
   const add = (sums: Map<string, number>, area: string, time: number): unknown => sums.set(area, (sums.get(area) ?? 0) + time);
+  const pausesMs: number[] = [];
   let busy = 0;
   for (const [index, id] of profile.samples.entries()) {
     const area = areas.get(id);
     const time = profile.timeDeltas[index] ?? 0;
+    if (area === collection) {
+      const goesOn = areas.get(profile.samples[index - 1] ?? 0) === collection;
+      pausesMs.push((goesOn ? (pausesMs.pop() ?? 0) : 0) + time / 1_000);
+    }
     if (area === undefined) continue;
     busy += time;
     add(itself, area, time);
@@ -68,15 +76,15 @@ export const profileOfProcess = (profile: CpuProfile): (ProfileOfProcess & { rea
     return service === undefined || service === 'cli' || percent(time) < 1 ? [] : [service];
   });
   if (services.length === 0) return undefined;
+  const long = pausesMs.filter((ms) => ms > longPauseMs);
+  const pauses = `${long.length} of ${pausesMs.length} pauses over ${longPauseMs} ms, the longest ${Math.max(0, ...pausesMs).toFixed(1)} ms`;
   const rows = [...itself]
     .toSorted(([, a], [, b]) => b - a)
     .filter(([, time]) => percent(time) >= leastPercent)
-    .map(([what, time]) => ({
-      what,
-      value: percent(time),
-      unit: '%',
-      note: `${percent(inAll.get(what)).toFixed(1)} % with what it calls`,
-    }));
+    .map(([what, time]) => {
+      const note = what === collection ? pauses : `${percent(inAll.get(what)).toFixed(1)} % with what it calls`;
+      return { what, value: percent(time), unit: '%', note };
+    });
   const busyMs = busy / 1_000;
   return {
     title: `process of ${[...new Set(services)].toSorted().join(', ')}: ${(busyMs / 1_000).toFixed(1)} s of processor time`,
@@ -88,7 +96,7 @@ export const profileOfProcess = (profile: CpuProfile): (ProfileOfProcess & { rea
 /** Undefined for time in which nothing ran, and for the root of the tree. */
 const areaOf = (functionName: string, url: string): string | undefined => {
   if (functionName === '(idle)' || functionName === '(root)') return undefined;
-  if (functionName === '(garbage collector)') return 'garbage collection';
+  if (functionName === '(garbage collector)') return collection;
   if (url === '') return native;
   if (url.startsWith('node:')) return `node:${url.replace(/^node:(internal\/)?/, '').split('/')[0]}`;
   const [, scoped] = /.*\/node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(url) ?? [];

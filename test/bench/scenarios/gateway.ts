@@ -1,7 +1,7 @@
 import { uuidv7 } from 'uuidv7';
 import type { Ports } from '../../../shared/ports/index.ts';
 import { openCaller, openEvents } from '../gateway-clients.ts';
-import { closedLoop, keyOf, quantile } from '../load.ts';
+import { closedLoop, keyOf, type Measured, quantile } from '../load.ts';
 import { type BenchSystem, processorMs, type SetupName, setups, startSystem, type Worker } from '../system.ts';
 import type { Row } from '../table.ts';
 import { freePort } from '../up.ts';
@@ -11,6 +11,7 @@ import { rssBytes } from './sessions.ts';
 /** What the gateway does alone: no host runs, and the driver records the events itself. */
 
 const inFlight = 64;
+const fewInFlight = 16;
 const warmUpMs = 8_000;
 const followers = 200;
 const events = 500;
@@ -62,16 +63,16 @@ const posts = async ({ brokerPids }: BenchSystem, gateway: Worker, port: number,
   const before = await Promise.all(Object.values(processes).map(usedBy));
   const measured = await closedLoop(inFlight, seconds * 1_000, post);
   const after = await Promise.all(Object.values(processes).map(usedBy));
+  // With all of them in flight each waits for the others. This is what one sees on a gateway that is not full.
+  const fewer = await closedLoop(fewInFlight, seconds * 1_000, post);
   for (const caller of callers) caller.close();
+  const took = ({ p99Ms, p50Ms, perSecond }: Measured) => ({
+    ...{ value: p99Ms, unit: 'ms', note: `p50 ${p50Ms.toFixed(1)} ms at ${Math.round(perSecond)} a second` },
+  });
   return [
     { what: 'POST message to 202, 64 in flight', value: measured.perSecond, unit: '/s', goal: '3,000/s on one core' },
-    {
-      what: 'POST message to 202, p99',
-      value: measured.p99Ms,
-      unit: 'ms',
-      goal: 'under 25 ms',
-      note: `p50 ${measured.p50Ms.toFixed(1)} ms`,
-    },
+    { what: 'POST message to 202, p99', goal: 'under 25 ms', ...took(measured) },
+    { what: `the same with ${fewInFlight} in flight, p99`, ...took(fewer) },
     ...Object.keys(processes).map((name, at) => ({
       what: `processor time per POST, ${name}`,
       value: (1_000 * ((after[at] ?? 0) - (before[at] ?? 0))) / measured.count,

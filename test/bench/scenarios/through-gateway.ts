@@ -3,9 +3,9 @@ import { startCountedBroker, trafficBetween } from '../counted-broker.ts';
 import { openCaller, openEvents } from '../gateway-clients.ts';
 import { closedLoop, keyOf, type Measured, quantile } from '../load.ts';
 import { rawFencedCommits } from '../raw.ts';
-import { type SetupName, setups } from '../system.ts';
+import { processorMs, type SetupName, setups } from '../system.ts';
 import type { Row } from '../table.ts';
-import { head, startUp } from '../up.ts';
+import { head, startUp, type Up } from '../up.ts';
 
 /**
  * What a user gets: `natter up`, a message by HTTP on a connection that is kept, and the answer in the response. Against fenced commits of the
@@ -24,6 +24,12 @@ export const throughGateway = async (setup: SetupName, seconds: number): Promise
     replicas === 3
       ? startUp(hosts, { NATS_URL: broker.url, NATS_USERS_DIR: broker.usersDir }, { nats: { replicas } })
       : startUp(hosts, { NATTER_BROKER_SYNC: syncInterval });
+  const brokers = 'nodes' in broker ? broker.nodes.map((node) => node.pid()) : [];
+  /** Three brokers are not its children. */
+  const usedBy = async (up: Up): Promise<Record<string, number>> => {
+    const ms = (await Promise.all(brokers.map(processorMs))).reduce((sum, each) => sum + each, 0);
+    return { ...(await up.used()), ...(brokers.length > 0 && { brokers: ms }) };
+  };
   const raw = (callers: number): Promise<Measured> => rawFencedCommits(broker.url, setup, callers, seconds * 500);
   try {
     const [before, alone] = [await raw(inFlight), await raw(1)];
@@ -34,9 +40,9 @@ export const throughGateway = async (setup: SetupName, seconds: number): Promise
     await up.stop();
     const two = await start(2);
     await turns(two.port, inFlight, keys, 0);
-    const used = await two.used();
+    const used = await usedBy(two);
     const twoHosts = await turns(two.port, inFlight, keys, seconds, 0);
-    const usedAfter = await two.used();
+    const usedAfter = await usedBy(two);
     await two.stop();
     const traffic = replicas === 1 ? await trafficOfTurns(syncInterval, seconds) : [];
     const yardstick = (before.perSecond + (await raw(inFlight)).perSecond) / 2;

@@ -15,8 +15,8 @@ const profile: CpuProfile = {
     frame(8, 'listOnTimeout', '', [4]),
     frame(7, 'writev', 'node:internal/stream_base_commons'),
   ],
-  samples: [2, 3, 4, 5, 6, 7, 7],
-  timeDeltas: [90_000, 2_000, 1_000, 2_000, 1_000, 2_000, 2_000],
+  samples: [2, 3, 3, 4, 5, 3, 6, 7, 7],
+  timeDeltas: [90_000, 500, 1_000, 1_000, 2_000, 500, 1_000, 2_000, 2_000],
 };
 
 test('a profile says what each area used itself, and with what it called; waiting is not counted', () => {
@@ -24,7 +24,7 @@ test('a profile says what each area used itself, and with what it called; waitin
   expect(title).toBe('process of gateway, session: 0.0 s of processor time');
   expect(rows.map(({ what, value, note }) => [what, value, note])).toEqual([
     ['node:stream_base_commons', 40, '40.0 % with what it calls'],
-    ['garbage collection', 20, '20.0 % with what it calls'],
+    ['garbage collection', 20, '0 of 2 pauses over 5 ms, the longest 1.5 ms'],
     ['@nats-io/jetstream', 20, '60.0 % with what it calls'],
     ['services/gateway/messages', 10, '80.0 % with what it calls'],
     ['services/session/host', 10, '10.0 % with what it calls'],
