@@ -60,7 +60,9 @@ const Sessions = () => {
       {key === undefined ? (
         <section class="session session-none" aria-label="Session">
           <Empty title="Choose a session">
-            <p>Its chat, its whole log, and every state that it ever had are one click away.</p>
+            <p>
+              Its chat, its whole log, and every state that it ever had are one click away. You can fork it from each of them.
+            </p>
           </Empty>
         </section>
       ) : (

@@ -7,7 +7,7 @@ import { Icon } from '../parts/icon.tsx';
 import { forkWords } from './fork-words.ts';
 import type { Past } from './past.ts';
 
-/** Continues the session from the chosen moment: a new generation under the same key, that knows what was said until then. */
+/** Forks the session at the chosen moment: a new generation under the same key, that knows what was said until then. */
 export const ForkButton = ({ past }: { readonly past: Past }) => {
   const [isAsking, setAsking] = useState(false);
   const act = useAct();
@@ -22,11 +22,11 @@ export const ForkButton = ({ past }: { readonly past: Past }) => {
   return (
     <>
       <button type="button" class="button" disabled={place === 0 || act.isBusy} onClick={() => setAsking(true)}>
-        <Icon name="fork" /> Go on from here
+        <Icon name="fork" /> Fork from here
       </button>
       <ActOutcome act={act} />
       {isAsking && (
-        <Confirm title="Go on from here?" words="Go on" yes={() => void fork()} no={() => setAsking(false)}>
+        <Confirm title="Fork from here?" words="Fork" yes={() => void fork()} no={() => setAsking(false)}>
           {forkWords(past.timeline, place).map((words) => (
             <p key={words}>{words}</p>
           ))}

@@ -3,7 +3,7 @@ import { forkWords } from '../../../services/page/time-machine/fork-words.ts';
 import { Timeline } from '../../../services/page/time-machine/timeline.ts';
 import { tell } from '../../support/domain/given.ts';
 
-/** What a person is told before a session goes on from an earlier moment. */
+/** What a person is told before a session is forked at an earlier moment. */
 
 const timeline = new Timeline();
 for (const commit of tell('post m1', 'reply m1/1 1', 'post m2', 'fail m2/1 1').commits) timeline.add(commit);

@@ -64,10 +64,10 @@ describe.skipIf(!hasBrowser)('who goes from one view of the page to another', ()
     await goTo(page, place(slow, 'time'));
     await page.getByRole('button', { name: 'To the beginning' }).click();
     for (const _ of [1, 2]) await page.getByRole('button', { name: 'One commit on' }).click();
-    await page.getByRole('button', { name: 'Go on from here' }).click();
+    await page.getByRole('button', { name: 'Fork from here' }).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByText('The question of this moment is not answered again.').waitFor();
-    await dialog.getByRole('button', { name: 'Go on' }).click();
+    await dialog.getByRole('button', { name: 'Fork', exact: true }).click();
     await page.locator('.composer textarea:focus').waitFor();
     await page.keyboard.type('and roses');
     await page.keyboard.press('Enter');
@@ -135,8 +135,8 @@ describe.skipIf(!hasBrowser)('who goes from one view of the page to another', ()
     const { page, faults } = await open();
     await goTo(page, `${place(key, 'chat')}?q=trail`);
     await page.getByRole('link', { name: 'Time machine' }).click();
-    await page.getByRole('button', { name: 'Go on from here' }).click();
-    await page.getByRole('dialog').getByRole('button', { name: 'Go on' }).click();
+    await page.getByRole('button', { name: 'Fork from here' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Fork', exact: true }).click();
     await page.locator('.composer textarea:focus').waitFor();
     expect(new URL(page.url()).hash).toBe(`${place(key, 'chat')}?q=trail`);
     expect(await page.locator('a.row').count()).toBe(1);

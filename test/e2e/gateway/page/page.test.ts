@@ -77,7 +77,7 @@ describe.skipIf(!hasBrowser)('the page', () => {
     await page.getByLabel('Edited message').fill('what was meant');
     await page.getByRole('button', { name: 'Send instead' }).press('Enter');
     await page.locator('.said-assistant', { hasText: 'what was meant' }).waitFor();
-    await page.getByText(/Continued from commit 1 /).waitFor();
+    await page.getByText(/Forked at commit 1 /).waitFor();
     // What the fork left behind is folded away, and nothing is done with it any more.
     await page.getByText('Left behind by the fork: 2 messages').click();
     await mistake.waitFor();
@@ -190,9 +190,9 @@ describe.skipIf(!hasBrowser)('the page', () => {
     await page.getByRole('button', { name: 'Next error' }).click();
     await page.getByRole('button', { name: 'Previous reset' }).click();
     await page.getByRole('button', { name: 'One commit back' }).click();
-    await page.getByRole('button', { name: 'Go on from here' }).click();
-    await page.getByRole('dialog').getByText('The session itself goes on', { exact: false }).waitFor();
-    await page.getByRole('dialog').getByRole('button', { name: 'Go on' }).click();
+    await page.getByRole('button', { name: 'Fork from here' }).click();
+    await page.getByRole('dialog').getByText('The session itself continues', { exact: false }).waitFor();
+    await page.getByRole('dialog').getByRole('button', { name: 'Fork', exact: true }).click();
     await page.locator('.why', { hasText: /Forked, / }).waitFor();
     expect(faults).toEqual([]);
   });
