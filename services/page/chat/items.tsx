@@ -98,18 +98,24 @@ const Approval = ({ item, sessionKey }: { readonly item: ApprovalItem; readonly 
 
 const Mark = ({ item, sessionKey }: { readonly item: MarkItem; readonly sessionKey: string }) => {
   const { seq, at, text, tone, by, explains } = item;
-  const query = { at: `${seq}`, compare: explains === 'fork' ? `${seq}` : undefined };
+  const isError = tone === 'bad';
+  // Of an error people want to see what was before it.
+  const query = { at: `${isError ? seq - 1 : seq}`, compare: explains === 'fork' ? `${seq}` : undefined };
   return (
     <p class={`mark mark-${tone}`}>
       <span>
-        {tone === 'bad' && <ErrorMark />}
+        {isError && <ErrorMark />}
         {text}
         {by !== undefined && ` ${decidedText(by)}`}, <Time at={at} />
         {explains !== undefined && (
           <>
             {' '}
             <a href={linkTo(['sessions', sessionKey, 'time'], query)}>
-              {explains === 'fork' ? 'Compare with what was left behind' : 'Show that moment'}
+              {explains === 'fork'
+                ? 'Compare with what was left behind'
+                : isError
+                  ? 'Show the moment before'
+                  : 'Show that moment'}
             </a>
           </>
         )}

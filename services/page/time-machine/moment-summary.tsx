@@ -3,6 +3,7 @@ import type { ShownState } from '../../../shared/domain/session/fold/evolve.ts';
 import { counted } from '../../../shared/kit/text/counted.ts';
 import { StatusBadge } from '../parts/status.tsx';
 import { ApprovalMoment } from './approval-moment.tsx';
+import { ErrorMoment } from './error-moment.tsx';
 import type { Past } from './past.ts';
 import { lastSaid } from './said.ts';
 import { SaidLines } from './said-lines.tsx';
@@ -27,6 +28,7 @@ export const MomentFacts = ({ past, state }: { readonly past: Past; readonly sta
         {turn !== null && <span>at step {turn.step} of an answer</span>}
         {queue.length > 0 && <span>{queue.length} in the queue</span>}
       </p>
+      <ErrorMoment past={past} />
       {approvalId !== undefined && <ApprovalMoment past={past} approvalId={approvalId} />}
     </section>
   );

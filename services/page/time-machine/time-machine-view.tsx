@@ -61,9 +61,11 @@ const Moment = ({ past }: { readonly past: Past }) => {
   useLayoutEffect(() => {
     if (scroller.current) scroller.current.scrollTop = 0;
   }, [place]);
-  // Who came by a link that is gone now would go on from nowhere.
+  // Who came by a link that is gone now would go on from nowhere; from the moment before an error one key leads to it.
   useEffect(() => {
-    if (document.activeElement === document.body) scroller.current?.focus({ preventScroll: true });
+    const { current } = scroller;
+    if (document.activeElement === document.body)
+      (current?.querySelector<HTMLElement>('.moment-error button') ?? current)?.focus({ preventScroll: true });
   }, []);
   return (
     <div class="moment" ref={scroller} tabIndex={-1}>

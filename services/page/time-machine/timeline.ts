@@ -81,6 +81,13 @@ export class Timeline {
     return this.marks.error.filter((mark) => mark > after && mark <= until).length;
   }
 
+  /** The error that the commit at a place is named after; none: it is no error. */
+  errorAt(place: number): SessionEvent | undefined {
+    const commit = this.commits[place - 1];
+    const head = commit && headOf(commit);
+    return head && landmarkOf(head) === 'error' ? head : undefined;
+  }
+
   /** How many commits there were at a sequence. */
   countAt(seq: number): number {
     let [low, high] = [0, this.commits.length];

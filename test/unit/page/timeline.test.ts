@@ -41,5 +41,6 @@ test('a failed answer is an error, a failure in the background is none; a fork i
     { place: 5, ancestor: 1, end: 6 },
     { place: 7, ancestor: 6, end: 8 },
   ]);
+  expect([1, 2, 3].map((place) => timeline.errorAt(place)?.type)).toEqual([undefined, 'turn_failed', undefined]);
   expect([timeline.errorsBetween(1, 4), timeline.errorsBetween(4, 9)]).toEqual([1, 0]);
 });

@@ -23,12 +23,20 @@ describe.skipIf(!hasBrowser)('who goes from one view of the page to another', ()
     for (const text of ['hello', '[[think 1500]] of roses']) await sessions.post(slow, text, { wait: 30 });
   });
 
-  test('finds the errors of a session counted by a link to one of its first moments, which has the focus', async () => {
+  test('finds the moment before an error by the link at it, and the errors counted by a link to one of the first moments', async () => {
     const { page, faults } = await open();
     await goTo(page, place(key, 'chat'));
-    const link = page.locator('.mark-bad').getByRole('link', { name: 'Show that moment' });
+    const link = page.locator('.mark-bad').getByRole('link', { name: 'Show the moment before' });
     await link.press('Enter');
-    await page.locator('.moment:focus').waitFor();
+    // The moment before the error says so, and one key leads to the error and back.
+    await page.locator('.moment-error', { hasText: 'Right before an error: turn failed' }).waitFor();
+    await page.locator('.moment-error button:focus').waitFor();
+    expect(await page.locator('.happened').getByText('turn failed').count()).toBe(0);
+    await page.keyboard.press('Enter');
+    await page.locator('.happened').getByText('turn failed').waitFor();
+    await page.getByText('This commit is the error: turn failed').waitFor();
+    await page.keyboard.press('Enter');
+    await page.locator('.moment-error', { hasText: 'A fork from here leaves it behind' }).waitFor();
     await goTo(page, `${place(key, 'time')}?at=1`);
     await page.reload();
     await page.locator('.jump-error b', { hasText: '1' }).waitFor();

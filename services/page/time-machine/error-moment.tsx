@@ -1,0 +1,28 @@
+import { summaryOf } from '../../../shared/domain/projections/event-summary.ts';
+import { ErrorMark } from '../parts/icon.tsx';
+import { eventWords, oneLine } from '../parts/one-line.ts';
+import type { Past } from './past.ts';
+
+/** Says right before an error that it comes next, and at the error that it is one; each leads to the other, by one button that keeps the focus. */
+export const ErrorMoment = ({ past }: { readonly past: Past }) => {
+  // What comes next may be read later than this moment.
+  void past.count.value;
+  const place = past.place.value;
+  const here = past.timeline.errorAt(place);
+  const next = past.timeline.errorAt(place + 1);
+  const error = here ?? next;
+  if (error === undefined) return null;
+  const words = `${eventWords(error)}, ${summaryOf(error, oneLine)}`;
+  return (
+    <p class="moment-waits moment-error">
+      <span>
+        <ErrorMark />
+        {here ? `This commit is the error: ${words}` : `Right before an error: ${words}`}
+        {!here && past.isLive && '. A fork from here leaves it behind'}
+      </span>{' '}
+      <button type="button" class="button" onClick={() => past.goTo(here ? place - 1 : place + 1)}>
+        {here ? 'Show the moment before' : 'Show the error'}
+      </button>
+    </p>
+  );
+};
