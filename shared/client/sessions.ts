@@ -58,7 +58,8 @@ export interface HistoryOptions extends PageOptions {
   readonly before?: Cursor | 'end' | undefined;
 }
 
-const pageRows = 500;
+/** As many as the gateway gives at once. */
+const pageRows = 1_000;
 /** Time that a call may take in addition to its `wait`. */
 const overheadMs = 10_000;
 

@@ -9,7 +9,7 @@ import { afterCommit, type Cursor, formatCursor } from '../http/cursor.ts';
 
 /** Reads the log forwards for an answer. */
 
-/** Commits read at once while a page is filled. */
+/** Commits read at once while a page is filled, at least: a filter may take few of them. */
 const readCommits = 256;
 /** Commits that one call may scan; a filter with few matches gets a shorter page and continues from its cursor. */
 export const scannedCommits = 10_000;
@@ -26,7 +26,10 @@ export interface Page<T> {
 }
 export type PageGap = HistoryGap & { readonly key: SessionKey };
 
-/** A page of the items that `pick` takes from each commit (`cursor`: the position after an item), oldest first, up to `limit` items. */
+/**
+ * A page of the items that `pick` takes from each commit (`cursor`: the position after an item), oldest first, up to `limit` items. A page of
+ * large commits is shorter, so that one answer has no more than one read of the log, which is bounded in bytes.
+ */
 export const pageForward = async <T>(
   events: EventLog,
   options: { after: Cursor; limit: number; from: number; key?: SessionKey },
@@ -40,8 +43,10 @@ export const pageForward = async <T>(
   let next = options.after;
   // Of one session the commit that the page continues from is read again: what is lost may be right after it.
   let position = key && from > 0 ? from - 1 : from;
+  // With the one that is read again, and the one that tells whether there are more.
+  const atOnce = Math.max(readCommits, limit + 2);
   for (let scanned = 0; scanned < scannedCommits; ) {
-    const { commits, more } = await orQuarantined(events.page({ after: position, limit: readCommits, ...(key && { key }) }));
+    const { commits, more } = await orQuarantined(events.page({ after: position, limit: atOnce, ...(key && { key }) }));
     for (const commit of commits) {
       const gap = chain.take(commit);
       position = commit.seq;
@@ -62,6 +67,7 @@ export const pageForward = async <T>(
       if (key) gaps.push(...(await gapAtEnd(events, key, chain)));
       return { items, next: formatCursor(next), more: false, gaps };
     }
+    if (commits.length < atOnce && items.length > 0) break;
   }
   return { items, next: formatCursor(next), more: true, gaps };
 };

@@ -142,5 +142,5 @@ test('lists are read page by page, as they are asked for', async () => {
     expect(asked).toHaveLength(key === 'c' ? 2 : 1);
   }
   expect(keys).toEqual(['a', 'b', 'c']);
-  expect(asked).toEqual(['/v1/sessions?limit=500&status=all', '/v1/sessions?limit=500&cursor=next&status=all']);
+  expect(asked).toEqual(['/v1/sessions?limit=1000&status=all', '/v1/sessions?limit=1000&cursor=next&status=all']);
 });
