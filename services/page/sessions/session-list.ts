@@ -2,6 +2,7 @@ import { computed, effect, signal } from '@preact/signals';
 import type { SessionPage, SessionRow } from '../../../shared/client/main.ts';
 import { route } from '../base/route.ts';
 import { client, problemOf, who } from '../base/signed-in.ts';
+import { bySaid, withPage } from './merge-rows.ts';
 
 /** The list of sessions, as the filters in the address say. It is read again whenever anything is recorded. */
 
@@ -23,13 +24,6 @@ const nextCursor = signal<string | null>(null);
 export const hasMore = computed(() => nextCursor.value !== null);
 /** The keys of the rows, which may be a hundred thousand. */
 let known = new Set<string>();
-
-/**
- * By the time of what was said last. The gateway has them by their last commit, which may be a label: never earlier, so what was said last is
- * in its first pages too.
- */
-const bySaid = (some: readonly SessionRow[]): readonly SessionRow[] =>
-  [...some].sort((one, other) => other.interactedAt - one.interactedAt);
 
 /** Labels that rows have had since the page was opened, which the list can be filtered by. */
 export const labels = signal<readonly string[]>([]);
@@ -96,9 +90,9 @@ export const readMore = async (): Promise<void> => {
     const more = page.sessions.filter(({ key }) => !known.has(key));
     for (const { key } of more) known.add(key);
     noteLabels(more);
-    const isPinned = ({ settings }: SessionRow): boolean => isSorted() && settings.pinned === true;
     const before = rows.peek() ?? [];
-    rows.value = [...before.filter(isPinned), ...bySaid([...before.filter((row) => !isPinned(row)), ...more])];
+    const others = isSorted() ? before.findIndex(({ settings }) => settings.pinned !== true) : 0;
+    rows.value = withPage(before, more, others === -1 ? before.length : others);
     nextCursor.value = page.nextCursor;
   } catch (error) {
     if (!signal.aborted) listProblem.value = problemOf(error);

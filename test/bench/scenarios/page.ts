@@ -19,7 +19,7 @@ const [seeks, updatesPerSecond] = [100, 60];
 const token = 'bench-token-0123456789';
 const patienceMs = 120_000;
 const [scrollMs, seekLimitMs] = [60_000, 5_000];
-const rowPixels = 76;
+const rowPixels = 80;
 
 /** An element of the page, as far as what runs there uses it: the project is compiled without the types of the DOM. */
 interface PageElement {
