@@ -13,3 +13,7 @@ export const personOf = (sender: Sender | undefined, actor: string | undefined):
 
 /** Who decided, after a word such as "Denied": `by you` where this page did. */
 export const decidedText = (by: string): string => (by === who.value?.actor ? 'by you' : decidedBy(by));
+
+/** Who recorded a commit: `by you`, `over the API`, `by ann`, or `by the host session-1`. */
+export const actorText = (actor: string): string =>
+  actor.startsWith('host:') ? `by the host ${actor.slice('host:'.length)}` : decidedText(actor);

@@ -23,14 +23,14 @@ const shownLabels = 2;
 /** How many rows before the end the next page is asked for. */
 const aheadRows = 30;
 
-const Row = ({ row, isOpen, tab }: { readonly row: SessionRow; readonly isOpen: boolean; readonly tab: string }) => {
+const Row = ({ row, isOpen }: { readonly row: SessionRow; readonly isOpen: boolean }) => {
   const why = whyOf(row, now.value);
   const preview = plainText(row.lastMessagePreview) || 'Nothing said yet';
   const { pinned = false, labels = [] } = row.settings;
   return (
     <a
       class={`row ${isOpen ? 'row-open' : ''} ${row.unread ? 'row-unread' : ''}`}
-      href={linkTo(['sessions', row.key, tab], listQuery())}
+      href={linkTo(['sessions', row.key, 'chat'], listQuery())}
       aria-current={isOpen ? 'true' : undefined}
       onClick={(event) => {
         if (!isChoosing.value) return;
@@ -79,7 +79,7 @@ const moveFocus = (event: KeyboardEvent): void => {
 
 const Rows = ({ list }: { readonly list: readonly SessionRow[] }) => {
   const { scroller, rows: shown, height } = useVirtual({ count: list.length, rowHeight });
-  const [, openKey, tab = 'chat'] = route.value.path;
+  const [, openKey] = route.value.path;
   if (hasMore.value && (shown.at(-1)?.index ?? 0) > list.length - aheadRows) void readMore();
   return (
     <div class="rows" ref={scroller}>
@@ -97,7 +97,7 @@ const Rows = ({ list }: { readonly list: readonly SessionRow[] }) => {
                     onChange={() => toggle(row.key)}
                   />
                 )}
-                <Row row={row} isOpen={row.key === openKey} tab={tab} />
+                <Row row={row} isOpen={row.key === openKey} />
               </li>
             )
           );

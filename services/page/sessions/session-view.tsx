@@ -9,6 +9,7 @@ import { onEvent } from '../base/system-events.ts';
 import { ChatView } from '../chat/chat-view.tsx';
 import { Empty } from '../parts/empty.tsx';
 import { ErrorMark, Icon } from '../parts/icon.tsx';
+import { modelWords } from '../parts/model-words.ts';
 import { StatusBadge } from '../parts/status.tsx';
 import { Time } from '../parts/time.tsx';
 import { lazy } from './lazy.tsx';
@@ -113,9 +114,7 @@ const Facts = ({ session, isPast }: { readonly session: Session; readonly isPast
         {counted(session.failedTurns, 'answer')} failed
       </span>
     )}
-    {session.model !== '' && (
-      <span class="session-model">model: {session.model === 'offline' ? 'offline (built-in)' : session.model}</span>
-    )}
+    {session.model !== '' && <span class="session-model">model: {modelWords(session.model)}</span>}
   </>
 );
 

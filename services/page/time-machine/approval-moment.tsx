@@ -1,4 +1,6 @@
 import { useMemo } from 'preact/hooks';
+import { approvals } from '../approvals/approval-list.ts';
+import { linkTo } from '../base/route.ts';
 import { decidedText } from '../parts/person.ts';
 import { spanText } from '../parts/time.tsx';
 import { courseOf } from './approval-course.ts';
@@ -24,6 +26,11 @@ export const ApprovalMoment = ({ past, approvalId }: { readonly past: Past; read
         <button type="button" class="button button-quiet" onClick={() => past.goTo(other)}>
           {other === asked.place ? 'Show the question' : 'Show the answer'}
         </button>
+      )}
+      {past.isLive && approvals.value?.some((waiting) => waiting.approvalId === approvalId) && (
+        <a class="button" href={linkTo(['approvals'])}>
+          Answer it under Approvals
+        </a>
       )}
     </p>
   );

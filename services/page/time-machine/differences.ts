@@ -1,4 +1,5 @@
 import diff from 'microdiff';
+import { fieldWords } from './value-words.ts';
 
 /** One difference between two states, by the path of what differs. */
 export interface Change {
@@ -28,5 +29,5 @@ export const plainPath = (path: string): string =>
   path
     .replace(/^(context|position)\./, '')
     .split('.')
-    .map((part) => part.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`))
+    .map(fieldWords)
     .join(', ');

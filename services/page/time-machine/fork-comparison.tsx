@@ -3,11 +3,11 @@ import { counted } from '../../../shared/kit/text/counted.ts';
 import { changeQuery } from '../base/route.ts';
 import { Icon } from '../parts/icon.tsx';
 import { type Change, changesBetween, isBookkeeping, plainPath } from './differences.ts';
-import { shortValue } from './json-value.tsx';
 import type { Past } from './past.ts';
 import type { Said } from './said.ts';
 import { SaidLines } from './said-lines.tsx';
 import type { Fork } from './timeline.ts';
+import { valueWords } from './value-words.ts';
 
 interface BranchProps {
   readonly title: string;
@@ -41,8 +41,8 @@ const StateDifferences = ({ changes }: { readonly changes: readonly Change[] }) 
           <th scope="row" title={path}>
             {plainPath(path)}
           </th>
-          <td>{shortValue(before)}</td>
-          <td>{shortValue(after)}</td>
+          <td>{valueWords(before)}</td>
+          <td>{valueWords(after)}</td>
         </tr>
       ))}
     </tbody>

@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks';
 const longest = 400;
 
 /** A value in one short text. */
-export const shortValue = (value: unknown): string => {
+const shortValue = (value: unknown): string => {
   if (value === undefined) return '—';
   const text = typeof value === 'string' ? value : JSON.stringify(value);
   return text.length > longest ? `${text.slice(0, longest)}…` : text;

@@ -4,6 +4,7 @@ import { counted } from '../../../shared/kit/text/counted.ts';
 import { StatusBadge } from '../parts/status.tsx';
 import { ApprovalMoment } from './approval-moment.tsx';
 import { ErrorMoment } from './error-moment.tsx';
+import { modelAt } from './moment-model.ts';
 import type { Past } from './past.ts';
 import { lastSaid } from './said.ts';
 import { SaidLines } from './said-lines.tsx';
@@ -12,19 +13,24 @@ const [fewLines, manyLines] = [4, 200];
 
 /** What the session was at a moment, in words: its state and its counts. */
 export const MomentFacts = ({ past, state }: { readonly past: Past; readonly state: ShownState }) => {
-  const { generation, messages, completedTurns, usage, approval, queue, turn } = state.context;
+  const { generation, messages, completedTurns, usage, approval, queue, turn, settings } = state.context;
   if (generation === 0) return null;
-  const answered = past.timeline.commits[past.place.value - 1]?.events.find((event) => event.type === 'approval_resolved');
+  const { commits } = past.timeline;
+  const place = past.place.value;
+  const answered = commits[place - 1]?.events.find((event) => event.type === 'approval_resolved');
   const approvalId = answered?.approvalId ?? approval?.approvalId;
   return (
     <section class="card" aria-labelledby="moment-facts">
       <h2 id="moment-facts">The session at this moment</h2>
       <p class="moment-facts">
         <StatusBadge status={state.status} />
-        <span title="How often the session has begun, the resets and forks counted">generation {generation}</span>
+        {generation > 1 && (
+          <span title={`Generation ${generation}`}>reset or forked {generation === 2 ? 'once' : `${generation - 1} times`}</span>
+        )}
         <span>{counted(messages, 'message')}</span>
         <span>{counted(completedTurns, 'turn')} answered</span>
         <span>{usage.totalTokens.toLocaleString()} tokens</span>
+        <span>{modelAt(commits, place, settings.model)}</span>
         {turn !== null && <span>at step {turn.step} of an answer</span>}
         {queue.length > 0 && <span>{queue.length} in the queue</span>}
       </p>

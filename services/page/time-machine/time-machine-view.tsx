@@ -1,20 +1,23 @@
-import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks';
+import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { summaryOf } from '../../../shared/domain/projections/event-summary.ts';
 import { changeQuery, route } from '../base/route.ts';
 import { Problem } from '../parts/empty.tsx';
 import { eventWords, oneLine } from '../parts/one-line.ts';
+import { actorText } from '../parts/person.ts';
 import { Time } from '../parts/time.tsx';
+import { ChatLink } from './chat-link.tsx';
 import { CommitList } from './commit-list.tsx';
 import { type Change, changesBetween, isBookkeeping, plainPath } from './differences.ts';
 import { ForkButton } from './fork-button.tsx';
 import { CompareButton, ForkComparison } from './fork-comparison.tsx';
 import { gatewayPast } from './gateway-past.ts';
-import { JsonTree, shortValue } from './json-value.tsx';
+import { JsonTree } from './json-value.tsx';
 import { MachineDiagram } from './machine-diagram.tsx';
 import { MomentConversation, MomentFacts } from './moment-summary.tsx';
 import { Past, type PastSource } from './past.ts';
 import { SameBadge } from './same-badge.tsx';
 import { Scrubber } from './scrubber.tsx';
+import { valueWords } from './value-words.ts';
 
 const Commit = ({ past }: { readonly past: Past }) => {
   const commit = past.timeline.commits[past.place.value - 1];
@@ -22,7 +25,8 @@ const Commit = ({ past }: { readonly past: Past }) => {
   return (
     <>
       <p class="commit-facts">
-        Commit <b>{past.place.value}</b>, <Time at={commit.at} exact />, by <b>{commit.actor}</b>
+        Commit <b>{past.place.value}</b> of {past.count.value}, <Time at={commit.at} exact />, <b>{actorText(commit.actor)}</b>
+        {past.isLive && <span class="hint"> It is number {commit.seq} in the log of all sessions, as in the address.</span>}
       </p>
       <ul class="happened">
         {commit.events.map((event, index) => (
@@ -41,7 +45,7 @@ const Changes = ({ changes }: { readonly changes: readonly Change[] }) => (
       <div key={path}>
         <dt title={path}>{plainPath(path)}</dt>
         <dd>
-          <del>{shortValue(before)}</del> <ins>{shortValue(after)}</ins>
+          <del>{valueWords(before)}</del> <ins>{valueWords(after)}</ins>
         </dd>
       </div>
     ))}
@@ -50,16 +54,15 @@ const Changes = ({ changes }: { readonly changes: readonly Change[] }) => (
 
 const Moment = ({ past }: { readonly past: Past }) => {
   const place = past.place.value;
-  const [before, state] = useMemo(
-    () => [past.timeline.stateAfter(Math.max(0, place - 1)), past.timeline.stateAfter(place)] as const,
-    [past, place],
-  );
+  const [before, state] = useMemo(() => past.timeline.statesAround(place), [past, place]);
   const seq = past.timeline.commits[place - 1]?.seq ?? 0;
   const changes = useMemo(() => changesBetween(before, state), [before, state]);
   const [facts, books] = [changes.filter((change) => !isBookkeeping(change)), changes.filter(isBookkeeping)];
   const scroller = useRef<HTMLDivElement>(null);
-  useLayoutEffect(() => {
-    if (scroller.current) scroller.current.scrollTop = 0;
+  // To ask the element whether it is scrolled would make the browser lay out the page, at every moment.
+  const isScrolled = useRef(false);
+  useEffect(() => {
+    if (isScrolled.current) scroller.current?.scrollTo(0, 0);
   }, [place]);
   // Who came by a link that is gone now would go on from nowhere; from the moment before an error one key leads to it.
   useEffect(() => {
@@ -68,7 +71,14 @@ const Moment = ({ past }: { readonly past: Past }) => {
       (current?.querySelector<HTMLElement>('.moment-error button') ?? current)?.focus({ preventScroll: true });
   }, []);
   return (
-    <div class="moment" ref={scroller} tabIndex={-1}>
+    <div
+      class="moment"
+      ref={scroller}
+      tabIndex={-1}
+      onScroll={({ currentTarget }) => {
+        isScrolled.current = currentTarget.scrollTop > 0;
+      }}
+    >
       <MomentFacts past={past} state={state} />
       <section class="card" aria-labelledby="moment-happened">
         <h2 id="moment-happened">What happened</h2>
@@ -76,6 +86,7 @@ const Moment = ({ past }: { readonly past: Past }) => {
         {past.isLive && (
           <div class="moment-actions">
             <ForkButton past={past} />
+            <ChatLink past={past} state={state} />
             <CompareButton past={past} />
             <SameBadge sessionKey={past.key} seq={seq} state={state} />
           </div>
@@ -99,8 +110,11 @@ const Moment = ({ past }: { readonly past: Past }) => {
       </section>
       <section class="card" aria-labelledby="moment-state">
         <h2 id="moment-state">The whole state</h2>
-        <JsonTree name="context" value={state.context} />
-        <JsonTree name="position" value={state.position} />
+        <details class="books">
+          <summary>Field by field, as the runtime has it</summary>
+          <JsonTree name="context: what happened in the session" value={state.context} />
+          <JsonTree name="position: its place in the log" value={state.position} />
+        </details>
       </section>
     </div>
   );

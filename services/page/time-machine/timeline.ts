@@ -54,10 +54,24 @@ export class Timeline {
 
   /** The state after so many commits; 0: before the first. */
   stateAfter(count: number): ShownState {
+    return toShown(toPlain(this.#foldedTo(count).state));
+  }
+
+  /** The states before and after the commit at a place. */
+  statesAround(place: number): readonly [before: ShownState, after: ShownState] {
+    const before = this.#foldedTo(Math.max(0, place - 1));
+    const shown = toShown(toPlain(before.state));
+    const commit = this.commits[place - 1];
+    if (commit === undefined) return [shown, shown];
+    before.take(commit);
+    return [shown, toShown(toPlain(before.state))];
+  }
+
+  #foldedTo(count: number): HistoryFold {
     const near = Math.min(Math.floor(count / keptEvery), this.#kept.length - 1);
     const fold = new HistoryFold(this.#kept[near]);
     for (const commit of this.commits.slice(near * keptEvery, count)) fold.take(commit);
-    return toShown(toPlain(fold.state));
+    return fold;
   }
 
   /** All forks, oldest first. One ends where the next generation begins. */

@@ -8,7 +8,7 @@ import { client, problemOf } from '../base/signed-in.ts';
 import { Problem } from '../parts/empty.tsx';
 import { ErrorMark } from '../parts/icon.tsx';
 import { eventWords, oneLine } from '../parts/one-line.ts';
-import { personOf } from '../parts/person.ts';
+import { actorText, personOf } from '../parts/person.ts';
 import { spanText, Time } from '../parts/time.tsx';
 import { useVirtual } from '../parts/virtual.ts';
 import { landmarkOf } from '../time-machine/landmark.ts';
@@ -51,7 +51,7 @@ const Row = ({ line, link }: { readonly line: Line; readonly link: string }) => 
   const { event, at, actor, sinceMs, rev } = line;
   const tokens = tokensOf(event);
   return (
-    <div class={`line line-${landmarkOf(event) ?? 'plain'}`} title={`by ${actor}`}>
+    <div class={`line line-${landmarkOf(event) ?? 'plain'}`} title={actorText(actor)}>
       <a class="line-id" href={link} title="Show this moment in the time machine">
         {rev}
       </a>
@@ -63,7 +63,7 @@ const Row = ({ line, link }: { readonly line: Line; readonly link: string }) => 
       <span class="line-facts">
         {tokens !== null && <span>{tokens}</span>}
         {sinceMs >= 1_000 && <span>after {spanText(sinceMs)}</span>}
-        {!actor.startsWith('host:') && <span>{actor}</span>}
+        {!actor.startsWith('host:') && <span>{actorText(actor)}</span>}
         <Time at={at} exact />
       </span>
     </div>

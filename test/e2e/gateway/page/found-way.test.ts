@@ -17,7 +17,7 @@ interface Slider {
 describe.skipIf(!hasBrowser)('who goes from one view of the page to another', () => {
   const key = 'agent:main:trail';
   const slow = 'agent:main:slow';
-  const { rig, open } = usePage({}, async ({ client: { sessions } }) => {
+  const { rig, open } = usePage({ tools: { exec: { enabled: true } } }, async ({ client: { sessions } }) => {
     await sessions.post(key, 'tell me of (bluebells)', { wait: 30 });
     await sessions.post(key, '[[fail busy]] now', { wait: 30 });
     for (const text of ['hello', '[[think 1500]] of roses']) await sessions.post(slow, text, { wait: 30 });
@@ -164,6 +164,36 @@ describe.skipIf(!hasBrowser)('who goes from one view of the page to another', ()
     await page.setViewportSize({ width: 1280, height: 500 });
     const gap = () => page.locator('.messages').evaluate((list) => list.scrollHeight - list.scrollTop - list.clientHeight);
     await vi.waitFor(async () => expect(await gap()).toBeLessThan(2), soon);
+    expect(faults).toEqual([]);
+  });
+
+  test('goes from a moment to the chat there, from a question that waits to its answer, and out of the past to another session', async () => {
+    const asking = 'agent:main:asking';
+    const { sessions } = rig().client;
+    await sessions.post(asking, 'a heron', { wait: 30 });
+    await sessions.post(asking, '[[tool exec {"command": ["true"]}]] please', {});
+    const { page, faults } = await open();
+    await goTo(page, place(asking, 'time'));
+    await page.getByText(/^Waits for a person: run /).waitFor();
+    const facts = page.getByRole('region', { name: 'The session at this moment' });
+    await facts.getByText('model: offline (built-in)').waitFor();
+    await page.getByRole('link', { name: 'Answer it under Approvals' }).click();
+    await page.getByRole('article', { name: /^Approval: / }).waitFor();
+    await page.goBack();
+    await page.locator('.live-on').waitFor();
+    await page.getByRole('button', { name: 'To the beginning' }).click();
+    await page.getByRole('button', { name: 'One commit on' }).click();
+    // The number of the commit and that of the address are both said.
+    const said = (await page.locator('.commit-facts').textContent()) ?? '';
+    const { at } = Object.fromEntries(new URL(page.url().replace('#/', '')).searchParams);
+    expect(said).toMatch(new RegExp(`^Commit 1 of \\d+, .* number ${at} in the log of all sessions`));
+    await page.getByRole('link', { name: 'Show in the chat' }).click();
+    await page.locator('.said-user.said-found', { hasText: 'a heron' }).waitFor();
+    await page.getByRole('link', { name: 'Time machine' }).click();
+    await page.locator('.live-on').waitFor();
+    await page.locator('a.row', { hasText: 'trail' }).click();
+    await page.locator('.said-user', { hasText: 'bluebells' }).waitFor();
+    expect(new URL(page.url()).hash).toBe(place(key, 'chat'));
     expect(faults).toEqual([]);
   });
 });
