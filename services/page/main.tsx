@@ -9,6 +9,7 @@ import { restoreTheme } from './base/theme.ts';
 import { followSearch, forgetDeleted } from './sessions/found-messages.tsx';
 import { changed, followList } from './sessions/session-list.ts';
 import { Shell } from './shell.tsx';
+import { followShortcuts } from './shortcuts/shortcuts.tsx';
 
 // The code leaves the address before anything reads it.
 const signedIn = signInFromAddress();
@@ -29,3 +30,4 @@ followList();
 followSearch();
 followApprovals();
 followEvents();
+followShortcuts();

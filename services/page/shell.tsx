@@ -11,6 +11,7 @@ import { Icon, type IconName } from './parts/icon.tsx';
 import { lazy } from './sessions/lazy.tsx';
 import { SessionListView } from './sessions/session-list-view.tsx';
 import { SessionView } from './sessions/session-view.tsx';
+import { ShortcutHelp } from './shortcuts/shortcuts.tsx';
 import { SignInView } from './sign-in/sign-in-view.tsx';
 
 const places: readonly (readonly [name: string, words: string, icon: IconName])[] = [
@@ -111,6 +112,7 @@ export const Shell = () => {
         )}
         <View />
       </main>
+      <ShortcutHelp />
       <Announcements />
     </>
   );

@@ -174,6 +174,8 @@ export const limits = {
   streamBytes: 1024 * 1024,
   /** Commits and bytes of one read of the log. */
   readCommits: 256,
+  /** Commits of one read for a page of rows: with the one in front of the page, and the one that tells whether there are more. */
+  pageCommits: 1_002,
   /** Commits that one call folds for a question about a session's past, and such calls at a time: in all, and per token. */
   replayCommits: 100_000,
   replays: 16,

@@ -4,6 +4,7 @@ import { signOut, who } from '../base/signed-in.ts';
 import { chooseTheme, theme, themes } from '../base/theme.ts';
 import { Icon } from '../parts/icon.tsx';
 import { spanText } from '../parts/time.tsx';
+import { showShortcuts } from '../shortcuts/shortcuts.tsx';
 
 const roleWords: Readonly<Record<Role, string>> = {
   admin: 'Administrator: sees and does everything, and manages tokens',
@@ -47,6 +48,9 @@ export const AccountView = () => {
           </label>
         ))}
       </fieldset>
+      <button type="button" class="button" onClick={showShortcuts}>
+        Keys <kbd>?</kbd>
+      </button>{' '}
       <button type="button" class="button" onClick={() => void signOut()}>
         <Icon name="out" /> Sign out
       </button>

@@ -4,8 +4,8 @@ import { counted } from '../../../shared/kit/text/counted.ts';
 import { changeQuery, linkTo, route } from '../base/route.ts';
 import { who } from '../base/signed-in.ts';
 import { Problem } from '../parts/empty.tsx';
+import type { PastSource } from '../past/past.ts';
 import { lazy } from '../sessions/lazy.tsx';
-import type { PastSource } from '../time-machine/past.ts';
 import { ExportFile, type FileSession } from './export-file.ts';
 
 const TimeMachine = lazy(() => import('../time-machine/time-machine-view.tsx'));

@@ -3,8 +3,8 @@ import { approvals } from '../approvals/approval-list.ts';
 import { linkTo } from '../base/route.ts';
 import { decidedText } from '../parts/person.ts';
 import { spanText } from '../parts/time.tsx';
+import type { Past } from '../past/past.ts';
 import { courseOf } from './approval-course.ts';
-import type { Past } from './past.ts';
 
 const verdictWords = { granted: 'allowed', denied: 'denied', expired: 'expired' } as const;
 

@@ -1,8 +1,8 @@
 import type { ShownState } from '../../../shared/domain/session/fold/evolve.ts';
 import { linkTo, listQuery } from '../base/route.ts';
 import { Icon } from '../parts/icon.tsx';
-import type { Past } from './past.ts';
-import { lastSaid } from './said.ts';
+import type { Past } from '../past/past.ts';
+import { lastSaid } from '../past/said.ts';
 
 /** How many lines back the last one is looked for that people said, not Natter. */
 const lookedAt = 10;

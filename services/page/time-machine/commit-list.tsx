@@ -4,9 +4,9 @@ import { ErrorMark } from '../parts/icon.tsx';
 import { eventWords, oneLine } from '../parts/one-line.ts';
 import { Time } from '../parts/time.tsx';
 import { useVirtual } from '../parts/virtual.ts';
-import { landmarkOf } from './landmark.ts';
-import type { Past } from './past.ts';
-import { headOf } from './timeline.ts';
+import { landmarkOf } from '../past/landmark.ts';
+import type { Past } from '../past/past.ts';
+import { headOf } from '../past/timeline.ts';
 
 const rowHeight = 44;
 

@@ -1,7 +1,7 @@
 import { summaryOf } from '../../../shared/domain/projections/event-summary.ts';
 import { ErrorMark } from '../parts/icon.tsx';
 import { eventWords, oneLine } from '../parts/one-line.ts';
-import type { Past } from './past.ts';
+import type { Past } from '../past/past.ts';
 
 /** Says right before an error that it comes next, and at the error that it is one; each leads to the other, by one button that keeps the focus. */
 export const ErrorMoment = ({ past }: { readonly past: Past }) => {

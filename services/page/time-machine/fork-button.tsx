@@ -4,8 +4,8 @@ import { client, mayWrite } from '../base/signed-in.ts';
 import { ActOutcome, useAct } from '../parts/act.tsx';
 import { Confirm } from '../parts/confirm.tsx';
 import { Icon } from '../parts/icon.tsx';
+import type { Past } from '../past/past.ts';
 import { forkWords } from './fork-words.ts';
-import type { Past } from './past.ts';
 
 /** Forks the session at the chosen moment: a new generation under the same key, that knows what was said until then. */
 export const ForkButton = ({ past }: { readonly past: Past }) => {

@@ -2,11 +2,11 @@ import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { counted } from '../../../shared/kit/text/counted.ts';
 import { changeQuery } from '../base/route.ts';
 import { Icon } from '../parts/icon.tsx';
+import type { Past } from '../past/past.ts';
+import type { Said } from '../past/said.ts';
+import type { Fork } from '../past/timeline.ts';
 import { type Change, changesBetween, isBookkeeping, plainPath } from './differences.ts';
-import type { Past } from './past.ts';
-import type { Said } from './said.ts';
 import { SaidLines } from './said-lines.tsx';
-import type { Fork } from './timeline.ts';
 import { valueWords } from './value-words.ts';
 
 interface BranchProps {

@@ -1,5 +1,5 @@
 import { counted } from '../../../shared/kit/text/counted.ts';
-import type { Timeline } from './timeline.ts';
+import type { Timeline } from '../past/timeline.ts';
 
 /** What a fork at the moment after `place` commits does, before it is done. */
 export const forkWords = (timeline: Timeline, place: number): readonly string[] => {

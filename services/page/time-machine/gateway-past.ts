@@ -1,5 +1,5 @@
 import { client, problemOf } from '../base/signed-in.ts';
-import type { PastSource } from './past.ts';
+import type { PastSource } from '../past/past.ts';
 
 /** The past of a session as its gateway has it. */
 export const gatewayPast = (key: string): PastSource => ({

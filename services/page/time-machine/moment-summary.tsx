@@ -2,11 +2,11 @@ import { useMemo, useState } from 'preact/hooks';
 import type { ShownState } from '../../../shared/domain/session/fold/evolve.ts';
 import { counted } from '../../../shared/kit/text/counted.ts';
 import { StatusBadge } from '../parts/status.tsx';
+import type { Past } from '../past/past.ts';
+import { lastSaid } from '../past/said.ts';
 import { ApprovalMoment } from './approval-moment.tsx';
 import { ErrorMoment } from './error-moment.tsx';
 import { modelAt } from './moment-model.ts';
-import type { Past } from './past.ts';
-import { lastSaid } from './said.ts';
 import { SaidLines } from './said-lines.tsx';
 
 const [fewLines, manyLines] = [4, 200];

@@ -1,6 +1,6 @@
 import { oneLine, plainText } from '../parts/one-line.ts';
 import { personOf } from '../parts/person.ts';
-import type { Said } from './said.ts';
+import type { Said } from '../past/said.ts';
 
 interface SaidLinesProps {
   readonly lines: readonly Said[];

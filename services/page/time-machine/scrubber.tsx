@@ -1,8 +1,8 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
 import { Icon, type IconName } from '../parts/icon.tsx';
-import { type Landmark, landmarks } from './landmark.ts';
-import type { Past } from './past.ts';
+import { type Landmark, landmarks } from '../past/landmark.ts';
+import type { Past } from '../past/past.ts';
 
 const playMs = 400;
 const landmarkWords: Readonly<Record<Landmark, string>> = {

@@ -11,8 +11,8 @@ import { eventWords, oneLine } from '../parts/one-line.ts';
 import { actorText, personOf } from '../parts/person.ts';
 import { spanText, Time } from '../parts/time.tsx';
 import { useVirtual } from '../parts/virtual.ts';
-import { landmarkOf } from '../time-machine/landmark.ts';
-import type { PastSource } from '../time-machine/past.ts';
+import { landmarkOf } from '../past/landmark.ts';
+import type { PastSource } from '../past/past.ts';
 
 /** One event, as a line of the transcript. */
 interface Line {

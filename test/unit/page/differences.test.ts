@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import { Timeline } from '../../../services/page/past/timeline.ts';
 import { changesBetween, isBookkeeping, plainPath } from '../../../services/page/time-machine/differences.ts';
-import { Timeline } from '../../../services/page/time-machine/timeline.ts';
 import { tell } from '../../support/domain/given.ts';
 
 test('what a fork changed is told without what every commit and every generation change', () => {

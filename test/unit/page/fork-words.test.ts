@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import { Timeline } from '../../../services/page/past/timeline.ts';
 import { forkWords } from '../../../services/page/time-machine/fork-words.ts';
-import { Timeline } from '../../../services/page/time-machine/timeline.ts';
 import { tell } from '../../support/domain/given.ts';
 
 /** What a person is told before a session is forked at an earlier moment. */

@@ -1,6 +1,6 @@
 import { effect } from '@preact/signals';
 import { expect, test, vi } from 'vitest';
-import { Past, type PastSource } from '../../../services/page/time-machine/past.ts';
+import { Past, type PastSource } from '../../../services/page/past/past.ts';
 import { tell } from '../../support/domain/given.ts';
 
 const { commits } = tell('append m1', 'append m2', 'reset s2');

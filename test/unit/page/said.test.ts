@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { lastSaid } from '../../../services/page/time-machine/said.ts';
+import { lastSaid } from '../../../services/page/past/said.ts';
 import type { RecordedCommit } from '../../../shared/domain/session/envelope.ts';
 import type { ShownState } from '../../../shared/domain/session/fold/evolve.ts';
 

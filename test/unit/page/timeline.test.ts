@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { headOf, Timeline } from '../../../services/page/time-machine/timeline.ts';
+import { headOf, Timeline } from '../../../services/page/past/timeline.ts';
 import type { RecordedCommit } from '../../../shared/domain/session/envelope.ts';
 import type { SessionEvent } from '../../../shared/domain/session/events.ts';
 import { tell } from '../../support/domain/given.ts';
@@ -42,5 +42,7 @@ test('a failed answer is an error, a failure in the background is none; a fork i
     { place: 7, ancestor: 6, end: 8 },
   ]);
   expect([1, 2, 3].map((place) => timeline.errorAt(place)?.type)).toEqual([undefined, 'turn_failed', undefined]);
+  for (const place of [0, 1, 6, 9])
+    expect(timeline.statesAround(place)).toEqual([timeline.stateAfter(Math.max(0, place - 1)), timeline.stateAfter(place)]);
   expect([timeline.errorsBetween(1, 4), timeline.errorsBetween(4, 9)]).toEqual([1, 0]);
 });

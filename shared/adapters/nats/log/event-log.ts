@@ -98,7 +98,7 @@ export class NatsEventLog implements EventLog {
   async *#forward(subject: string, after: number, upTo: number): AsyncGenerator<StoredMessage> {
     let position = after;
     for (let more = true; more && position < upTo; ) {
-      const batch = await this.#batch(position, upTo - position, subject);
+      const batch = await this.#batch(position, Math.min(upTo - position, limits.readCommits), subject);
       for (const message of batch.messages) {
         if (message.seq > upTo) return;
         position = message.seq;
@@ -184,7 +184,7 @@ export class NatsEventLog implements EventLog {
 
   async #batch(after: number, count: number, subject?: string): Promise<MessageBatch> {
     try {
-      const bounded = Math.min(count, limits.readCommits);
+      const bounded = Math.min(count, limits.pageCommits);
       const range = { after, count: bounded, ...(subject && { subject }) };
       return await readBatch(this.#inbox, { stream: this.#stream, timeoutMs: this.#timeoutMs, ...range });
     } catch (error) {

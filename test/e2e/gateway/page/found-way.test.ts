@@ -64,6 +64,15 @@ describe.skipIf(!hasBrowser)('who goes from one view of the page to another', ()
       return seen;
     });
     expect(places.filter(({ wanted, shown }) => wanted !== shown)).toEqual([]);
+    // Another moment is read from its beginning.
+    const moment = page.locator('.moment');
+    await page.getByRole('button', { name: 'To the newest' }).click();
+    await moment.evaluate((element) => {
+      element.scrollTop = 200;
+    });
+    await vi.waitFor(async () => expect(await moment.evaluate(({ scrollTop }) => scrollTop)).toBe(200), soon);
+    await page.getByRole('button', { name: 'One commit back' }).click();
+    await vi.waitFor(async () => expect(await moment.evaluate(({ scrollTop }) => scrollTop)).toBe(0), soon);
     expect(faults).toEqual([]);
   });
 

@@ -1,0 +1,52 @@
+/** The keys of the whole page, and what each does. Two keys are pressed one after the other. */
+
+export const shortcuts = [
+  { keys: 'g s', does: 'sessions', words: 'Go to the sessions' },
+  { keys: 'g a', does: 'approvals', words: 'Go to the approvals' },
+  { keys: 'g e', does: 'events', words: 'Go to the events' },
+  { keys: 'g y', does: 'system', words: 'Go to the system' },
+  { keys: 'g u', does: 'account', words: 'Go to your account' },
+  { keys: 'j', does: 'next', words: 'Next session of the list' },
+  { keys: 'k', does: 'previous', words: 'Previous session of the list' },
+  { keys: 'm', does: 'write', words: 'Write in the open session' },
+  { keys: '/', does: 'search', words: 'Search the sessions' },
+  { keys: '?', does: 'help', words: 'Show these keys' },
+] as const;
+export type Deed = (typeof shortcuts)[number]['does'];
+
+/** A key press, as far as it matters here. */
+export interface Press {
+  readonly key: string;
+  readonly ctrlKey: boolean;
+  readonly metaKey: boolean;
+  readonly altKey: boolean;
+  readonly isComposing: boolean;
+  readonly defaultPrevented: boolean;
+}
+
+/** How long the second of two keys is waited for, ms. */
+const betweenMs = 1_500;
+
+/** Puts key presses together to what they ask for. */
+export class PressedKeys {
+  #first: { readonly key: string; readonly at: number } | null = null;
+
+  /** What a press at a time (ms) asks for; `null`: nothing, or not yet. */
+  take(press: Press, at: number): Deed | null {
+    const { key } = press;
+    const first = this.#first;
+    if (key === 'Shift') return null;
+    this.#first = null;
+    if (press.ctrlKey || press.metaKey || press.altKey || press.isComposing || press.defaultPrevented) return null;
+    const both = first !== null && at - first.at <= betweenMs ? `${first.key} ${key}` : key;
+    const found = shortcuts.find(({ keys }) => keys === both);
+    if (found === undefined && shortcuts.some(({ keys }) => keys.startsWith(`${key} `))) this.#first = { key, at };
+    return found?.does ?? null;
+  }
+}
+
+/** The key before or after another in a list; without one, or with one that is not in it, the first. */
+export const besideKey = (keys: readonly string[], open: string | undefined, step: 1 | -1): string | undefined => {
+  const at = open === undefined ? -1 : keys.indexOf(open);
+  return at === -1 ? keys[0] : keys[at + step];
+};

@@ -1,0 +1,117 @@
+import { signal } from '@preact/signals';
+import { useEffect, useRef } from 'preact/hooks';
+import { writeIn } from '../base/new-chat.ts';
+import { go, listQuery, route } from '../base/route.ts';
+import { rows } from '../sessions/session-list.ts';
+import { areShortcutsOn, switchShortcuts } from './choice.ts';
+import { besideKey, type Deed, PressedKeys, shortcuts } from './keys.ts';
+
+const isHelpOpen = signal(false);
+
+const fields = 'textarea, select, [contenteditable], input:not([type=checkbox], [type=radio], [type=range])';
+const isTyping = (target: EventTarget | null): boolean => target instanceof Element && target.closest(fields) !== null;
+
+const focus = (selector: string): boolean => {
+  const found = document.querySelector<HTMLElement>(selector);
+  found?.focus();
+  return found !== null && document.activeElement === found;
+};
+/** What is focused may have to be drawn first. */
+const focusSoon = (selector: string): void => {
+  requestAnimationFrame(() => requestAnimationFrame(() => focus(selector)));
+};
+
+const openBeside = (step: 1 | -1): void => {
+  const keys = (rows.peek() ?? []).map(({ key }) => key);
+  const key = besideKey(keys, route.peek().path[1], step);
+  if (key !== undefined) go(['sessions', key, 'chat'], listQuery());
+};
+
+const write = (): void => {
+  const [place, key] = route.peek().path;
+  if (place === 'sessions' && key !== undefined && !focus('.composer textarea')) writeIn(key);
+};
+
+const search = (): void => {
+  if (focus('.filters input[type=search]')) return;
+  go(['sessions'], listQuery());
+  focusSoon('.filters input[type=search]');
+};
+
+const act = (deed: Deed): void => {
+  switch (deed) {
+    case 'next':
+      return openBeside(1);
+    case 'previous':
+      return openBeside(-1);
+    case 'write':
+      return write();
+    case 'search':
+      return search();
+    case 'help':
+      isHelpOpen.value = true;
+      return;
+    default:
+      go([deed]);
+      focusSoon('#main');
+  }
+};
+
+/** Follows the keys of the whole page from now on: none while somebody types in a field or is asked something. */
+export const followShortcuts = (): void => {
+  const pressed = new PressedKeys();
+  addEventListener('keydown', (event) => {
+    if (!areShortcutsOn.value && event.key !== '?') return;
+    if (isTyping(event.target) || document.querySelector('dialog[open]') !== null) return;
+    const deed = pressed.take(event, event.timeStamp);
+    if (deed === null) return;
+    event.preventDefault();
+    act(deed);
+  });
+};
+
+const Help = () => {
+  const dialog = useRef<HTMLDialogElement>(null);
+  useEffect(() => dialog.current?.showModal(), []);
+  const close = (): void => {
+    isHelpOpen.value = false;
+  };
+  return (
+    <dialog ref={dialog} class="confirm" aria-labelledby="shortcuts-title" onClose={close}>
+      <h2 id="shortcuts-title">Keys</h2>
+      <dl class="shortcuts">
+        {shortcuts.map(({ keys, words }) => (
+          <div key={keys}>
+            <dt>
+              {keys.split(' ').map((key) => (
+                <kbd key={key}>{key}</kbd>
+              ))}
+            </dt>
+            <dd>{words}</dd>
+          </div>
+        ))}
+      </dl>
+      <label class="shortcuts-on">
+        <input
+          type="checkbox"
+          checked={areShortcutsOn.value}
+          onChange={(event) => switchShortcuts(event.currentTarget.checked)}
+        />
+        These keys are on
+      </label>
+      <div class="confirm-buttons">
+        <button type="button" class="button button-first" onClick={close}>
+          Close
+        </button>
+      </div>
+    </dialog>
+  );
+};
+
+/** The list of all keys, once somebody asks for it. */
+export const ShortcutHelp = () => (isHelpOpen.value ? <Help /> : null);
+
+/** Opens the list of keys for those who do not know the key. */
+export const showShortcuts = (): void => {
+  isHelpOpen.value = true;
+};

@@ -1,0 +1,87 @@
+import { describe, expect, test } from 'vitest';
+import { axeFindings } from './browser.ts';
+import { hasBrowser, usePage } from './use-page.ts';
+
+/** The page by the keyboard alone. */
+
+describe.skipIf(!hasBrowser)('the keys of the page', () => {
+  const { open } = usePage({}, async ({ client: { sessions } }) => {
+    for (const name of ['older', 'newer']) await sessions.post(`agent:main:${name}`, `hello ${name}`, { wait: 30 });
+  });
+
+  test.each([
+    ['light', 1_000],
+    ['dark', 390],
+  ] as const)('are listed by one of them, which axe finds nothing wrong with: %s, %d px', async (scheme, width) => {
+    const { page, faults } = await open(width, scheme);
+    await page.locator('a.row').first().waitFor();
+    await page.keyboard.press('?');
+    const list = page.getByRole('dialog', { name: 'Keys' });
+    await list.getByText('Go to the approvals').waitFor();
+    expect(await axeFindings(page)).toEqual([]);
+    // None of them does anything below the list.
+    await page.keyboard.press('j');
+    await page.keyboard.press('Escape');
+    await list.waitFor({ state: 'detached' });
+    expect(new URL(page.url()).hash).not.toContain('newer');
+    expect(faults).toEqual([]);
+  });
+
+  test('lead to every place, from session to session, and into the fields; typed in a field they are text', async () => {
+    const { page, faults } = await open();
+    await page.locator('a.row').first().waitFor();
+    const { keyboard } = page;
+    await keyboard.press('j');
+    await page.getByRole('heading', { name: 'newer' }).waitFor();
+    await keyboard.press('j');
+    await page.getByRole('heading', { name: 'older' }).waitFor();
+    await keyboard.press('k');
+    await page.getByRole('heading', { name: 'newer' }).waitFor();
+    await keyboard.press('m');
+    await page.locator('.composer textarea:focus').waitFor();
+    await keyboard.type('jk g a ?/m');
+    expect(await page.locator('.composer textarea').inputValue()).toBe('jk g a ?/m');
+    expect(await page.getByRole('dialog').count()).toBe(0);
+    await page.getByRole('link', { name: 'Time machine' }).press('Enter');
+    await page.locator('.live-on').waitFor();
+    await keyboard.press('m');
+    await page.locator('.composer textarea:focus').waitFor();
+    await page.getByRole('link', { name: 'Chat', exact: true }).focus();
+    for (const [second, title] of [
+      ['a', 'Approvals'],
+      ['e', 'Events'],
+      ['y', 'System'],
+      ['u', 'You'],
+    ] as const) {
+      await keyboard.press('g');
+      await keyboard.press(second);
+      await page.getByRole('heading', { name: title, level: 1 }).waitFor();
+      await page.locator('#main:focus').waitFor();
+    }
+    await keyboard.press('/');
+    await page.locator('.search input:focus').waitFor();
+    await keyboard.type('older');
+    await page.getByRole('link', { name: 'You', exact: true }).press('Enter');
+    await keyboard.press('g');
+    await keyboard.press('s');
+    await page.locator('a.row').first().waitFor();
+    expect(faults).toEqual([]);
+  });
+
+  test('can be switched off, all but the one that lists them, and stay so', async () => {
+    const { page, faults } = await open();
+    await page.locator('a.row').first().waitFor();
+    await page.keyboard.press('?');
+    await page.getByLabel('These keys are on').press('Space');
+    await page.keyboard.press('Escape');
+    await page.reload();
+    await page.locator('a.row').first().waitFor();
+    await page.keyboard.press('j');
+    await page.keyboard.press('g');
+    await page.keyboard.press('u');
+    await page.keyboard.press('?');
+    expect(await page.getByLabel('These keys are on').isChecked()).toBe(false);
+    expect(new URL(page.url()).hash).not.toMatch(/newer|account/);
+    expect(faults).toEqual([]);
+  });
+});

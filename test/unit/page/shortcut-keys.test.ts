@@ -1,0 +1,42 @@
+import { expect, test } from 'vitest';
+import { besideKey, PressedKeys, shortcuts } from '../../../services/page/shortcuts/keys.ts';
+
+/** The keys of the whole page, put together to what they ask for. */
+
+const nothing = { ctrlKey: false, metaKey: false, altKey: false, isComposing: false, defaultPrevented: false };
+const pressed = (
+  ...presses: readonly (string | { readonly key: string; readonly ctrlKey?: boolean; readonly at?: number })[]
+) => {
+  const keys = new PressedKeys();
+  return presses.map((press) => {
+    const { at = 0, ...given } = typeof press === 'string' ? { key: press } : press;
+    return keys.take({ ...nothing, ...given }, at);
+  });
+};
+
+test('each shortcut does what the list of them says', () => {
+  for (const { keys, does } of shortcuts) expect(pressed(...keys.split(' ')).at(-1), keys).toBe(does);
+});
+
+test.each([
+  ['a key of its own', ['x'], [null]],
+  ['the second of two keys alone', ['a'], [null]],
+  ['two keys with another between them', ['g', 'x', 'a'], [null, null, null]],
+  ['two keys with Shift between them', ['g', 'Shift', 'a'], [null, null, 'approvals']],
+  ['the first key twice', ['g', 'g', 'a'], [null, null, 'approvals']],
+  ['a key of the browser', [{ key: 'k', ctrlKey: true }, 'k'], [null, 'previous']],
+  ['the second key too late', ['g', { key: 'a', at: 2_000 }], [null, null]],
+])('%s', (_, presses, expected) => {
+  expect(pressed(...presses)).toEqual(expected);
+});
+
+test.each([
+  ['b', 1, 'c'],
+  ['b', -1, 'a'],
+  ['c', 1, undefined],
+  ['a', -1, undefined],
+  [undefined, 1, 'a'],
+  ['hidden by the filter', 1, 'a'],
+] as const)('beside %s by %i is %s', (open, step, expected) => {
+  expect(besideKey(['a', 'b', 'c'], open, step)).toBe(expected);
+});
