@@ -3,7 +3,7 @@ import { InvalidArgumentError } from 'commander';
 import { type ClientOptions, createClient, NatterApiError, type NatterClient } from '../../shared/client/main.ts';
 import { errorMessage, NatterError } from '../../shared/kit/errors.ts';
 import { type Config, type ConfigSource, loadConfig } from '../../shared/runtime/config/load.ts';
-import { installationIn } from './installation.ts';
+import { installationIn, isAlive } from './installation.ts';
 import type { World } from './terminal.ts';
 
 /** The options every command takes. */
@@ -26,6 +26,13 @@ export const sourceOf = ({ env, home }: World, { config, dataDir }: CommonOption
 
 /** The configuration of a command. */
 export const configOf = (world: World, options: CommonOptions): Config => loadConfig(sourceOf(world, options));
+
+/** The same with the port in use: that of the gateway that runs in this data directory, if one does. */
+export const asRunning = (config: Config): Config => {
+  const { url, pid } = installationIn(config.dataDir).gateway() ?? {};
+  if (url === undefined || !isAlive(pid)) return config;
+  return { ...config, gateway: { ...config.gateway, port: Number(new URL(url).port) } };
+};
 
 /** The key of the main session. */
 export const mainSessionKey = ({ agent, session }: Pick<Config, 'agent' | 'session'>): string =>

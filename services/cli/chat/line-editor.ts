@@ -147,10 +147,14 @@ export class LineEditor {
     return this.cursor + (/^\s*\S*/u.exec(this.text.slice(this.cursor))?.[0].length ?? 0);
   }
 
+  /** The text is an entry of the history as it was brought back, and up goes to the one before it, as in a shell. */
+  get #browses(): boolean {
+    return this.#place > 0 && this.cursor === this.text.length && this.text === this.#history[this.#place];
+  }
   /** Up and down move between the lines of the text; beyond its first and last line, in the history. */
   #up(): void {
     const start = this.#lineStart();
-    if (start > 0) return this.#toLine(this.text.slice(0, start - 1).lastIndexOf('\n') + 1);
+    if (start > 0 && !this.#browses) return this.#toLine(this.text.slice(0, start - 1).lastIndexOf('\n') + 1);
     if (this.#place > 0) this.#recall(this.#place - 1);
   }
   #down(): void {

@@ -55,6 +55,7 @@ export const createProgram = async (world: World, args?: readonly string[]): Pro
     }
   }
   addHelp(program);
+  program.on('command:*', ([name = '']: string[]) => refuseUnknown(program, name));
   const command = below(program, named ?? '');
   // Commander takes it for an argument of the command that stands for none, such as `list`.
   if (command !== undefined && word !== undefined && command.commands.length > 0 && command.registeredArguments.length === 0)

@@ -17,15 +17,15 @@ export const editDistance = (one: string, other: string): number => {
 };
 
 /**
- * The name in `known` that somebody who typed `wrong` most likely meant, or `null` if none is near. Ignores case, `-` and `_`.
+ * The name in `known` that somebody who typed `wrong` most likely meant, or `null` if none is near: one edit in a short name, one for each three
+ * characters of a longer one. Ignores case, `-` and `_`.
  */
 export const suggest = (wrong: string, known: Iterable<string>): string | null => {
   const plain = (text: string): string => text.toLowerCase().replaceAll(/[-_]/g, '').slice(0, 64);
   let best: { name: string; edits: number } | null = null;
   for (const name of known) {
     const edits = editDistance(plain(wrong), plain(name));
-    if (edits <= (name.length < 4 ? 1 : Math.max(2, name.length / 3)) && (best === null || edits < best.edits))
-      best = { name, edits };
+    if (edits <= Math.max(1, Math.floor(name.length / 3)) && (best === null || edits < best.edits)) best = { name, edits };
   }
   return best?.name ?? null;
 };

@@ -206,10 +206,14 @@ describe('commands', () => {
     expect(stdout).toContain('You said: my key is [secret]!');
   });
 
-  test('doctor finds nothing wrong', async () => {
+  test('doctor finds nothing wrong, and names the address in use, as the validation does', async () => {
     const { code, stdout } = await natter('doctor', '--json');
-    expect(JSON.parse(stdout).findings.filter(({ level }: { level: string }) => level === 'fail')).toEqual([]);
+    const { findings } = JSON.parse(stdout) as { findings: { what: string; level: string; detail: string }[] };
+    expect(findings.filter(({ level }) => level === 'fail')).toEqual([]);
     expect(code).toBe(0);
+    const { host } = new URL(JSON.parse(readFileSync(join(dataDir, 'gateway.json'), 'utf8')).url);
+    expect(findings.find(({ what }) => what === 'address')?.detail).toContain(`${host}, `);
+    expect((await natter('config', 'validate')).stdout).toContain(`address http://${host} `);
   });
 
   test.each([

@@ -123,6 +123,7 @@ describe('a command that there is not', () => {
 
   test.each([
     ['stauts', 'stauts', 'status'],
+    ['sesions', 'sesions', 'sessions'],
     ['help stauts', 'stauts', 'status'],
     ['help approvals lst', 'lst', 'list'],
     ['approvals lst', 'lst', 'list'],
@@ -134,8 +135,11 @@ describe('a command that there is not', () => {
     );
   });
 
-  test('and none where none is near', async () => {
-    expect(await said('help', 'bogus')).toBe(`error: unknown command 'bogus'\n(run "natter <command> --help" for usage)\n`);
+  test.each([
+    ['help bogus', 'bogus'],
+    ['foo', 'foo'],
+  ])('natter %s: names it, and none where none is near', async (line, name) => {
+    expect(await said(...line.split(' '))).toBe(`error: unknown command '${name}'\n(run "natter <command> --help" for usage)\n`);
   });
 
   test.each(['help approvals list', 'approvals help list'])('natter %s is the help of the last', async (line) => {

@@ -6,7 +6,7 @@ import { type Config, configFileOf, secretsOf } from '../../../../shared/runtime
 import * as exposure from '../../../../shared/runtime/doctor/exposure.ts';
 import { checked, type Finding, fail, ok } from '../../../../shared/runtime/doctor/finding.ts';
 import * as system from '../../../../shared/runtime/doctor/system.ts';
-import { type CommonOptions, clientOf, configOf, sourceOf } from '../../access.ts';
+import { asRunning, type CommonOptions, clientOf, configOf, sourceOf } from '../../access.ts';
 import { resolveServer } from '../../broker/resolve.ts';
 import * as broker from '../../doctor/broker.ts';
 import * as machine from '../../doctor/machine.ts';
@@ -93,7 +93,7 @@ const allFindings = async (world: World, options: CommonOptions): Promise<Findin
       exposure.configuredValues(config),
       exposure.directMessages(config),
       exposure.owner(config),
-      exposure.bindAddress(config),
+      exposure.bindAddress(asRunning(config)),
       machine.snapshotKey(config),
     ],
     await checked('model', 'see docs/use/models.md', () => askModel(config, world.env)),

@@ -12,7 +12,7 @@ import { dangers } from '../../../../shared/domain/routing/dm-safety.ts';
 import { NatterError } from '../../../../shared/kit/errors.ts';
 import { configFileOf, loadConfig } from '../../../../shared/runtime/config/load.ts';
 import { shownConfig } from '../../../../shared/runtime/config/shown.ts';
-import { type CommonOptions, configOf, sourceOf } from '../../access.ts';
+import { asRunning, type CommonOptions, configOf, sourceOf } from '../../access.ts';
 import { example } from '../../example.ts';
 import { asJson, type World } from '../../terminal.ts';
 
@@ -68,7 +68,10 @@ const validate = async (world: World, options: CommonOptions): Promise<void> => 
   world.terminal.out(
     `${pc.green('valid')}   ${existsSync(path) ? path : `${path} does not exist; all keys have their defaults`}`,
   );
-  world.terminal.out(`address http://${config.gateway.host}:${config.gateway.port}`);
+  const { host, port } = asRunning(config).gateway;
+  const next =
+    port === config.gateway.port ? '' : ` (in use; the next start takes ${config.gateway.port} unless --port says otherwise)`;
+  world.terminal.out(`address http://${host}:${port}${next}`);
   world.terminal.out(`model   ${namedModel(config)}`);
   for (const danger of dangers(config)) world.terminal.out(`${pc.red('danger')}  ${danger}`);
 };

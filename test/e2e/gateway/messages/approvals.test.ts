@@ -185,7 +185,7 @@ describe('an answer', () => {
     expect((await say('owner', { sender: { id: 'telegram:7' } })).body.reply).toContain('is not yours to answer');
     expect(await resolutions(gateway, direct)).toEqual([]);
     expect((await say('owner')).body.reply).toBe('Approved: run rm -r build');
-    expect((await say('owner')).body.reply).toContain('was granted over the API already');
+    expect((await say('owner')).body.reply).toContain('was granted in the chat already');
   });
 
   test('I2: the same call again, with its key, is answered and changes nothing', async () => {

@@ -112,9 +112,11 @@ describe.each(dialects)('an answer of a provider (%s)', (_, wire) => {
     const said = (name: string, text: string): ModelMessage => ({ role: 'user', text, name });
     await take(wire, server, {}, { messages: [said('ann', 'one'), said('bob', 'two')] });
     await take(wire, server, {}, { messages: [said('ann', 'one'), said('ann', 'two')] });
-    const [group, alone] = server.requests.map(({ body }) => JSON.stringify(body.messages));
+    await take(wire, server, {}, { messages: [said('natter', 'greet the user'), said('api', 'hi')] });
+    const [group, alone, greeted] = server.requests.map(({ body }) => JSON.stringify(body.messages));
     expect(group).toMatch(/"ann: one".*"bob: two"/);
     expect(alone).toMatch(/"one".*"two"/);
+    expect(greeted, "Natter's own greeting is no second person").toMatch(/"greet the user".*"hi"/);
   });
 });
 

@@ -57,6 +57,15 @@ describe('history', () => {
     expect(typed('one<return>two<return>dra<up><up><down><down>').shown).toBe('dra|');
     expect(typed('one<return><up>!<return>')).toEqual({ shown: '|', lines: ['one', 'one!'] });
   });
+  test('up goes on to the entry before one of several lines; once the cursor has moved, up moves in its lines first', () => {
+    const written = 'one<return>two<alt-return>lines<return>';
+    expect(typed(`${written}<up>`).shown).toBe('two\nlines|');
+    expect(typed(`${written}<up><up>`).shown).toBe('one|');
+    expect(typed(`${written}<up><up><down>`).shown).toBe('two\nlines|');
+    expect(typed(`${written}<up><left><up>`).shown).toBe('two|\nlines');
+    expect(typed(`${written}<up><left><up><up>`).shown).toBe('one|');
+    expect(typed(`a<alt-return>b<return><up><up>`).shown).toBe('a|\nb');
+  });
   test('the same line twice is once in it, an empty one never', () => {
     expect(typed('a<return>b<return>b<return><return><up><up>').shown).toBe('a|');
   });

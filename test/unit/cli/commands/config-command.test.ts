@@ -3,8 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { Command } from 'commander';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { configCommand } from '../../../../services/cli/commands/setup/config.ts';
+import { installationIn } from '../../../../services/cli/installation.ts';
 import { createTerminal, type World } from '../../../../services/cli/terminal.ts';
 
 let home: string;
@@ -117,6 +118,15 @@ describe('natter config validate (A14/140)', () => {
   });
   test('says at which address it will listen, and which model answers', async () => {
     expect((await natter('validate')).out).toMatch(/\naddress http:\/\/127\.0\.0\.1:4600\nmodel {3}offline\n/);
+  });
+  test('says at which address it listens, if a gateway runs there', async () => {
+    const installation = installationIn(home);
+    onTestFinished(() => rmSync(installation.paths.gateway));
+    installation.writeGateway({ url: 'http://127.0.0.1:4711', token: 'one', pid: process.pid });
+    expect((await natter('validate')).out).toMatch(/\naddress http:\/\/127\.0\.0\.1:4711 \(in use; the next start takes 4600 /);
+    // A process id that no machine gives.
+    installation.writeGateway({ url: 'http://127.0.0.1:4711', token: 'one', pid: 2 ** 30 });
+    expect((await natter('validate')).out).toMatch(/\naddress http:\/\/127\.0\.0\.1:4600\n/);
   });
   test('A3/31: a good file that is dangerous says so', async () => {
     expect((await natter('validate', join(home, 'open.json'))).out).toMatch(/danger.*anybody may write on irc/);

@@ -51,6 +51,7 @@ describe('the answer and what it leads to are one commit (A5/62, I7)', () => {
   test.each([
     ['alice', 'denied by alice'],
     ['telegram:7', 'denied by telegram:7'],
+    ['api', 'denied in the chat'],
     ['token:api', 'denied over the API'],
     ['token:phone', 'denied over the API (token phone)'],
   ])('%s: %s', (by, told) => {
