@@ -165,11 +165,12 @@ export const eventLogContract = (name: string, create: () => Promise<LogUnderTes
         expect(await revsOf(log, key, { upTo: upTo + 100 })).toEqual([1, 2, 3, 4]);
       });
 
-      test('reads more commits than fit into one batch, without a gap', async () => {
+      test('reads more commits than fit into one batch, without a gap, and in one page as many as are asked for', async () => {
         const key = freshKey();
         await appendMany(log, key, 600);
         const all = [...Array(600)].map((_, index) => index + 1);
         await eventually(async () => expect(await revsOf(log, key)).toEqual(all));
+        expect((await log.page({ after: 0, limit: 599, key })).commits.map(({ rev }) => rev)).toEqual(all.slice(0, 599));
       });
 
       test('pages through the log and says whether more follows', async () => {
