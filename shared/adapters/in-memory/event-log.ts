@@ -201,7 +201,7 @@ export class InMemoryEventLog implements EventLog {
     const messages: KeptMessage[] = [];
     for (const message of this.kept.readable(after, Math.max(after, end))) {
       if (!wanted(message)) continue;
-      if (messages.length === Math.min(count, limits.readCommits)) return { messages, more: true };
+      if (messages.length === Math.min(count, limits.pageCommits)) return { messages, more: true };
       messages.push(message);
     }
     return { messages, more: false };
