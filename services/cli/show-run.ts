@@ -1,7 +1,7 @@
 import type { Run } from '../../shared/client/main.ts';
+import { nextStep } from '../../shared/domain/prompt/model-failure.ts';
 import { withoutSilence } from '../../shared/domain/values/silence.ts';
 import { printable } from '../../shared/kit/scrub.ts';
-import { nextStep } from './model-failure.ts';
 import { asJson, type World } from './terminal.ts';
 
 const columnsOf = (output: World['output']): number => ((output as NodeJS.WriteStream).columns ?? 80) - 1;

@@ -1,7 +1,7 @@
 import pc from 'picocolors';
 import type { NatterEvent, PendingApproval, StreamItem } from '../../../shared/client/main.ts';
+import { nextStep } from '../../../shared/domain/prompt/model-failure.ts';
 import { printable } from '../../../shared/kit/scrub.ts';
-import { nextStep } from '../model-failure.ts';
 import { oneLine } from '../terminal.ts';
 import { wrapToWidth } from '../text/text-width.ts';
 import { type AnswerScreen, AnswerView } from './answer-view.ts';

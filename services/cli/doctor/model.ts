@@ -1,9 +1,9 @@
+import { failureOf } from '../../../shared/domain/prompt/model-failure.ts';
 import { errorMessage, hasCode } from '../../../shared/kit/errors.ts';
 import type { Config } from '../../../shared/runtime/config/load.ts';
 import { withProviderKeys } from '../../../shared/runtime/config/provider-keys.ts';
 import { type Finding, fail, ok, warn } from '../../../shared/runtime/doctor/finding.ts';
 import { namedModel } from '../init/named-model.ts';
-import { failureOf } from '../model-failure.ts';
 import type { World } from '../terminal.ts';
 
 /** Asks the agent's model one small question. Session hosts have an environment of their own, so a key that is missing here is no failure. */

@@ -1,5 +1,5 @@
 import type { NatterEvent } from '../../../shared/client/main.ts';
-import type { Chat, ChatItem } from './chat-model.ts';
+import type { Chat, ChatItem, SaidItem } from './chat-model.ts';
 
 /** The answers of a chat: which bubble is whose, and what a stop leaves of one. */
 
@@ -21,4 +21,11 @@ export const withStopped = (items: readonly ChatItem[], event: NatterEvent, cut:
   if (event.type !== 'turn_aborted' || text === undefined) return items;
   const { id, seq, at, turn } = event;
   return [...items, { kind: 'said', id: answerId(items, turn.id) ?? id, seq, at, role: 'assistant', text, isStopped: true }];
+};
+
+/** The answer that is growing, which is shown after the items; `null` while there is none. */
+export const growingItem = ({ items, live, seq }: Chat): SaidItem | null => {
+  if (live === null || live.text.trim() === '') return null;
+  const id = answerId(items, live.turnId) ?? `live:${live.turnId}`;
+  return { kind: 'said', id, seq, at: 0, role: 'assistant', text: live.text, isGrowing: true };
 };

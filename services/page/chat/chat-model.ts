@@ -1,8 +1,9 @@
 import type { LiveText, NatterEvent, Sender } from '../../../shared/client/main.ts';
+import { nextStep } from '../../../shared/domain/prompt/model-failure.ts';
 import type { EventOf } from '../../../shared/domain/session/events.ts';
 import { withoutSilence } from '../../../shared/domain/values/silence.ts';
 import { answerId, cutAt, withStopped } from './answers.ts';
-import { stoppedText } from './mark-texts.ts';
+import { failedText, modelAfter, stoppedText } from './mark-texts.ts';
 import { afterReset, resetDetails, resetMark } from './resets.ts';
 import { whereBegun, whereQueued, withQuestion } from './waiting.ts';
 
@@ -42,13 +43,15 @@ export interface ToolItem extends Placed {
 }
 export interface ApprovalItem extends Placed {
   readonly kind: 'approval';
-  readonly request: EventOf<'approval_requested'>;
+  readonly request: NatterEvent & EventOf<'approval_requested'>;
   readonly answer?: { readonly verdict: 'granted' | 'denied' | 'expired'; readonly by: string; readonly at: number };
 }
 export interface MarkItem extends Placed {
   readonly kind: 'mark';
   readonly text: string;
   readonly tone: 'calm' | 'bad';
+  /** What to do about it. */
+  readonly advice?: string | null;
   /** Who asked for it. */
   readonly by?: string;
   /** Something happened that its moment in the time machine explains. */
@@ -63,6 +66,8 @@ export interface Chat {
   /** How far answers had come that were stopped while they were shown, by turn: the log has none of it. */
   readonly cut: Readonly<Record<string, string>>;
   readonly isRunning: boolean;
+  /** The model that the session has, as far as the events tell. */
+  readonly model?: string | undefined;
   /** The session was deleted, and nothing was said since. */
   readonly isDeleted: boolean;
   /** The last event that was taken. */
@@ -114,7 +119,7 @@ const stepItems = (event: NatterEvent & EventOf<'model_step'>): ChatItem[] => {
 };
 
 /** The items after an event. */
-const itemsAfter = (items: readonly ChatItem[], event: NatterEvent): readonly ChatItem[] => {
+const itemsAfter = (items: readonly ChatItem[], event: NatterEvent, model?: string): readonly ChatItem[] => {
   switch (event.type) {
     case 'user_message': {
       const { text, sender } = event.message;
@@ -175,7 +180,7 @@ const itemsAfter = (items: readonly ChatItem[], event: NatterEvent): readonly Ch
     case 'session_deleted':
       return [...items, mark(event, event.reason === 'api' ? 'Deleted' : `Deleted: ${event.reason}`)];
     case 'turn_failed':
-      return [...items, mark(event, `No answer: ${event.message}`, 'bad')];
+      return [...items, { ...mark(event, failedText(event, model), 'bad'), advice: nextStep(event.code) }];
     case 'turn_aborted':
       return [...items, mark(event, stoppedText(event))];
     case 'message_refused':
@@ -205,8 +210,9 @@ export const takeEvent = (chat: Chat, event: NatterEvent): Chat => {
   if (event.seq < chat.seq || (event.seq === chat.seq && event.index <= chat.index)) return chat;
   const cut = cutAt(chat, event);
   return {
-    items: itemsAfter(withStopped(chat.items, event, cut), event),
+    items: itemsAfter(withStopped(chat.items, event, cut), event, chat.model),
     cut,
+    model: modelAfter(chat.model, event),
     live: settles.has(event.type) ? null : chat.live,
     isRunning: starts.has(event.type) || (chat.isRunning && !ends.has(event.type)),
     isDeleted:
@@ -234,11 +240,4 @@ export const takeLive = (chat: Chat, { turn, step, offset, text }: LiveText): Ch
   if (offset > before.length) return chat;
   const joined = before.length > offset + text.length ? before : before.slice(0, offset) + text;
   return { ...chat, live: { turnId: turn.id, attempt: turn.attempt, step, text: joined } };
-};
-
-/** The answer that is growing, which is shown after the items; `null` while there is none. */
-export const growingItem = ({ items, live, seq }: Chat): SaidItem | null => {
-  if (live === null || live.text.trim() === '') return null;
-  const id = answerId(items, live.turnId) ?? `live:${live.turnId}`;
-  return { kind: 'said', id, seq, at: 0, role: 'assistant', text: live.text, isGrowing: true };
 };

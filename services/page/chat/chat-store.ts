@@ -6,7 +6,7 @@ import { isUnwritten } from '../base/new-chat.ts';
 import { client, problemOf } from '../base/signed-in.ts';
 import { announce } from '../parts/announce.tsx';
 import { type Chat, noChat, type SaidItem, takeEvent, takeLive } from './chat-model.ts';
-import { stopReason } from './mark-texts.ts';
+import { failedText, stopReason } from './mark-texts.ts';
 
 /** A message of ours that no event has told of yet. */
 export interface Outgoing {
@@ -117,7 +117,7 @@ export class ChatStore {
     });
     if (event.type === 'assistant_message') announce(event.text);
     if (event.type === 'approval_requested') announce(`Approval needed: ${event.action}`);
-    if (event.type === 'turn_failed') announce(`No answer: ${event.message}`);
+    if (event.type === 'turn_failed') announce(failedText(event, this.chat.value.model));
   }
 
   /** Shows the live text that has come. */

@@ -97,7 +97,7 @@ const Approval = ({ item, sessionKey }: { readonly item: ApprovalItem; readonly 
 };
 
 const Mark = ({ item, sessionKey }: { readonly item: MarkItem; readonly sessionKey: string }) => {
-  const { seq, at, text, tone, by, explains } = item;
+  const { seq, at, text, tone, advice, by, explains } = item;
   const isError = tone === 'bad';
   // Of an error people want to see what was before it.
   const query = { at: `${isError ? seq - 1 : seq}`, compare: explains === 'fork' ? `${seq}` : undefined };
@@ -117,6 +117,12 @@ const Mark = ({ item, sessionKey }: { readonly item: MarkItem; readonly sessionK
                   ? 'Show the moment before'
                   : 'Show that moment'}
             </a>
+          </>
+        )}
+        {advice && (
+          <>
+            <br />
+            {advice}
           </>
         )}
       </span>

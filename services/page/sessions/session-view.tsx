@@ -9,13 +9,12 @@ import { onEvent } from '../base/system-events.ts';
 import { ChatView } from '../chat/chat-view.tsx';
 import { Empty } from '../parts/empty.tsx';
 import { ErrorMark, Icon } from '../parts/icon.tsx';
-import { modelWords } from '../parts/model-words.ts';
 import { StatusBadge } from '../parts/status.tsx';
 import { Time } from '../parts/time.tsx';
 import { lazy } from './lazy.tsx';
 import { SessionActions } from './session-actions.tsx';
 import { readAgain, rows } from './session-list.ts';
-import { nameOf, resetText } from './session-name.ts';
+import { modelText, nameOf, resetText } from './session-name.ts';
 
 const TimeMachine = lazy(() => import('../time-machine/time-machine-view.tsx'));
 const Transcript = lazy(() => import('../transcript/transcript-view.tsx'));
@@ -114,7 +113,7 @@ const Facts = ({ session, isPast }: { readonly session: Session; readonly isPast
         {counted(session.failedTurns, 'answer')} failed
       </span>
     )}
-    {session.model !== '' && <span class="session-model">model: {modelWords(session.model)}</span>}
+    {modelText(session) !== null && <span class="session-model">{modelText(session)}</span>}
   </>
 );
 

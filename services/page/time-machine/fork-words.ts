@@ -1,4 +1,6 @@
+import { nextStep } from '../../../shared/domain/prompt/model-failure.ts';
 import { counted } from '../../../shared/kit/text/counted.ts';
+import { failedText, modelAfter } from '../chat/mark-texts.ts';
 import type { Timeline } from '../past/timeline.ts';
 
 /** What a fork at the moment after `place` commits does, before it is done. */
@@ -12,6 +14,23 @@ export const forkWords = (timeline: Timeline, place: number): readonly string[] 
     ...(turn !== null || queue.length > 0
       ? ['The question of this moment is not answered again. Write on, or choose Try again below it.']
       : []),
+    ...failureWords(timeline, place),
     'Nothing is executed again, and what tools have done is not undone.',
   ];
+};
+
+/** Which answer failed at this moment or next, why, and what to do about it: a fork keeps the model that the session was given. */
+const failureWords = (timeline: Timeline, place: number): readonly string[] => {
+  let model: string | undefined;
+  for (const [index, { events }] of timeline.commits.entries())
+    for (const event of events) {
+      if (event.type !== 'turn_failed' || index < place - 1) model = modelAfter(model, event);
+      else return [failedText(event, model), nextStep(event.code), givenModel(timeline)].filter((words) => words !== null);
+    }
+  return [];
+};
+
+const givenModel = (timeline: Timeline): string | null => {
+  const { model } = timeline.stateAfter(timeline.commits.length).context.settings;
+  return model === undefined ? null : `The fork keeps the model of this session: ${model}, set by /model.`;
 };

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { type Chat, growingItem, noChat, takeEvent, takeLive } from '../../../services/page/chat/chat-model.ts';
+import { growingItem } from '../../../services/page/chat/answers.ts';
+import { type Chat, noChat, takeEvent, takeLive } from '../../../services/page/chat/chat-model.ts';
 import type { LiveText, NatterEvent } from '../../../shared/client/main.ts';
 
 /** What a chat shows, whatever order and repeats its stream has. */
@@ -142,4 +143,19 @@ test('a fork leaves behind what came after its base, and one from there takes it
   const again = [fork(6, { seq: 5, skips: [{ after: 1, until: 4 }] }), said(7)].reduce(takeEvent, forked);
   expect(left(again)).toEqual(['2', '3']);
   expect(left([fork(8, { seq: 2, skips: [] })].reduce(takeEvent, again))).toEqual(['3', '5', '7']);
+});
+
+test('a failed answer says which model failed and what to do; of a failure that is none of a model only why', () => {
+  const failed = (code: string) => event({ type: 'turn_failed', turn, code, message: 'HTTP 404' });
+  const { items } = [
+    failed('model_auth'),
+    event({ type: 'settings_changed', changes: { model: 'gone/model' } }),
+    failed('model_unknown'),
+    failed('busy'),
+  ].reduce(takeEvent, noChat);
+  expect(items).toMatchObject([
+    { text: 'No answer from the model: HTTP 404', advice: expect.stringContaining('check the key') },
+    { text: 'No answer from gone/model: HTTP 404', advice: expect.stringContaining('/model in a chat') },
+    { text: 'No answer: HTTP 404', advice: null },
+  ]);
 });

@@ -21,3 +21,17 @@ test('how much of the conversation is left behind', () => {
   expect(told(2)).toContain('the 1 message after it');
   expect(told(4)).toContain('Nothing was said after it');
 });
+
+test('which model failed next, what to do about it, and that the fork has the same one', () => {
+  const failing = new Timeline();
+  for (const commit of tell('post m1', 'reply m1/1 1', 'set model gone/model', 'post m2', 'fail m2/1 1').commits)
+    failing.add({
+      ...commit,
+      events: commit.events.map((event) => (event.type === 'turn_failed' ? { ...event, code: 'model_unknown' } : event)),
+    });
+  const words = forkWords(failing, 3).join('\n');
+  expect(words).toContain('No answer from gone/model: ');
+  expect(words).toContain('choose a model that it offers');
+  expect(words).toContain('keeps the model of this session: gone/model, set by /model');
+  expect(told(1)).not.toContain('keeps the model');
+});

@@ -7,7 +7,10 @@ const soon = { timeout: 30_000, interval: 50 };
 const place = (key: string): string => `#/sessions/${encodeURIComponent(key)}/chat`;
 
 describe.skipIf(!hasBrowser)('who opens the page for the first time', () => {
-  const { rig, open } = usePage({ tools: { exec: { enabled: true } } }, async ({ client: { sessions } }) => {
+  /** A model of a provider without its key. */
+  const gone = { kind: 'anthropic', apiKeyEnv: 'NO_SUCH_KEY', models: ['model'] };
+  const settings = { tools: { exec: { enabled: true } }, model: { providers: { gone } } };
+  const { rig, open } = usePage(settings, async ({ client: { sessions } }) => {
     await sessions.post('agent:main:first', 'earlier', { wait: 30 });
     await sessions.post('agent:main:second', 'later', { wait: 30 });
   });
@@ -198,6 +201,26 @@ describe.skipIf(!hasBrowser)('who opens the page for the first time', () => {
           .evaluate((element) => element.ownerDocument.defaultView?.getComputedStyle(element).color ?? ''),
       );
     expect([...colours]).toEqual(['rgb(163, 49, 42)']);
+    expect(faults).toEqual([]);
+  });
+
+  test('reads which model a session was given, that it failed, and what to do about it', async () => {
+    const key = 'agent:main:web:model';
+    const { sessions } = rig().client;
+    await sessions.post(key, 'hello', { wait: 30 });
+    const { page, faults } = await open();
+    await goTo(page, place(key));
+    await page.getByText('model: offline (built-in)', { exact: true }).waitFor();
+    await sessions.patch(key, { model: 'gone/model' });
+    await page.getByText('model: gone/model, set by /model', { exact: true }).waitFor();
+    await sessions.post(key, 'are you there?', { wait: 30 });
+    await page.locator('.mark-bad', { hasText: /No answer from gone\/model: .*→ choose a model that it offers/ }).waitFor();
+    await page.getByRole('link', { name: 'Time machine' }).click();
+    await page.getByRole('button', { name: 'One commit back' }).click();
+    await page.getByRole('button', { name: 'Fork from here' }).click();
+    const dialog = page.getByRole('dialog');
+    for (const words of ['No answer from gone/model: ', 'choose a model that it offers', 'keeps the model of this session'])
+      await dialog.getByText(words, { exact: false }).waitFor();
     expect(faults).toEqual([]);
   });
 

@@ -69,8 +69,8 @@ const openFront = async () => {
 export const startPageRig = async (home: string, settings: object): Promise<PageRig> => {
   const broker = openInMemory({ clock: systemClock, partitions: 4 });
   const defaults = loadConfig({ env: { NATTER_DATA_DIR: home }, home });
-  const { tools } = configSchema.parse(settings);
-  const config = { ...defaults, agent: { ...defaults.agent, workspace: join(home, 'workspace') }, tools };
+  const { tools, model } = configSchema.parse(settings);
+  const config = { ...defaults, agent: { ...defaults.agent, workspace: join(home, 'workspace') }, tools, model };
   const recentLog = new RecentLog();
   const log = createLog({ level: 'info', name: 'natter', destination: { write: () => {} }, recent: recentLog });
   const workers = await Promise.all(
