@@ -74,6 +74,7 @@ export const indexRow = z.object({
   model: z.string(),
   systemSent: z.boolean(),
   abortedLastRun: z.boolean(),
+  failedLastRun: z.boolean().optional(),
   lastReset: lastReset.optional(),
   description: z.string().default(''),
   descriptionSource: z.enum(['person', 'introspection']).nullable().default(null),

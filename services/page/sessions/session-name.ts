@@ -1,5 +1,4 @@
 import type { Session, SessionRow } from '../../../shared/client/main.ts';
-import { counted } from '../../../shared/kit/text/counted.ts';
 import { modelWords } from '../parts/model-words.ts';
 import { resetWords } from '../parts/reset-words.ts';
 import { shortTime } from '../parts/time.tsx';
@@ -36,16 +35,18 @@ export const resetText = ({ lastReset }: SessionRow, today: number): string | nu
   return `${resetWords(lastReset)}, ${shortTime(lastReset.at, today)}`;
 };
 
-/** Whether the row of a session says that answers failed: whatever is under way, or waits, is said instead. */
-export const saysFailed = ({ approval, status, abortedLastRun, failedTurns }: SessionRow): boolean =>
-  approval === null && status !== 'running' && !abortedLastRun && failedTurns > 0;
+export const lastFailed = 'The last answer failed';
+
+/** Whether the row of a session says that its last answer failed: whatever is under way, or waits, is said instead. */
+export const saysFailed = ({ approval, status, failedLastRun = false }: SessionRow): boolean =>
+  approval === null && status !== 'running' && failedLastRun;
 
 /** Why a session is what it is, in a few words; `null` where there is nothing to say. */
 export const whyOf = (row: SessionRow, today: number): string | null => {
   if (row.approval !== null) return `Waits for a person: ${row.approval.action}`;
   if (row.status === 'running') return row.queuedTurns > 0 ? `Answering, ${row.queuedTurns} more in the queue` : 'Answering now';
+  if (saysFailed(row)) return lastFailed;
   if (row.abortedLastRun) return 'The last answer was stopped';
-  if (saysFailed(row)) return `${counted(row.failedTurns, 'answer')} failed`;
   if (row.status === 'inactive') return 'Archived; its next message brings it back';
   return resetText(row, today);
 };

@@ -14,7 +14,7 @@ import { Time } from '../parts/time.tsx';
 import { lazy } from './lazy.tsx';
 import { SessionActions } from './session-actions.tsx';
 import { readAgain, rows } from './session-list.ts';
-import { modelText, nameOf, resetText } from './session-name.ts';
+import { lastFailed, modelText, nameOf, resetText } from './session-name.ts';
 
 const TimeMachine = lazy(() => import('../time-machine/time-machine-view.tsx'));
 const Transcript = lazy(() => import('../transcript/transcript-view.tsx'));
@@ -107,10 +107,10 @@ const Facts = ({ session, isPast }: { readonly session: Session; readonly isPast
       {session.lastReset?.fromSeq !== undefined && ' since the fork'}
     </span>
     {session.totalTokens > 0 && <span>{session.totalTokens.toLocaleString()} tokens</span>}
-    {session.failedTurns > 0 && (
+    {session.failedLastRun && (
       <span class="session-failed">
         <ErrorMark />
-        {counted(session.failedTurns, 'answer')} failed
+        {lastFailed}
       </span>
     )}
     {modelText(session) !== null && <span class="session-model">{modelText(session)}</span>}

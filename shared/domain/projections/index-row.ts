@@ -54,6 +54,8 @@ export interface IndexRow {
   /** The model has received the system prompt of this generation (A10/109). */
   readonly systemSent: boolean;
   readonly abortedLastRun: boolean;
+  /** The last turn that ended has failed. Absent: not known, in a row that an older version wrote. */
+  readonly failedLastRun?: boolean | undefined;
   /** What began the present generation (A4/53–55). */
   readonly lastReset?: LastReset | undefined;
   /** What the session is about: a person's words if given, else the introspection's (A2/17, A7/82). Empty: unknown. */
@@ -116,6 +118,7 @@ export const emptyRow = (key: SessionKey): IndexRow => ({
   model: '',
   systemSent: false,
   abortedLastRun: false,
+  failedLastRun: false,
   description: '',
   descriptionSource: null,
   workingMemory: '',

@@ -114,11 +114,11 @@ const change = (row: IndexRow, event: SessionEvent, { at, seq, events }: Recorde
         lastMessageId: `${seq}.${events.indexOf(event)}`,
       };
     case 'turn_completed':
-      return { ...endedTurn(row), completedTurns: row.completedTurns + 1, abortedLastRun: false };
+      return { ...endedTurn(row), completedTurns: row.completedTurns + 1, abortedLastRun: false, failedLastRun: false };
     case 'turn_failed':
-      return { ...endedTurn(row), failedTurns: row.failedTurns + 1 };
+      return { ...endedTurn(row), failedTurns: row.failedTurns + 1, failedLastRun: true };
     case 'turn_aborted':
-      return { ...endedTurn(row), abortedLastRun: true };
+      return { ...endedTurn(row), abortedLastRun: true, failedLastRun: false };
     case 'queue_cleared':
       return { queuedTurns: Math.max(0, row.queuedTurns - event.turnIds.length), ...withoutQueued(row, event.turnIds) };
     case 'approval_requested':
@@ -140,6 +140,7 @@ const change = (row: IndexRow, event: SessionEvent, { at, seq, events }: Recorde
         messageCount: 0,
         completedTurns: 0,
         failedTurns: 0,
+        failedLastRun: false,
         refusedMessages: 0,
         queuedTurns: event.keepsQueue ? row.queuedTurns : 0,
         strangersQueued: event.keepsQueue ? row.strangersQueued : undefined,

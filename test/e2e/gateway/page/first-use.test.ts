@@ -181,7 +181,7 @@ describe.skipIf(!hasBrowser)('who opens the page for the first time', () => {
     await rig().client.sessions.post(key, '[[fail busy]] now', { wait: 30 });
     const { page, faults } = await open();
     await goTo(page, place(key));
-    const words = [/^Error: 1 answer failed/, /^Error: 1 answer failed/, /^Error: No answer/] as const;
+    const words = [/^Error: The last answer failed/, /^Error: The last answer failed/, /^Error: No answer/] as const;
     for (const [at, selector] of ['a.row .row-failed', '.session-failed', '.mark-bad'].entries())
       await page
         .locator(selector)
@@ -201,6 +201,9 @@ describe.skipIf(!hasBrowser)('who opens the page for the first time', () => {
           .evaluate((element) => element.ownerDocument.defaultView?.getComputedStyle(element).color ?? ''),
       );
     expect([...colours]).toEqual(['rgb(163, 49, 42)']);
+    await rig().client.sessions.post(key, 'and now', { wait: 30 });
+    await page.getByText('The last answer failed').first().waitFor({ state: 'detached' });
+    expect(await page.locator('.session-failed').count()).toBe(0);
     expect(faults).toEqual([]);
   });
 

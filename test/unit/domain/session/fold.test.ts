@@ -70,6 +70,17 @@ describe('the index row (A2/17)', () => {
     });
   });
 
+  test.each([
+    [['post m1', 'fail m1/1 1'], true],
+    [['post m1', 'fail m1/1 1', 'post m2'], true],
+    [['post m1', 'fail m1/1 1', 'post m2', 'reply m2/1 1'], false],
+    [['post m1', 'fail m1/1 1', 'post m2', 'stop'], false],
+    [['post m1', 'fail m1/1 1', 'reset'], false],
+    [['post m1', 'reply m1/1 1'], false],
+  ] as const)('says whether the last turn failed: %s', (history, failed) => {
+    expect(rowAfter(...history).failedLastRun).toBe(failed);
+  });
+
   test(`previews are one line of at most ${limits.previewCharacters} whole characters`, () => {
     const { lastMessagePreview } = rowAfter(said(`one\n\ttwo ${'😀'.repeat(300)}`, 'u', 1));
     expect([...lastMessagePreview]).toHaveLength(limits.previewCharacters);
