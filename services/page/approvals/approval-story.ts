@@ -14,6 +14,9 @@ export interface ApprovalStory {
   readonly result?: { readonly outcome: string; readonly text: string; readonly at: number };
 }
 
+/** The name of the host that an event is of. */
+export const hostOf = (actor: string): string => actor.replace(/^host:/, '');
+
 /** The story of an approval in a session's events, which are in order. */
 export const storyOf = (events: readonly NatterEvent[], approvalId: string): ApprovalStory => {
   let story: ApprovalStory = {};
@@ -22,7 +25,7 @@ export const storyOf = (events: readonly NatterEvent[], approvalId: string): App
     if (event.type === 'approval_requested' && event.approvalId === approvalId) {
       callId = event.callId;
       const asked = events.find((one) => one.type === 'user_message' && one.turnId === event.turn.id);
-      story = { ...story, host: event.actor.replace(/^host:/, '') };
+      story = { ...story, host: hostOf(event.actor) };
       if (asked?.type !== 'user_message') continue;
       const { sender, text } = asked.message;
       story = { ...story, message: { seq: asked.seq, at: asked.at, sender, actor: asked.actor, text } };

@@ -1,17 +1,16 @@
 import { useRef } from 'preact/hooks';
-import type { ConfigInForce, PendingApproval } from '../../../shared/client/main.ts';
+import type { PendingApproval } from '../../../shared/client/main.ts';
 import { linkTo } from '../base/route.ts';
 import { Empty, Problem } from '../parts/empty.tsx';
 import { oneLine, plainText } from '../parts/one-line.ts';
 import { decidedText, personOf } from '../parts/person.ts';
-import { useRead } from '../parts/read.tsx';
 import { Time } from '../parts/time.tsx';
 import { given } from './answer.ts';
 import { ApprovalCard } from './approval-card.tsx';
 import { approvals, approvalsProblem, readApprovals } from './approval-list.ts';
 import type { ApprovalStory } from './approval-story.ts';
-import { commandOf } from './command-line.ts';
 import { useStory } from './use-story.ts';
+import { useWorkspace, WhereItRuns } from './where-it-runs.tsx';
 
 const messageCharacters = 160;
 
@@ -19,14 +18,13 @@ interface OneProps {
   readonly approval: PendingApproval;
   readonly isOver: boolean;
   /** The workspace's path, where this sign-in may know it. */
-  readonly folder: unknown;
+  readonly workspace: string | undefined;
 }
 
 /** Who asked, on which message, in which session, and where the call runs. */
-const Facts = ({ approval, story, folder }: Omit<OneProps, 'isOver'> & { readonly story: ApprovalStory }) => {
+const Facts = ({ approval, story, workspace }: Omit<OneProps, 'isOver'> & { readonly story: ApprovalStory }) => {
   const { sessionKey, action } = approval;
   const { message, host } = story;
-  const place = commandOf(action)?.place;
   return (
     <dl class="approval-facts">
       <dt>Session</dt>
@@ -43,17 +41,7 @@ const Facts = ({ approval, story, folder }: Omit<OneProps, 'isOver'> & { readonl
           </dd>
         </>
       )}
-      {(place !== undefined || host !== undefined) && (
-        <>
-          <dt>Runs</dt>
-          <dd>
-            {place !== undefined && (
-              <>in {place === 'the workspace' && typeof folder === 'string' ? <code>{folder}</code> : place}, </>
-            )}
-            on the session’s host{host !== undefined && <> ({host} when it was asked)</>}
-          </dd>
-        </>
-      )}
+      <WhereItRuns action={action} workspace={workspace} host={host} />
     </dl>
   );
 };
@@ -80,7 +68,7 @@ const Outcome = ({ story: { result, answer } }: { readonly story: ApprovalStory 
 
 const verdictWords = { granted: 'Allowed', denied: 'Denied', expired: 'Expired: nobody answered in time' } as const;
 
-const One = ({ approval, isOver, folder }: OneProps) => {
+const One = ({ approval, isOver, workspace }: OneProps) => {
   const story = useStory(approval, isOver);
   const { answer } = story;
   const words = answer && verdictWords[answer.verdict] + (answer.verdict === 'expired' ? '' : ` ${decidedText(answer.by)}`);
@@ -90,7 +78,7 @@ const One = ({ approval, isOver, folder }: OneProps) => {
     <li>
       <ApprovalCard
         asked={{ ...approval, answered, answeredAt: answer?.at }}
-        facts={<Facts approval={approval} story={story} folder={folder} />}
+        facts={<Facts approval={approval} story={story} workspace={workspace} />}
       >
         {isOver && <Outcome story={story} />}
       </ApprovalCard>
@@ -101,8 +89,7 @@ const One = ({ approval, isOver, folder }: OneProps) => {
 /** The inbox: every call of a tool that waits for a person, in all sessions, the oldest first. What is answered stays until one leaves. */
 export const ApprovalsView = () => {
   const seen = useRef(new Map<string, PendingApproval>());
-  const config = useRead<ConfigInForce>('/v1/config');
-  const folder = config.value?.keys.find(({ path }) => path === 'agent.workspace')?.value;
+  const workspace = useWorkspace();
   const waiting = approvals.value;
   for (const approval of waiting ?? []) seen.current.set(approval.approvalId, approval);
   const open = new Set(waiting?.map(({ approvalId }) => approvalId));
@@ -124,7 +111,7 @@ export const ApprovalsView = () => {
       ) : (
         <ul class="approval-list">
           {list.map((approval) => (
-            <One key={approval.approvalId} approval={approval} isOver={!open.has(approval.approvalId)} folder={folder} />
+            <One key={approval.approvalId} approval={approval} isOver={!open.has(approval.approvalId)} workspace={workspace} />
           ))}
         </ul>
       )}

@@ -1,5 +1,7 @@
 import { useState } from 'preact/hooks';
 import { ApprovalCard } from '../approvals/approval-card.tsx';
+import { hostOf } from '../approvals/approval-story.ts';
+import { useWorkspace, WhereItRuns } from '../approvals/where-it-runs.tsx';
 import { linkTo } from '../base/route.ts';
 import { mayWrite } from '../base/signed-in.ts';
 import { ErrorMark, Icon } from '../parts/icon.tsx';
@@ -73,6 +75,12 @@ const Tool = ({ item }: { readonly item: ToolItem }) => (
 );
 
 const answerWords = { granted: 'Allowed', denied: 'Denied' } as const;
+const Where = ({ request: { action, actor } }: Pick<ApprovalItem, 'request'>) => (
+  <dl class="approval-facts">
+    <WhereItRuns action={action} workspace={useWorkspace()} host={hostOf(actor)} />
+  </dl>
+);
+
 const Approval = ({ item, sessionKey }: { readonly item: ApprovalItem; readonly sessionKey: string }) => {
   const { request, answer, at } = item;
   const answered =
@@ -92,6 +100,7 @@ const Approval = ({ item, sessionKey }: { readonly item: ApprovalItem; readonly 
         answered,
         answeredAt: answer?.at,
       }}
+      facts={answer === undefined && <Where request={request} />}
     />
   );
 };

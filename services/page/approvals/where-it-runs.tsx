@@ -1,0 +1,33 @@
+import type { ConfigInForce } from '../../../shared/client/main.ts';
+import { useRead } from '../parts/read.tsx';
+import { commandOf } from './command-line.ts';
+
+/** The path of the agent's workspace, as the gateway has it; `undefined` where this sign-in may not know it. */
+export const useWorkspace = (): string | undefined => {
+  const config = useRead<ConfigInForce>('/v1/config');
+  const folder = config.value?.keys.find(({ path }) => path === 'agent.workspace')?.value;
+  return typeof folder === 'string' ? folder : undefined;
+};
+
+interface Props {
+  readonly action: string;
+  readonly workspace: string | undefined;
+  /** The host that asked. */
+  readonly host: string | undefined;
+}
+
+/** Where a call runs that waits for a person: the folder of a command, and the host. */
+export const WhereItRuns = ({ action, workspace, host }: Props) => {
+  const place = commandOf(action)?.place;
+  return (
+    <>
+      <dt>Runs</dt>
+      <dd>
+        {place !== undefined && (
+          <>in {place === 'the workspace' && workspace !== undefined ? <code>{workspace}</code> : place}, </>
+        )}
+        on the session’s host{host !== undefined && <> ({host} when it was asked)</>}
+      </dd>
+    </>
+  );
+};
