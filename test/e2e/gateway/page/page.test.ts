@@ -11,7 +11,10 @@ const hostile = 'agent:main:hostile';
 const place = (key: string, tab: string): string => `#/sessions/${encodeURIComponent(key)}/${tab}`;
 
 describe.skipIf(!hasBrowser)('the page', () => {
-  const { rig, open } = usePage({ tools: { exec: { enabled: true } } }, async ({ client: { sessions } }) => {
+  /** A model of a provider without its key. */
+  const gone = { kind: 'anthropic', apiKeyEnv: 'NO_SUCH_KEY', models: ['model'] };
+  const settings = { tools: { exec: { enabled: true } }, model: { providers: { gone } } };
+  const { rig, open } = usePage(settings, async ({ client: { sessions } }) => {
     for (const text of ['hello', 'and **again**']) await sessions.post(main, text, { wait: 30 });
     await sessions.reset(main, { reason: 'test' });
     await sessions.post(main, 'a fresh start', { wait: 30 });
@@ -99,7 +102,12 @@ describe.skipIf(!hasBrowser)('the page', () => {
     const { page, faults } = await open();
     await goTo(page, '#/approvals');
     const card = page.getByRole('article');
+    const where = /^in .*workspace, on the session’s host \(session-\d.* when it was asked\)$/;
+    await goTo(page, place(work, 'chat'));
+    await page.locator('.approval dd', { hasText: where }).waitFor();
+    await goTo(page, '#/approvals');
     await card.getByText('true', { exact: true }).waitFor();
+    await card.locator('dd', { hasText: where }).waitFor();
     await card.getByText(/“.*please”/).waitFor();
     await card.getByRole('link', { name: 'work', exact: true }).waitFor();
     await page.reload();
@@ -310,6 +318,39 @@ describe.skipIf(!hasBrowser)('the page', () => {
     await answer.getByText('bold').waitFor();
     expect(await answer.locator('img, script, [onerror], a[href^="javascript"]').count()).toBe(0);
     expect(await answer.textContent()).toContain('https://evil.example/?q');
+    expect(faults).toEqual([]);
+  });
+
+  test.each([320, 390, 1280])('the head of a session is whole, however much it says: %d px', async (width) => {
+    const key = 'agent:main:web:a-session-with-a-long-key-of-its-own';
+    const { sessions } = rig().client;
+    await sessions.post(key, 'one', { wait: 30 });
+    await sessions.fork(key, { at: (await sessions.get(key)).seq });
+    await sessions.post(key, '[[size 4000]] two', { wait: 30 });
+    await sessions.post(key, '[[fail busy]] three', { wait: 30 });
+    await sessions.patch(key, { model: 'gone/model' });
+    const { page, faults } = await open(width);
+    await goTo(page, place(key, 'chat'));
+    await page.getByText('model: gone/model, set by /model').waitFor();
+    await page.locator('.session-failed').waitFor();
+    const cut = await page
+      .locator('html, .session-head, .session-facts, .session-facts > *, .why > *')
+      .evaluateAll((all) =>
+        all.filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth && clientWidth > 0).map((one) => one.textContent),
+      );
+    expect(cut).toEqual([]);
+    const edge = await page
+      .locator('.session-facts > *')
+      .evaluateAll((all) => Math.max(...all.map((one) => one.getBoundingClientRect().right)));
+    expect(edge).toBeLessThanOrEqual(width);
+    const { scrollWidth, innerWidth } = await page.evaluate(() => {
+      const { document, innerWidth } = globalThis as unknown as {
+        readonly document: { readonly documentElement: { readonly scrollWidth: number } };
+        readonly innerWidth: number;
+      };
+      return { scrollWidth: document.documentElement.scrollWidth, innerWidth };
+    });
+    expect(scrollWidth).toBeLessThanOrEqual(innerWidth);
     expect(faults).toEqual([]);
   });
 
