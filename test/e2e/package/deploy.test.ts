@@ -1,50 +1,25 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { homedir, tmpdir } from 'node:os';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
-import { afterAll, describe, expect, test, vi } from 'vitest';
-import { parse } from 'yaml';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { compose, deployFile, openPlace, port, probe, program, read, root, said, variables } from './deployed.ts';
 
-/**
- * The files of docs/examples/deploy, without containers: what they start is started as a process, with their variables and their
- * configuration, and asked by their own probe. Folders of the image are folders of this test.
- */
-const root = fileURLToPath(new URL('../../..', import.meta.url));
-const read = (name: string): string => readFileSync(join(root, 'docs/examples/deploy', name), 'utf8');
-const folder = mkdtempSync(join(tmpdir(), 'natter-deploy-'));
-let running: ChildProcess | null = null;
-afterAll(async () => {
-  if (running?.exitCode === null) {
-    running.kill('SIGKILL');
-    await once(running, 'exit');
-  }
-  rmSync(folder, { recursive: true, force: true });
+let place: Awaited<ReturnType<typeof openPlace>>;
+beforeAll(async () => {
+  place = await openPlace();
 });
+afterAll(() => place.close());
 
-/** The instructions of the last stage of a Dockerfile, in their order. */
-const instructionsOf = (text: string): [name: string, rest: string][] => {
-  const all = [...text.matchAll(/^([A-Z]+) +(.+)$/gm)].map(([, name = '', rest = '']): [string, string] => [name, rest]);
-  return all.slice(all.findLastIndex(([name]) => name === 'FROM'));
-};
-const image = instructionsOf(read('Dockerfile'));
-const said = (name: string): string[] => image.filter(([each]) => each === name).map(([, rest]) => rest);
-const listIn = (text = ''): string[] => JSON.parse(text.slice(text.indexOf('['))) as string[];
-const variables = Object.fromEntries(said('ENV').map((line) => line.split(/=(.*)/s).slice(0, 2) as [string, string]));
-const probe = listIn(said('HEALTHCHECK')[0]);
-const compose = parse(read('compose.yaml')) as { services: { natter: Record<string, any> }; volumes: object };
-const { natter: service } = compose.services;
+const { services, volumes } = compose('compose.yaml');
+const service = services.natter!;
 /** The settings of a unit; one that stands there several times has all its values. */
 const unit = [...read('natter.service').matchAll(/^(\w+)=(.*)$/gm)].map(([, name = '', value = '']): [string, string] => [
   name,
   value,
 ]);
 const setting = (name: string): string[] => unit.filter(([each]) => each === name).map(([, value]) => value);
-
-const program = [...listIn(said('ENTRYPOINT')[0]), ...listIn(said('CMD')[0])];
-const port = Number(said('EXPOSE')[0]);
 
 describe('the image', () => {
   test('runs as a user without rights, has what it copies, and keeps nothing outside its volume', () => {
@@ -57,39 +32,24 @@ describe('the image', () => {
     expect(read('Dockerfile')).not.toMatch(/:latest|^ARG|_KEY|TOKEN/m);
   });
 
-  test('its command starts, is not ready before, is ready by its own probe, answers, and stops on its signal; all it writes is in its volume', async () => {
-    const bin = join(folder, 'bin');
-    const [command = '', ...args] = program;
-    // The command by its name, on a path as in the image.
-    symlinkSync(join(root, 'dist/services/cli'), bin);
-    chmodSync(join(bin, 'main.js'), 0o755);
-    const named = join(folder, command);
-    writeFileSync(named, `#!/bin/sh\nexec node ${join(bin, 'main.js')} "$@"\n`, { mode: 0o755 });
-    const data = join(folder, 'data');
+  test('its command starts on a root that is read-only, is ready by its own probe, answers, and stops on its signal', async () => {
+    const { data, temporary, run, mayWrite } = place.container('natter');
+    expect([data, temporary, place.folder, root].map(mayWrite)).toEqual([true, true, false, false]);
     const inTest = (value: string): string =>
-      value.replace(/^\/data/, data).replace('/etc/natter/natter.json5', join(root, 'docs/examples/deploy/container.json5'));
+      value.replace(/^\/data/, data).replace('/etc/natter/natter.json5', deployFile('container.json5'));
     const env = Object.fromEntries(
       Object.entries({ ...variables, ...service.environment }).map(([name, value]) => [name, inTest(String(value))]),
     );
-    const path = {
-      PATH: `${folder}:${process.env.PATH}`,
-      XDG_CACHE_HOME: process.env.XDG_CACHE_HOME || join(homedir(), '.cache'),
-    };
     const ask = (url: string) => {
       const [asking = '', ...words] = probe.map((word) => word.replace(`http://127.0.0.1:${port}`, url));
-      return spawnSync(asking, words, { env: { ...env, ...path } }).status;
+      return spawnSync(asking, words, { env: { ...env, ...place.path } }).status;
     };
     expect(probe.join(' ')).toContain(`http://127.0.0.1:${port}/readyz`);
     expect(ask('http://127.0.0.1:1')).toBe(1);
 
     const printed: string[] = [];
-    const started = spawn(command, args, {
-      env: { ...env, ...path, NATTER_PORT: '0' },
-      cwd: folder,
-      stdio: ['ignore', 'pipe', 'ignore'],
-    });
-    running = started;
-    createInterface({ input: started.stdout }).on('line', (line) => printed.push(line));
+    const started = run({ ...env, NATTER_PORT: '0' }, program);
+    createInterface({ input: started.stdout! }).on('line', (line) => printed.push(line));
     await vi.waitFor(() => expect(printed.join('\n')).toContain('natter is up'), { timeout: 60_000 });
     const { url, token } = JSON.parse(readFileSync(join(data, 'gateway.json'), 'utf8')) as { url: string; token: string };
     const reached = url.replace('0.0.0.0', '127.0.0.1');
@@ -102,7 +62,7 @@ describe('the image', () => {
     expect(await posted.text()).toContain('You said: hello');
     started.kill(said('STOPSIGNAL')[0] as NodeJS.Signals);
     expect(await once(started, 'exit')).toEqual([0, null]);
-    expect(readdirSync(folder).sort()).toEqual(['bin', 'data', 'natter']);
+    expect(readdirSync(place.folder).sort()).toEqual(['bin', 'natter']);
   }, 120_000);
 });
 
@@ -112,24 +72,36 @@ describe('the compose file', () => {
     expect(service.build.dockerfile).toBe('docs/examples/deploy/Dockerfile');
     expect(service).toMatchObject({ init: true, read_only: true, cap_drop: ['ALL'], security_opt: ['no-new-privileges:true'] });
     expect(service.ports).toEqual([`127.0.0.1:${port}:${port}`]);
-    expect(service.volumes).toEqual([`${Object.keys(compose.volumes)[0]}:${said('VOLUME')[0]}`]);
+    expect(service.volumes).toEqual([`${Object.keys(volumes)[0]}:${said('VOLUME')[0]}`]);
     expect(service.command, 'the command is that of the image').toBeUndefined();
   });
+});
+
+test('the linter of compose files finds no fault with either of them, and would with a misspelt key', () => {
+  const env = { PATH: `${join(root, 'node_modules/.bin')}:${process.env.PATH}` };
+  const check = (file: string) => spawnSync('dclint', ['--quiet', file], { encoding: 'utf8', env });
+  for (const name of ['compose.yaml', 'compose-r3.yaml']) {
+    const { status, stdout } = check(deployFile(name));
+    expect(status, stdout).toBe(0);
+    const misspelt = join(place.folder, `misspelt-${name}`);
+    writeFileSync(misspelt, read(name).replace('read_only', 'readonly'));
+    expect(check(misspelt).status).toBe(1);
+  }
 });
 
 describe('the unit', () => {
   test('starts what the image starts, with its data where systemd keeps it', () => {
     expect(setting('ExecStart')).toEqual([`/usr/local/bin/${program.join(' ')}`]);
     const given = Object.fromEntries(setting('Environment').map((line) => line.split('=') as [string, string]));
-    const place = `/var/lib/${setting('StateDirectory')[0]}`;
-    expect(given).toMatchObject({ HOME: place, NATTER_DATA_DIR: place });
+    const state = `/var/lib/${setting('StateDirectory')[0]}`;
+    expect(given).toMatchObject({ HOME: state, NATTER_DATA_DIR: state });
     expect(setting('DynamicUser')).toEqual(['yes']);
     // V8 writes the code that it runs.
     expect(setting('MemoryDenyWriteExecute')).toEqual([]);
   });
 
   test('systemd finds no fault with it, where there is systemd', ({ skip }) => {
-    const file = join(folder, 'natter.service');
+    const file = join(place.folder, 'natter.service');
     writeFileSync(file, read('natter.service').replace('/usr/local/bin/natter', '/bin/true'));
     const checked = spawnSync('systemd-analyze', ['verify', '--recursive-errors=yes', '--man=no', file], { encoding: 'utf8' });
     if (checked.error) skip('systemd-analyze is not installed');
@@ -140,12 +112,16 @@ describe('the unit', () => {
   });
 });
 
-test('every variable in them is one that Natter or Node knows, and both give a stop the same time', () => {
+test('every variable in them is one that Natter or Node knows, and all give a stop the same time', () => {
   const known = [
-    ...readFileSync(join(root, 'shared/runtime/config/load.ts'), 'utf8').matchAll(/'(NATTER_\w+)'|env\.(NATTER_\w+)/g),
+    ...readFileSync(join(root, 'shared/runtime/config/load.ts'), 'utf8').matchAll(/'(NATTER_\w+|NATS_\w+)'|env\.(NATTER_\w+)/g),
   ].flatMap(([, quoted, plain]) => quoted ?? plain ?? []);
-  const used = ['Dockerfile', 'compose.yaml', 'natter.service'].flatMap((name) => read(name).match(/\bNATTER_\w+/g) ?? []);
-  expect(new Set(used)).toEqual(new Set(['NATTER_CONFIG', 'NATTER_DATA_DIR', 'NATTER_LOG_LEVEL']));
+  const used = ['Dockerfile', 'compose.yaml', 'compose-r3.yaml', 'natter.service'].flatMap(
+    (name) => read(name).match(/\b(NATTER|NATS)_\w+/g) ?? [],
+  );
+  const variables = ['NATTER_CONFIG', 'NATTER_DATA_DIR', 'NATTER_LOG_LEVEL', 'NATS_URL', 'NATS_USERS_DIR'];
+  expect(new Set(used)).toEqual(new Set(variables));
   expect(used.filter((name) => !known.includes(name))).toEqual([]);
-  expect([service.stop_grace_period, ...setting('TimeoutStopSec')]).toEqual(['15s', '15s']);
+  const stops = [service, compose('compose-r3.yaml').services.natter!].map((each) => each.stop_grace_period);
+  expect([...stops, ...setting('TimeoutStopSec')]).toEqual(['15s', '15s', '15s']);
 });
