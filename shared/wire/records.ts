@@ -33,7 +33,6 @@ export const codecOf = <T>(schema: z.ZodType<T, unknown>, maxBytes: number = lim
 });
 
 const count = z.int().min(0);
-
 const pendingApproval = approvalRequest.extend({ requestedAt: z.number() });
 
 /** A row of the session index, as stored and as sent. */

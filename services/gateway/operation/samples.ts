@@ -19,7 +19,8 @@ export const sessionRow = {
   ...{ messageCount: 2, completedTurns: 1, failedTurns: 0, refusedMessages: 0, queuedTurns: 0, activeTurnId: null },
   ...{ approval: null, costUsd: 0.0021, lastMessagePreview: 'The build is green.', participants: ['telegram:42'] },
   ...{ inputTokens: 812, outputTokens: 9, totalTokens: 821, contextTokens: 821, model: 'openai/gpt-5' },
-  ...{ systemSent: true, abortedLastRun: false, failedLastRun: false, description: '', descriptionSource: null, workingMemory: '' },
+  ...{ systemSent: true, abortedLastRun: false, failedLastRun: false },
+  ...{ description: '', descriptionSource: null, workingMemory: '' },
   ...{ introspectedAt: 0, settings: {}, origin: { label: 'build room', provider: 'telegram' }, lastRoute: null },
   ...{ deleted: false, deletedSeq: 0, queueMode: 'followup', unread: false },
 };
