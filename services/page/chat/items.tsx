@@ -111,7 +111,7 @@ const Mark = ({ item, sessionKey }: { readonly item: MarkItem; readonly sessionK
   // Of an error people want to see what was before it.
   const query = { at: `${isError ? seq - 1 : seq}`, compare: explains === 'fork' ? `${seq}` : undefined };
   return (
-    <p class={`mark mark-${tone}`}>
+    <p class={`mark mark-${tone} ${text.includes('\n') ? 'mark-lines' : ''}`}>
       <span>
         {isError && <ErrorMark />}
         {text}

@@ -16,11 +16,11 @@ export const resetDetails = ({ cause, actor, forkedFrom }: EventOf<'session_rese
 });
 
 /** Why a generation began. */
-export const resetMark = ({ generation, cause, reason, forkedFrom }: EventOf<'session_reset'>): string => {
-  if (forkedFrom) return `Forked at commit ${forkedFrom.rev} (generation ${generation})`;
+export const resetMark = ({ cause, reason, forkedFrom }: EventOf<'session_reset'>): string => {
+  if (forkedFrom) return `Forked at commit ${forkedFrom.rev}`;
   // Of those that a person or a program asked for, with what was said: the names of rules are for the configuration.
   const why = cause ? `${resetWords(cause)}${isAsked(cause) ? `, ${cause.rule}` : ''}` : `Reset: ${reason}`;
-  return `${why}. The agent no longer knows what is above (generation ${generation})`;
+  return `${why}. The agent no longer knows what is above`;
 };
 
 /** The items with those marked that a fork leaves behind: all that its conversation does not read (B21). */

@@ -14,3 +14,9 @@ export const resetWords = ({ trigger, boundaryAt, lastUpdateAt }: Omit<ResetCaus
   trigger === 'idle' && boundaryAt !== undefined && lastUpdateAt !== undefined
     ? `Reset after more than ${Math.round((boundaryAt - lastUpdateAt) / 60_000)} min idle`
     : words[trigger];
+
+/** Before the time of the next reset, or of one that is due: which rule makes it. */
+export const nextResetWords = (isIdle: boolean, isAhead: boolean): string => {
+  if (isAhead) return isIdle ? 'Resets if nothing is said until' : 'Daily reset at';
+  return `The next message starts afresh: ${isIdle ? 'idle' : 'the daily reset is due'} since`;
+};

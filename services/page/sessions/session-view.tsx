@@ -9,6 +9,7 @@ import { onEvent } from '../base/system-events.ts';
 import { ChatView } from '../chat/chat-view.tsx';
 import { Empty } from '../parts/empty.tsx';
 import { ErrorMark, Icon } from '../parts/icon.tsx';
+import { nextResetWords } from '../parts/reset-words.ts';
 import { StatusBadge } from '../parts/status.tsx';
 import { Time } from '../parts/time.tsx';
 import { lazy } from './lazy.tsx';
@@ -78,7 +79,7 @@ const Why = ({ session }: { readonly session: Session }) => {
     <p class="why">
       <span title={lastReset?.rule}>
         {lastReset ? (
-          `${resetText(session, now.value)} (generation ${session.generation})`
+          resetText(session, now.value)
         ) : (
           <>
             Begun <Time at={session.createdAt} />
@@ -88,10 +89,7 @@ const Why = ({ session }: { readonly session: Session }) => {
       {lastReset && <a href={linkTo(['sessions', session.key, 'time'], { at: `${lastReset.seq}` })}>Show that moment</a>}
       {next !== undefined && (
         <span class="why-next" title="The first message after that starts afresh: the agent no longer knows what was said before">
-          {next > now.value
-            ? 'Next reset: '
-            : `The next message starts afresh: ${next === nextReset.idleAt ? 'idle' : 'due'} since `}
-          <Time at={next} exact />
+          {nextResetWords(next === nextReset.idleAt, next > now.value)} <Time at={next} exact />
         </span>
       )}
     </p>

@@ -15,7 +15,7 @@ test.each([
   ['a command', { trigger: 'command', rule: '/new' }, 'Reset by a chat command, /new'],
   ['a call with a reason', { trigger: 'api', rule: 'tidying up' }, 'Reset by a call, tidying up'],
 ] as const)('of %s', (_, cause, expected) => {
-  expect(said({ cause })).toBe(`${expected}. The agent no longer knows what is above (generation 2)`);
+  expect(said({ cause })).toBe(`${expected}. The agent no longer knows what is above`);
 });
 
 test.each([
@@ -28,7 +28,7 @@ test.each([
 });
 
 test('of one whose cause the log does not have', () => {
-  expect(said({})).toBe('Reset: asked. The agent no longer knows what is above (generation 2)');
+  expect(said({})).toBe('Reset: asked. The agent no longer knows what is above');
 });
 
 test.each([
