@@ -26,10 +26,7 @@ export interface Page<T> {
 }
 export type PageGap = HistoryGap & { readonly key: SessionKey };
 
-/**
- * A page of the items that `pick` takes from each commit (`cursor`: the position after an item), oldest first, up to `limit` items. A page of
- * large commits is shorter, so that one answer has no more than one read of the log, which is bounded in bytes.
- */
+/** A page of the items that `pick` takes from each commit (`cursor`: the position after an item), oldest first, up to `limit` items. */
 export const pageForward = async <T>(
   events: EventLog,
   options: { after: Cursor; limit: number; from: number; key?: SessionKey },
@@ -67,7 +64,6 @@ export const pageForward = async <T>(
       if (key) gaps.push(...(await gapAtEnd(events, key, chain)));
       return { items, next: formatCursor(next), more: false, gaps };
     }
-    if (commits.length < atOnce && items.length > 0) break;
   }
   return { items, next: formatCursor(next), more: true, gaps };
 };
