@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
 import type { VNode } from 'preact';
 import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks';
-import type { SessionRow } from '../../../shared/client/main.ts';
+import type { Session } from '../../../shared/client/main.ts';
 import { linkTo } from '../base/route.ts';
 import { mayWrite } from '../base/signed-in.ts';
 import { Empty, Problem } from '../parts/empty.tsx';
@@ -170,7 +170,7 @@ const Ending = ({ begin }: { begin(): void }) => (
 );
 
 /** A conversation as it goes on. */
-export const ChatView = ({ sessionKey, row }: { readonly sessionKey: string; readonly row: SessionRow | null }) => {
+export const ChatView = ({ sessionKey, row }: { readonly sessionKey: string; readonly row: Session | null }) => {
   const store = useMemo(() => new ChatStore(sessionKey), [sessionKey]);
   const isBegun = useSignal(false);
   useEffect(() => () => store.close(), [store]);

@@ -1,9 +1,11 @@
 import { useLayoutEffect, useState } from 'preact/hooks';
-import type { SessionRow } from '../../../shared/client/main.ts';
+import type { Session, SessionRow } from '../../../shared/client/main.ts';
 import { chatCommandLines } from '../../../shared/domain/routing/chat-help.ts';
 import { isToWrite } from '../base/new-chat.ts';
+import { now } from '../base/now.ts';
 import { mayWrite } from '../base/signed-in.ts';
 import { Icon } from '../parts/icon.tsx';
+import { nextResetOf } from '../parts/reset-words.ts';
 import type { ChatStore } from './chat-store.ts';
 import { draftOf, keepDraft } from './draft.ts';
 
@@ -15,7 +17,14 @@ const queueWords: Readonly<Record<SessionRow['queueMode'], string>> = {
   reject: 'is refused until this answer is finished',
 };
 
-const Hint = ({ store, row }: { readonly store: ChatStore; readonly row: SessionRow | null }) => {
+const Hint = ({ store, row }: { readonly store: ChatStore; readonly row: Session | null }) => {
+  const reset = row && nextResetOf(row.nextReset);
+  if (!store.chat.value.isRunning && row && reset && row.messageCount > 0 && reset.at <= now.value)
+    return (
+      <p class="hint">
+        <b>Your next message starts afresh: the agent will not know what is above.</b>
+      </p>
+    );
   if (!store.chat.value.isRunning || row === null) return <p class="hint">Enter sends, Shift+Enter begins a new line.</p>;
   const waits = store.chat.value.items.filter((item) => item.kind === 'said' && item.isQueued).length;
   return (
@@ -42,7 +51,7 @@ const Commands = ({ text, choose }: { readonly text: string; choose(word: string
 );
 
 /** Where a person writes. What is not sent yet is kept in this tab, through a reload as well. */
-export const Composer = ({ store, row }: { readonly store: ChatStore; readonly row: SessionRow | null }) => {
+export const Composer = ({ store, row }: { readonly store: ChatStore; readonly row: Session | null }) => {
   const [text, setText] = useState(draftOf(store.key) ?? '');
   const keep = (draft: string): void => {
     setText(draft);

@@ -110,12 +110,15 @@ const Mark = ({ item, sessionKey }: { readonly item: MarkItem; readonly sessionK
   const isError = tone === 'bad';
   // Of an error people want to see what was before it.
   const query = { at: `${isError ? seq - 1 : seq}`, compare: explains === 'fork' ? `${seq}` : undefined };
+  const hasLines = text.includes('\n');
   return (
-    <p class={`mark mark-${tone} ${text.includes('\n') ? 'mark-lines' : ''}`}>
+    <p class={`mark mark-${tone} ${hasLines ? 'mark-lines' : ''}`}>
       <span>
         {isError && <ErrorMark />}
         {text}
-        {by !== undefined && ` ${decidedText(by)}`}, <Time at={at} />
+        {by !== undefined && ` ${decidedText(by)}`}
+        {hasLines ? '\n' : ', '}
+        <Time at={at} />
         {explains !== undefined && (
           <>
             {' '}

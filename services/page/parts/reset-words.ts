@@ -1,3 +1,4 @@
+import type { Session } from '../../../shared/client/main.ts';
 import type { ResetCause } from '../../../shared/domain/values/expiry.ts';
 
 const words: Readonly<Record<ResetCause['trigger'], string>> = {
@@ -15,8 +16,17 @@ export const resetWords = ({ trigger, boundaryAt, lastUpdateAt }: Omit<ResetCaus
     ? `Reset after more than ${Math.round((boundaryAt - lastUpdateAt) / 60_000)} min idle`
     : words[trigger];
 
+/** When the next reset is, or was due, and by which rule; `null`: none comes by itself. */
+export const nextResetOf = ({
+  dailyAt,
+  idleAt,
+}: Session['nextReset']): { readonly at: number; readonly isIdle: boolean } | null => {
+  const at = Math.min(dailyAt ?? Number.POSITIVE_INFINITY, idleAt ?? Number.POSITIVE_INFINITY);
+  return Number.isFinite(at) ? { at, isIdle: at === idleAt } : null;
+};
+
 /** Before the time of the next reset, or of one that is due: which rule makes it. */
 export const nextResetWords = (isIdle: boolean, isAhead: boolean): string => {
   if (isAhead) return isIdle ? 'Resets if nothing is said until' : 'Daily reset at';
-  return `The next message starts afresh: ${isIdle ? 'idle' : 'the daily reset is due'} since`;
+  return `The next message starts afresh: ${isIdle ? 'it was idle for too long' : 'the daily reset is due'} since`;
 };

@@ -11,8 +11,8 @@ export const statusWords: Readonly<Record<Status, string>> = {
 };
 
 /** The status as a dot; its word is there for those who cannot see colours. */
-export const StatusDot = ({ status }: { readonly status: Status }) => (
-  <span class={`dot dot-${status}`}>
+export const StatusDot = ({ status, hasFailed = false }: { readonly status: Status; readonly hasFailed?: boolean }) => (
+  <span class={`dot dot-${hasFailed ? 'failed' : status}`}>
     <span class="unseen">{statusWords[status]}</span>
   </span>
 );

@@ -39,7 +39,7 @@ const Row = ({ row, isOpen }: { readonly row: SessionRow; readonly isOpen: boole
       }}
       onKeyDown={moveFocus}
     >
-      <StatusDot status={row.status} />
+      <StatusDot status={row.status} hasFailed={saysFailed(row)} />
       <span class="row-name">
         {row.unread && <span class="row-new">Unread </span>}
         {pinned && <span class="row-pin">Pinned </span>}

@@ -9,7 +9,7 @@ import { onEvent } from '../base/system-events.ts';
 import { ChatView } from '../chat/chat-view.tsx';
 import { Empty } from '../parts/empty.tsx';
 import { ErrorMark, Icon } from '../parts/icon.tsx';
-import { nextResetWords } from '../parts/reset-words.ts';
+import { nextResetOf, nextResetWords } from '../parts/reset-words.ts';
 import { StatusBadge } from '../parts/status.tsx';
 import { Time } from '../parts/time.tsx';
 import { lazy } from './lazy.tsx';
@@ -73,8 +73,8 @@ const useSeen = (session: Session | null, isShown: boolean): void => {
 };
 
 const Why = ({ session }: { readonly session: Session }) => {
-  const { nextReset, lastReset } = session;
-  const next = [nextReset.dailyAt, nextReset.idleAt].filter((at) => at !== undefined).sort((one, other) => one - other)[0];
+  const { lastReset } = session;
+  const next = nextResetOf(session.nextReset);
   return (
     <p class="why">
       <span title={lastReset?.rule}>
@@ -87,9 +87,9 @@ const Why = ({ session }: { readonly session: Session }) => {
         )}
       </span>
       {lastReset && <a href={linkTo(['sessions', session.key, 'time'], { at: `${lastReset.seq}` })}>Show that moment</a>}
-      {next !== undefined && (
+      {next !== null && (
         <span class="why-next" title="The first message after that starts afresh: the agent no longer knows what was said before">
-          {nextResetWords(next === nextReset.idleAt, next > now.value)} <Time at={next} exact />
+          {nextResetWords(next.isIdle, next.at > now.value)} <Time at={next.at} exact />
         </span>
       )}
     </p>
@@ -102,9 +102,11 @@ const Facts = ({ session, isPast }: { readonly session: Session; readonly isPast
     {isPast && <span>now:</span>}
     <span>
       {session.messageCount === 0 ? 'nothing said' : counted(session.messageCount, 'message')}
-      {session.lastReset?.fromSeq !== undefined && ' since the fork'}
+      {session.lastReset && (session.lastReset.fromSeq === undefined ? ' since the reset' : ' since the fork')}
     </span>
-    {session.totalTokens > 0 && <span>{session.totalTokens.toLocaleString()} tokens</span>}
+    {session.totalTokens > 0 && (
+      <span title="Tokens that its model has read and written">{session.totalTokens.toLocaleString()} tokens</span>
+    )}
     {session.failedLastRun && (
       <span class="session-failed">
         <ErrorMark />

@@ -6,10 +6,11 @@ import type { Timeline } from '../past/timeline.ts';
 /** What a fork at the moment after `place` commits does, before it is done. */
 export const forkWords = (timeline: Timeline, place: number): readonly string[] => {
   const later = timeline.saidBetween(place, timeline.commits.length).length;
+  const errors = timeline.errorsBetween(place, timeline.commits.length);
   const { turn, queue } = timeline.stateAfter(place).context;
   return [
     later === 0
-      ? 'The session itself continues from this moment. Nothing was said after it.'
+      ? `The session itself continues from this moment. Nothing was said after it${errors === 0 ? '' : ', but an answer failed'}.`
       : `The session itself continues from this moment: the agent forgets the ${counted(later, 'message')} after it. They stay in the log, and another fork can go back to them.`,
     ...(turn !== null || queue.length > 0
       ? ['The question of this moment is not answered again. Write on, or choose Try again below it.']
@@ -32,5 +33,7 @@ const failureWords = (timeline: Timeline, place: number): readonly string[] => {
 
 const givenModel = (timeline: Timeline): string | null => {
   const { model } = timeline.stateAfter(timeline.commits.length).context.settings;
-  return model === undefined ? null : `The fork keeps the model of this session: ${model}, set by /model.`;
+  return model === undefined
+    ? null
+    : `The fork keeps the model of this session: ${model}, set by /model. /model default takes the agent’s own again.`;
 };

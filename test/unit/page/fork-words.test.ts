@@ -19,7 +19,8 @@ test('a question that has no answer at that moment gets none by itself', () => {
 
 test('how much of the conversation is left behind', () => {
   expect(told(2)).toContain('the 1 message after it');
-  expect(told(4)).toContain('Nothing was said after it');
+  expect(told(4)).toContain('Nothing was said after it.');
+  expect(told(3)).toContain('Nothing was said after it, but an answer failed.');
 });
 
 test('which model failed next, what to do about it, and that the fork has the same one', () => {

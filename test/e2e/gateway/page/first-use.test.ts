@@ -1,4 +1,5 @@
 import { describe, expect, test, vi } from 'vitest';
+import type { Session } from '../../../../shared/client/main.ts';
 import { goTo, hasBrowser, usePage } from './use-page.ts';
 
 /** What people stumbled on who were told nothing but to open the page. */
@@ -224,6 +225,21 @@ describe.skipIf(!hasBrowser)('who opens the page for the first time', () => {
     const dialog = page.getByRole('dialog');
     for (const words of ['No answer from gone/model: ', 'choose a model that it offers', 'keeps the model of this session'])
       await dialog.getByText(words, { exact: false }).waitFor();
+    expect(faults).toEqual([]);
+  });
+
+  test('is told at the field that the next message starts afresh, once the reset is due', async () => {
+    const key = 'agent:main:web:stale';
+    await rig().client.sessions.post(key, 'hello', { wait: 30 });
+    const { page, faults } = await open();
+    await page.route(`**/v1/sessions/${encodeURIComponent(key)}`, async (route) => {
+      const response = await route.fetch();
+      const session = (await response.json()) as Session;
+      await route.fulfill({ response, json: { ...session, nextReset: { ...session.nextReset, idleAt: Date.now() - 1_000 } } });
+    });
+    await goTo(page, place(key));
+    await page.getByText('Your next message starts afresh: the agent will not know what is above.').waitFor();
+    await page.getByText('it was idle for too long since').waitFor();
     expect(faults).toEqual([]);
   });
 
