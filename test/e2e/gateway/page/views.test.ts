@@ -8,7 +8,7 @@ import { axeFindings } from './browser.ts';
 import type { PageRig } from './page-rig.ts';
 import { goTo, hasBrowser, picture, usePage, wrongIn } from './use-page.ts';
 
-/** The views of the system, in a real browser on the whole product. */
+/** The views of the page, in a real browser on the whole product. */
 
 const soon = { timeout: 15_000, interval: 50 };
 const main = 'agent:main:main' as SessionKey;
@@ -40,7 +40,12 @@ const fill = async ({ ports, client }: PageRig): Promise<void> => {
 };
 
 /** Every view with what shows that it is there. */
+const ofMain = `#/sessions/${encodeURIComponent(main)}`;
 const views: readonly (readonly [fragment: string, selector: string])[] = [
+  [`${ofMain}/chat`, '.mark-bad'],
+  [`${ofMain}/transcript`, '.line'],
+  ['#/approvals', '.empty'],
+  ['#/account', '.themes'],
   ['#/events', '.event-row'],
   ['#/system', '.places li'],
   ['#/system/hosts', '.hosts-one'],
@@ -59,6 +64,10 @@ const views: readonly (readonly [fragment: string, selector: string])[] = [
   ['#/system/audit', '.item'],
 ];
 
+/** The picture of a view: its last word, and whether it shows all. */
+const nameOf = (fragment: string): string =>
+  `${/\/([\w-]+)(\?|$)/.exec(fragment)?.[1]}${fragment.endsWith('?show=all') ? '-all' : ''}`;
+
 describe.skipIf(!hasBrowser)('the views of the system', () => {
   const { rig, openTab, open } = usePage({}, fill);
 
@@ -70,7 +79,7 @@ describe.skipIf(!hasBrowser)('the views of the system', () => {
     const wrong: string[] = [];
     for (const [fragment, selector] of views) {
       wrong.push(...(await wrongIn(page, fragment, selector)));
-      if (scheme === 'light') await picture(page, fragment.replace(/^#\/(system\/)?/, '').replace('?show=all', '-all'));
+      if (scheme === 'light') await picture(page, nameOf(fragment));
     }
     expect(await page.locator('img').count()).toBe(0);
     expect(wrong).toEqual([]);
