@@ -14,7 +14,7 @@ const DoctorView = () => {
   return (
     <Pane
       title="Doctor"
-      hint="The checks of natter doctor that a gateway can make. The command also looks at its machine and at the broker's own settings."
+      hint="The checks of natter doctor that a gateway can make. The command also looks at its machine and at the broker's own settings, and asks the model's provider."
       read={read}
     >
       <p class={bad === 0 ? 'act-done' : 'item-trouble'} role="status">

@@ -36,7 +36,5 @@ export const failureOf = ({ code }: { readonly code: string }): Failure => failu
 /** What to do about a turn that failed because its model did not answer; `null`: there is nothing that helps every time. */
 export const nextStep = (code: string): string | null => {
   const known = failures.get(code);
-  return known === undefined
-    ? null
-    : `→ ${known.advice}; "natter doctor" asks the provider. /model in the chat chooses another model`;
+  return known === undefined ? null : `→ ${known.advice}; "natter doctor" asks the provider; /model in a chat chooses another`;
 };

@@ -288,7 +288,7 @@ complete_ 'natter why'; complete_ 'natter send agent:main:wo'; complete_ 'natter
   }, 90_000);
 
   test('a message for later comes later (A10)', async () => {
-    expect((await natter('send', 'agent:main:later', 'tick', '--at', '+1s')).stdout).toMatch(/^scheduled /);
+    expect((await natter('send', 'agent:main:later', 'tick', '--at', '+5s')).stdout).toMatch(/^scheduled /);
     await vi.waitFor(async () => expect((await natter('replay', 'agent:main:later')).code).toBe(0), {
       timeout: 15_000,
       interval: 300,

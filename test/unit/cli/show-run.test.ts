@@ -18,7 +18,7 @@ const told = async (code: string): Promise<string[]> => {
 test('a run that failed because the provider is down says what to do next', async () => {
   expect(await told('model_unavailable')).toEqual([
     'run r failed: connect ECONNREFUSED',
-    '→ check the address and the network, and that the server runs; "natter doctor" asks the provider. /model in the chat chooses another model',
+    '→ check the address and the network, and that the server runs; "natter doctor" asks the provider; /model in a chat chooses another',
   ]);
   expect(process.exitCode).toBe(1);
   expect(await told('busy')).toEqual(['run r failed: connect ECONNREFUSED']);

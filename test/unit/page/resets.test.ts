@@ -1,9 +1,10 @@
 import { expect, test } from 'vitest';
 import type { ChatItem } from '../../../services/page/chat/chat-model.ts';
 import { leftWords, resetDetails, resetMark } from '../../../services/page/chat/resets.ts';
+import { nextResetOf, nextResetWords } from '../../../services/page/parts/reset-words.ts';
 import type { EventOf } from '../../../shared/domain/session/events.ts';
 
-/** What a chat says of a reset: why, and what it means for the agent. */
+/** What the page says of resets: why one was, what it means for the agent, and when the next is. */
 
 const said = (rest: Partial<EventOf<'session_reset'>>): string =>
   resetMark({ type: 'session_reset', generation: 2, reason: 'asked', ...rest } as EventOf<'session_reset'>);
@@ -39,4 +40,28 @@ test.each([
 ])('a fork that left behind %s says so', (kinds, expected) => {
   const itemOf = (kind: string) => (kind === 'bad' || kind === 'calm' ? { kind: 'mark', tone: kind } : { kind });
   expect(leftWords(kinds.split(' ').map(itemOf) as unknown as ChatItem[])).toBe(`Left behind by the fork: ${expected}`);
+});
+
+test.each([
+  [true, true, 'Resets if nothing is said until'],
+  [false, true, 'Daily reset at'],
+  [true, false, 'The next message starts afresh: it was idle for too long since'],
+  [false, false, 'The next message starts afresh: the daily reset is due since'],
+])('the next reset says its rule: idle %s, ahead %s', (isIdle, isAhead, words) => {
+  expect(nextResetWords(isIdle, isAhead)).toBe(words);
+});
+
+test.each([
+  [{}, null],
+  [{ idleAt: 7 }, { at: 7, isIdle: true }],
+  [
+    { dailyAt: 5, idleAt: 7 },
+    { at: 5, isIdle: false },
+  ],
+  [
+    { dailyAt: 9, idleAt: 7 },
+    { at: 7, isIdle: true },
+  ],
+])('the next reset of %j is the first', (times, expected) => {
+  expect(nextResetOf({ rule: 'x', due: false, timeZone: 'UTC', ...times })).toEqual(expected);
 });

@@ -108,7 +108,7 @@ test.each<[string, Told[], string[]]>([
     [
       'failed: model_auth: no',
       '→ check the key, and that the account may use this model; "natter doctor" asks',
-      'the provider; ↑ brings the line back',
+      'the provider; /model in a chat chooses another; ↑ brings the line back',
     ],
   ],
   [
