@@ -16,9 +16,13 @@ const focus = (selector: string): boolean => {
   found?.focus();
   return found !== null && document.activeElement === found;
 };
-/** What is focused may have to be drawn first. */
-const focusSoon = (selector: string): void => {
-  requestAnimationFrame(() => requestAnimationFrame(() => focus(selector)));
+/** What is focused may have to be drawn first: it is looked for in each second frame, so many times. */
+const focusSoon = (selector: string, times = 100): void => {
+  requestAnimationFrame(() =>
+    requestAnimationFrame(() => {
+      if (!focus(selector) && times > 1) focusSoon(selector, times - 1);
+    }),
+  );
 };
 
 const openBeside = (step: 1 | -1): void => {
