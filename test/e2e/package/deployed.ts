@@ -40,10 +40,11 @@ const confinement = [
   'exec setpriv --no-new-privs --bounding-set=-all --inh-caps=-all -- "$@"',
 ].join('\n');
 const ownRoot = process.getuid?.() === 0 ? [] : ['--user', '--map-root-user'];
-const confined = (folders: readonly string[], words: readonly string[]): [command: string, args: string[]] => [
-  'unshare',
-  [...ownRoot, '--mount', 'sh', '-ec', confinement, folders.join(' '), ...words],
-];
+const confining = [...ownRoot, '--mount', 'sh', '-ec', confinement];
+/** Some machines, and most containers, let nobody make a root of their own. Processes run without one there. */
+export const canConfine = spawnSync('unshare', [...confining, tmpdir(), 'true']).status === 0;
+const confined = (folders: readonly string[], [program = '', ...args]: readonly string[]): [command: string, args: string[]] =>
+  canConfine ? ['unshare', [...confining, folders.join(' '), program, ...args]] : [program, args];
 
 /** A place with the programs of the image on a path, where processes of its containers run; it ends them. */
 export const openPlace = async () => {
