@@ -1,4 +1,5 @@
 import type { NatterEvent, Sender } from '../../../shared/client/main.ts';
+import { hostOf } from '../parts/host.ts';
 
 /** What the log of a session tells of one approval: who asked for what, which host asked a person, the answer, and what the call did. */
 export interface ApprovalStory {
@@ -13,9 +14,6 @@ export interface ApprovalStory {
   readonly answer?: { readonly verdict: 'granted' | 'denied' | 'expired'; readonly by: string; readonly at: number };
   readonly result?: { readonly outcome: string; readonly text: string; readonly at: number };
 }
-
-/** The name of the host that an event is of. */
-export const hostOf = (actor: string): string => actor.replace(/^host:/, '');
 
 /** The story of an approval in a session's events, which are in order. */
 export const storyOf = (events: readonly NatterEvent[], approvalId: string): ApprovalStory => {

@@ -2,8 +2,9 @@ import type { LiveText, NatterEvent, Sender } from '../../../shared/client/main.
 import { nextStep } from '../../../shared/domain/prompt/model-failure.ts';
 import type { EventOf } from '../../../shared/domain/session/events.ts';
 import { withoutSilence } from '../../../shared/domain/values/silence.ts';
+import { modelAfter } from '../parts/model-words.ts';
 import { answerId, cutAt, withStopped } from './answers.ts';
-import { failedText, modelAfter, stoppedText } from './mark-texts.ts';
+import { failedText, stoppedText } from './mark-texts.ts';
 import { afterReset, resetDetails, resetMark } from './resets.ts';
 import { whereBegun, whereQueued, withQuestion } from './waiting.ts';
 

@@ -18,18 +18,19 @@ const queueWords: Readonly<Record<SessionRow['queueMode'], string>> = {
 };
 
 const Hint = ({ store, row }: { readonly store: ChatStore; readonly row: Session | null }) => {
-  const reset = row && nextResetOf(row.nextReset);
-  if (!store.chat.value.isRunning && row && reset && row.messageCount > 0 && reset.at <= now.value)
+  if (store.chat.value.isRunning && row !== null) {
+    const waits = store.chat.value.items.filter((item) => item.kind === 'said' && item.isQueued).length;
     return (
       <p class="hint">
-        <b>Your next message starts afresh: the agent will not know what is above.</b>
+        It is answering{waits > 0 && `, ${waits} more waiting`}. A message sent now {queueWords[row.queueMode]}.
       </p>
     );
-  if (!store.chat.value.isRunning || row === null) return <p class="hint">Enter sends, Shift+Enter begins a new line.</p>;
-  const waits = store.chat.value.items.filter((item) => item.kind === 'said' && item.isQueued).length;
+  }
+  const reset = row && row.messageCount > 0 ? nextResetOf(row.nextReset) : null;
+  if (reset === null || reset.at > now.value) return <p class="hint">Enter sends, Shift+Enter begins a new line.</p>;
   return (
     <p class="hint">
-      It is answering{waits > 0 && `, ${waits} more waiting`}. A message sent now {queueWords[row.queueMode]}.
+      <b>Your next message starts afresh: the agent will not know what is above.</b>
     </p>
   );
 };

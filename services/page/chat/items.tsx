@@ -1,9 +1,9 @@
 import { useState } from 'preact/hooks';
 import { ApprovalCard } from '../approvals/approval-card.tsx';
-import { hostOf } from '../approvals/approval-story.ts';
 import { useWorkspace, WhereItRuns } from '../approvals/where-it-runs.tsx';
 import { linkTo } from '../base/route.ts';
 import { mayWrite } from '../base/signed-in.ts';
+import { hostOf } from '../parts/host.ts';
 import { ErrorMark, Icon } from '../parts/icon.tsx';
 import { readable } from '../parts/json-text.ts';
 import { Markdown } from '../parts/markdown.tsx';

@@ -1,4 +1,4 @@
-import type { EventOf, SessionEvent } from '../../../shared/domain/session/events.ts';
+import type { EventOf } from '../../../shared/domain/session/events.ts';
 
 /** What marks of a chat say. */
 
@@ -8,13 +8,6 @@ export const stopReason = 'stopped on the page';
 /** The log has answers that were finished: what was on its way is gone, and that is said where it was. */
 export const stoppedText = ({ reason }: EventOf<'turn_aborted'>): string =>
   `Stopped${reason === stopReason ? '' : `: ${reason}`}. What was not finished is not kept.`;
-
-/** The model that a session has after an event, as far as its events tell: the one it was given, else the one that answered last. */
-export const modelAfter = (model: string | undefined, event: SessionEvent): string | undefined => {
-  if (event.type === 'session_deleted' || event.type === 'history_damaged') return undefined;
-  if (event.type === 'settings_changed' && event.changes.model !== undefined) return event.changes.model ?? undefined;
-  return event.type === 'model_step' ? event.model : model;
-};
 
 /** Why there is no answer, and of which model if it was the model that failed. */
 export const failedText = ({ code, message }: EventOf<'turn_failed'>, model: string | undefined): string =>

@@ -11,22 +11,42 @@ interface ConfirmProps {
   no(): void;
 }
 
-/** Asks before something is done. The browser's own dialog keeps the focus inside, and Escape says no. */
-export const Confirm = ({ title, words, isDangerous = false, children, yes, no }: ConfirmProps) => {
+interface DialogProps {
+  readonly title: string;
+  readonly children?: ComponentChildren;
+  readonly buttons: ComponentChildren;
+  close(): void;
+}
+
+/** Something in front of the page. The browser's own dialog keeps the focus inside, and Escape closes it. */
+export const Dialog = ({ title, children, buttons, close }: DialogProps) => {
   const dialog = useRef<HTMLDialogElement>(null);
   useEffect(() => dialog.current?.showModal(), []);
   return (
-    <dialog ref={dialog} class="confirm" aria-labelledby="confirm-title" onClose={no}>
-      <h2 id="confirm-title">{title}</h2>
+    <dialog ref={dialog} class="confirm" aria-labelledby="dialog-title" onClose={close}>
+      <h2 id="dialog-title">{title}</h2>
       {children}
-      <div class="confirm-buttons">
+      <div class="confirm-buttons">{buttons}</div>
+    </dialog>
+  );
+};
+
+/** Asks before something is done. Escape says no. */
+export const Confirm = ({ title, words, isDangerous = false, children, yes, no }: ConfirmProps) => (
+  <Dialog
+    title={title}
+    close={no}
+    buttons={
+      <>
         <button type="button" class="button" onClick={no}>
           Cancel
         </button>
         <button type="button" class={`button button-first ${isDangerous ? 'button-danger' : ''}`} onClick={yes}>
           {words}
         </button>
-      </div>
-    </dialog>
-  );
-};
+      </>
+    }
+  >
+    {children}
+  </Dialog>
+);

@@ -1,2 +1,15 @@
-/** A model as people call it. */
-export const modelWords = (model: string): string => (model === 'offline' ? 'offline (built-in)' : model);
+import type { SessionEvent } from '../../../shared/domain/session/events.ts';
+
+/** The model that a session has after an event, as far as its events tell: the one it was given, else the one that answered last. */
+export const modelAfter = (model: string | undefined, event: SessionEvent): string | undefined => {
+  if (event.type === 'session_deleted' || event.type === 'history_damaged') return undefined;
+  if (event.type === 'settings_changed' && event.changes.model !== undefined) return event.changes.model ?? undefined;
+  return event.type === 'model_step' && !event.flush ? event.model : model;
+};
+
+/** The model of a session: the one that it was given, else the one that answered last; `null`: neither is known. */
+export const modelText = (given: string | undefined, last: string | undefined): string | null => {
+  const name = given ?? last;
+  if (name === undefined) return null;
+  return `model: ${name === 'offline' ? 'offline (built-in)' : name}${given === undefined ? '' : ', set by /model'}`;
+};

@@ -1,6 +1,7 @@
 import type { Sender } from '../../../shared/client/main.ts';
 import { decidedBy } from '../../../shared/domain/values/decided-by.ts';
 import { who } from '../base/signed-in.ts';
+import { hostOf, isHost } from './host.ts';
 
 /** What people call who said something: their name if the message has one, "You" for what this page sent, else what it is. */
 export const personOf = (sender: Sender | undefined, actor: string | undefined): string => {
@@ -15,5 +16,4 @@ export const personOf = (sender: Sender | undefined, actor: string | undefined):
 export const decidedText = (by: string): string => (by === who.value?.actor ? 'by you' : decidedBy(by));
 
 /** Who recorded a commit: `by you`, `over the API`, `by ann`, or `by the host session-1`. */
-export const actorText = (actor: string): string =>
-  actor.startsWith('host:') ? `by the host ${actor.slice('host:'.length)}` : decidedText(actor);
+export const actorText = (actor: string): string => (isHost(actor) ? `by the host ${hostOf(actor)}` : decidedText(actor));

@@ -28,5 +28,5 @@ export const nextResetOf = ({
 /** Before the time of the next reset, or of one that is due: which rule makes it. */
 export const nextResetWords = (isIdle: boolean, isAhead: boolean): string => {
   if (isAhead) return isIdle ? 'Resets if nothing is said until' : 'Daily reset at';
-  return `The next message starts afresh: ${isIdle ? 'it was idle for too long' : 'the daily reset is due'} since`;
+  return `The next message starts afresh: ${isIdle ? 'its idle limit passed at' : 'its daily reset was due at'}`;
 };

@@ -8,6 +8,7 @@ import {
   toShown,
 } from '../../../shared/domain/session/fold/evolve.ts';
 import { HistoryFold } from '../../../shared/domain/session/fold/history-fold.ts';
+import { modelAfter } from '../parts/model-words.ts';
 import { type Landmark, landmarkOf } from './landmark.ts';
 import { type Said, saidIn } from './said.ts';
 
@@ -40,12 +41,15 @@ export class Timeline {
   readonly marks: Readonly<Record<Landmark, number[]>> = { error: [], reset: [], fork: [], approval: [] };
   /** The state after every `keptEvery` commits, the first of them before any. */
   readonly #kept: SessionState[] = [initialState];
+  /** The model after each commit, as far as the commits tell. */
+  readonly #models: (string | undefined)[] = [];
   readonly #fold = new HistoryFold();
 
   /** Adds the next commit. Throws `AssertionError` for one that cannot be folded. */
   add(commit: RecordedCommit): void {
     this.#fold.take(commit);
     this.commits.push(commit);
+    this.#models.push(commit.events.reduce(modelAfter, this.#models.at(-1)));
     const head = headOf(commit);
     const mark = head === undefined ? null : landmarkOf(head);
     if (mark !== null) this.marks[mark].push(this.commits.length);
@@ -72,6 +76,11 @@ export class Timeline {
     const fold = new HistoryFold(this.#kept[near]);
     for (const commit of this.commits.slice(near * keptEvery, count)) fold.take(commit);
     return fold;
+  }
+
+  /** The model that the session had after so many commits: the one it was given, else the one that answered last. */
+  modelAt(count: number): string | undefined {
+    return this.#models[count - 1];
   }
 
   /** All forks, oldest first. One ends where the next generation begins. */

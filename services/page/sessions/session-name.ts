@@ -1,5 +1,4 @@
-import type { Session, SessionRow } from '../../../shared/client/main.ts';
-import { modelWords } from '../parts/model-words.ts';
+import type { SessionRow } from '../../../shared/client/main.ts';
 import { resetWords } from '../parts/reset-words.ts';
 import { shortTime } from '../parts/time.tsx';
 
@@ -20,13 +19,6 @@ export const nameOf = ({ key, shownKey, settings, origin, description }: Named):
 export const nameOfKey = (key: string, rows: readonly SessionRow[] | null, shownKey = key): string => {
   const row = rows?.find((each) => each.key === key);
   return row === undefined ? withoutAgent(shownKey) : nameOf(row);
-};
-
-/** The model that answers in a session: its own, else the one that answered last; `null` before any has. */
-export const modelText = ({ settings, model = '' }: Pick<Session, 'settings' | 'model'>): string | null => {
-  const name = settings.model ?? model;
-  if (name === '') return null;
-  return `model: ${modelWords(name)}${settings.model === undefined ? '' : ', set by /model'}`;
 };
 
 /** Why the present generation began: "Reset after being idle, 04:00", "Forked, 12:30". */

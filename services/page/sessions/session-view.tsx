@@ -9,13 +9,14 @@ import { onEvent } from '../base/system-events.ts';
 import { ChatView } from '../chat/chat-view.tsx';
 import { Empty } from '../parts/empty.tsx';
 import { ErrorMark, Icon } from '../parts/icon.tsx';
+import { modelText } from '../parts/model-words.ts';
 import { nextResetOf, nextResetWords } from '../parts/reset-words.ts';
 import { StatusBadge } from '../parts/status.tsx';
 import { Time } from '../parts/time.tsx';
 import { lazy } from './lazy.tsx';
 import { SessionActions } from './session-actions.tsx';
 import { readAgain, rows } from './session-list.ts';
-import { lastFailed, modelText, nameOf, resetText } from './session-name.ts';
+import { lastFailed, nameOf, resetText } from './session-name.ts';
 
 const TimeMachine = lazy(() => import('../time-machine/time-machine-view.tsx'));
 const Transcript = lazy(() => import('../transcript/transcript-view.tsx'));
@@ -97,25 +98,28 @@ const Why = ({ session }: { readonly session: Session }) => {
 };
 
 /** Counts of the session as it is now, which a view of its past says. */
-const Facts = ({ session, isPast }: { readonly session: Session; readonly isPast: boolean }) => (
-  <>
-    {isPast && <span>now:</span>}
-    <span>
-      {session.messageCount === 0 ? 'nothing said' : counted(session.messageCount, 'message')}
-      {session.lastReset && (session.lastReset.fromSeq === undefined ? ' since the reset' : ' since the fork')}
-    </span>
-    {session.totalTokens > 0 && (
-      <span title="Tokens that its model has read and written">{session.totalTokens.toLocaleString()} tokens</span>
-    )}
-    {session.failedLastRun && (
-      <span class="session-failed">
-        <ErrorMark />
-        {lastFailed}
+const Facts = ({ session, isPast }: { readonly session: Session; readonly isPast: boolean }) => {
+  const model = modelText(session.settings.model, session.model || undefined);
+  return (
+    <>
+      {isPast && <span>now:</span>}
+      <span>
+        {session.messageCount === 0 ? 'nothing said' : counted(session.messageCount, 'message')}
+        {session.lastReset && (session.lastReset.fromSeq === undefined ? ' since the reset' : ' since the fork')}
       </span>
-    )}
-    {modelText(session) !== null && <span class="session-model">{modelText(session)}</span>}
-  </>
-);
+      {session.totalTokens > 0 && (
+        <span title="Tokens that its model has read and written">{session.totalTokens.toLocaleString()} tokens</span>
+      )}
+      {session.failedLastRun && (
+        <span class="session-failed">
+          <ErrorMark />
+          {lastFailed}
+        </span>
+      )}
+      {model !== null && <span class="session-model">{model}</span>}
+    </>
+  );
+};
 
 const Head = ({
   sessionKey,

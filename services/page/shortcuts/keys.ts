@@ -12,7 +12,7 @@ export const shortcuts = [
   { keys: '/', does: 'search', words: 'Search the sessions' },
   { keys: '?', does: 'help', words: 'Show these keys' },
 ] as const;
-export type Deed = (typeof shortcuts)[number]['does'];
+export type ShortcutAction = (typeof shortcuts)[number]['does'];
 
 /** A key press, as far as it matters here. */
 export interface Press {
@@ -32,7 +32,7 @@ export class PressedKeys {
   #first: { readonly key: string; readonly at: number } | null = null;
 
   /** What a press at a time (ms) asks for; `null`: nothing, or not yet. */
-  take(press: Press, at: number): Deed | null {
+  take(press: Press, at: number): ShortcutAction | null {
     const { key } = press;
     const first = this.#first;
     if (key === 'Shift') return null;

@@ -1,12 +1,16 @@
 import { signal } from '@preact/signals';
-import { useEffect, useRef } from 'preact/hooks';
 import { writeIn } from '../base/new-chat.ts';
 import { go, listQuery, route } from '../base/route.ts';
+import { Dialog } from '../parts/confirm.tsx';
 import { rows } from '../sessions/session-list.ts';
 import { areShortcutsOn, switchShortcuts } from './choice.ts';
-import { besideKey, type Deed, PressedKeys, shortcuts } from './keys.ts';
+import { besideKey, PressedKeys, type ShortcutAction, shortcuts } from './keys.ts';
 
 const isHelpOpen = signal(false);
+/** Opens the list of the keys. */
+export const showShortcuts = (): void => {
+  isHelpOpen.value = true;
+};
 
 const fields = 'textarea, select, [contenteditable], input:not([type=checkbox], [type=radio], [type=range])';
 const isTyping = (target: EventTarget | null): boolean => target instanceof Element && target.closest(fields) !== null;
@@ -42,8 +46,8 @@ const search = (): void => {
   focusSoon('.filters input[type=search]');
 };
 
-const act = (deed: Deed): void => {
-  switch (deed) {
+const run = (action: ShortcutAction): void => {
+  switch (action) {
     case 'next':
       return openBeside(1);
     case 'previous':
@@ -53,10 +57,9 @@ const act = (deed: Deed): void => {
     case 'search':
       return search();
     case 'help':
-      isHelpOpen.value = true;
-      return;
+      return showShortcuts();
     default:
-      go([deed]);
+      go([action]);
       focusSoon('#main');
   }
 };
@@ -67,22 +70,27 @@ export const followShortcuts = (): void => {
   addEventListener('keydown', (event) => {
     if (!areShortcutsOn.value && event.key !== '?') return;
     if (isTyping(event.target) || document.querySelector('dialog[open]') !== null) return;
-    const deed = pressed.take(event, event.timeStamp);
-    if (deed === null) return;
+    const action = pressed.take(event, event.timeStamp);
+    if (action === null) return;
     event.preventDefault();
-    act(deed);
+    run(action);
   });
 };
 
 const Help = () => {
-  const dialog = useRef<HTMLDialogElement>(null);
-  useEffect(() => dialog.current?.showModal(), []);
   const close = (): void => {
     isHelpOpen.value = false;
   };
   return (
-    <dialog ref={dialog} class="confirm" aria-labelledby="shortcuts-title" onClose={close}>
-      <h2 id="shortcuts-title">Keys</h2>
+    <Dialog
+      title="Keys"
+      close={close}
+      buttons={
+        <button type="button" class="button button-first" onClick={close}>
+          Close
+        </button>
+      }
+    >
       <dl class="shortcuts">
         {shortcuts.map(({ keys, words }) => (
           <div key={keys}>
@@ -103,19 +111,9 @@ const Help = () => {
         />
         These keys are on
       </label>
-      <div class="confirm-buttons">
-        <button type="button" class="button button-first" onClick={close}>
-          Close
-        </button>
-      </div>
-    </dialog>
+    </Dialog>
   );
 };
 
 /** The list of all keys, once somebody asks for it. */
 export const ShortcutHelp = () => (isHelpOpen.value ? <Help /> : null);
-
-/** Opens the list of keys for those who do not know the key. */
-export const showShortcuts = (): void => {
-  isHelpOpen.value = true;
-};

@@ -1,6 +1,6 @@
 import { nextStep } from '../../../shared/domain/prompt/model-failure.ts';
 import { counted } from '../../../shared/kit/text/counted.ts';
-import { failedText, modelAfter } from '../chat/mark-texts.ts';
+import { failedText } from '../chat/mark-texts.ts';
 import type { Timeline } from '../past/timeline.ts';
 
 /** What a fork at the moment after `place` commits does, before it is done. */
@@ -22,12 +22,12 @@ export const forkWords = (timeline: Timeline, place: number): readonly string[] 
 
 /** Which answer failed at this moment or next, why, and what to do about it: a fork keeps the model that the session was given. */
 const failureWords = (timeline: Timeline, place: number): readonly string[] => {
-  let model: string | undefined;
   for (const [index, { events }] of timeline.commits.entries())
-    for (const event of events) {
-      if (event.type !== 'turn_failed' || index < place - 1) model = modelAfter(model, event);
-      else return [failedText(event, model), nextStep(event.code), givenModel(timeline)].filter((words) => words !== null);
-    }
+    for (const event of index < place - 1 ? [] : events)
+      if (event.type === 'turn_failed') {
+        const said = [failedText(event, timeline.modelAt(index)), nextStep(event.code), givenModel(timeline)];
+        return said.filter((words) => words !== null);
+      }
   return [];
 };
 

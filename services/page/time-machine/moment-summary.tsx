@@ -1,12 +1,12 @@
 import { useMemo, useState } from 'preact/hooks';
 import type { ShownState } from '../../../shared/domain/session/fold/evolve.ts';
 import { counted } from '../../../shared/kit/text/counted.ts';
+import { modelText } from '../parts/model-words.ts';
 import { StatusBadge } from '../parts/status.tsx';
 import type { Past } from '../past/past.ts';
 import { lastSaid } from '../past/said.ts';
 import { ApprovalMoment } from './approval-moment.tsx';
 import { ErrorMoment } from './error-moment.tsx';
-import { modelAt } from './moment-model.ts';
 import { SaidLines } from './said-lines.tsx';
 
 const [fewLines, manyLines] = [4, 200];
@@ -15,9 +15,8 @@ const [fewLines, manyLines] = [4, 200];
 export const MomentFacts = ({ past, state }: { readonly past: Past; readonly state: ShownState }) => {
   const { generation, messages, completedTurns, usage, approval, queue, turn, settings } = state.context;
   if (generation === 0) return null;
-  const { commits } = past.timeline;
   const place = past.place.value;
-  const answered = commits[place - 1]?.events.find((event) => event.type === 'approval_resolved');
+  const answered = past.timeline.commits[place - 1]?.events.find((event) => event.type === 'approval_resolved');
   const approvalId = answered?.approvalId ?? approval?.approvalId;
   return (
     <section class="card" aria-labelledby="moment-facts">
@@ -30,7 +29,7 @@ export const MomentFacts = ({ past, state }: { readonly past: Past; readonly sta
         <span>{counted(messages, 'message')}</span>
         <span>{counted(completedTurns, 'turn')} answered</span>
         <span>{usage.totalTokens.toLocaleString()} tokens</span>
-        <span>{modelAt(commits, place, settings.model)}</span>
+        <span>{modelText(settings.model, past.timeline.modelAt(place)) ?? 'model: the agent’s own'}</span>
         {turn !== null && <span>at step {turn.step} of an answer</span>}
         {queue.length > 0 && <span>{queue.length} in the queue</span>}
       </p>

@@ -6,6 +6,7 @@ import { counted } from '../../../shared/kit/text/counted.ts';
 import { linkTo } from '../base/route.ts';
 import { client, problemOf } from '../base/signed-in.ts';
 import { Problem } from '../parts/empty.tsx';
+import { isHost } from '../parts/host.ts';
 import { ErrorMark } from '../parts/icon.tsx';
 import { eventWords, oneLine } from '../parts/one-line.ts';
 import { actorText, personOf } from '../parts/person.ts';
@@ -63,7 +64,7 @@ const Row = ({ line, link }: { readonly line: Line; readonly link: string }) => 
       <span class="line-facts">
         {tokens !== null && <span>{tokens}</span>}
         {sinceMs >= 1_000 && <span>after {spanText(sinceMs)}</span>}
-        {!actor.startsWith('host:') && <span>{actorText(actor)}</span>}
+        {!isHost(actor) && <span>{actorText(actor)}</span>}
         <Time at={at} exact />
       </span>
     </div>

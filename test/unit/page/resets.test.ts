@@ -45,8 +45,8 @@ test.each([
 test.each([
   [true, true, 'Resets if nothing is said until'],
   [false, true, 'Daily reset at'],
-  [true, false, 'The next message starts afresh: it was idle for too long since'],
-  [false, false, 'The next message starts afresh: the daily reset is due since'],
+  [true, false, 'The next message starts afresh: its idle limit passed at'],
+  [false, false, 'The next message starts afresh: its daily reset was due at'],
 ])('the next reset says its rule: idle %s, ahead %s', (isIdle, isAhead, words) => {
   expect(nextResetWords(isIdle, isAhead)).toBe(words);
 });

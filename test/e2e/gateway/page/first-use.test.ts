@@ -239,7 +239,7 @@ describe.skipIf(!hasBrowser)('who opens the page for the first time', () => {
     });
     await goTo(page, place(key));
     await page.getByText('Your next message starts afresh: the agent will not know what is above.').waitFor();
-    await page.getByText('it was idle for too long since').waitFor();
+    await page.getByText('its idle limit passed at').waitFor();
     expect(faults).toEqual([]);
   });
 
