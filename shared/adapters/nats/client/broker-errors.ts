@@ -107,8 +107,12 @@ export const permissionProblem = ({ operation, subject, message }: PermissionVio
 export const isGone = (error: unknown): boolean =>
   error instanceof JetStreamApiError && (error.code === 10043 || /no message found|stream store EOF/.test(error.message));
 
-/** 10077 means that storing failed: over a limit nothing was written; after a disk error the outcome is unknown. */
+/**
+ * 10077 means that storing failed: over a limit nothing was written; after a disk error the outcome is unknown. 10049 means that a
+ * stream could not be created: for want of its store perhaps only now, because one of the same name is still being removed.
+ */
 const failureOfStore = ({ code, message }: JetStreamApiError): BrokerFailure => {
+  if (code === 10049) return /creating store/.test(message) ? 'unavailable' : 'other';
   if (code !== 10077) return 'other';
   return /maximum .* exceeded/.test(message) ? 'full' : 'unknown';
 };

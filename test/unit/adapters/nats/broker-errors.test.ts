@@ -13,6 +13,8 @@ describe('what an error of the client means', () => {
     ['a time-out', new errors.TimeoutError(), 'unknown', 'unavailable'],
     ['a request on a connection that broke', new errors.RequestError('connection disconnected'), 'unknown', 'unavailable'],
     ['the same message id being written', api(10158), 'unknown', 'unavailable'],
+    ['a stream without a store', api(10049, 'error creating store for stream'), 'unavailable', 'unavailable'],
+    ['a stream that cannot be', api(10049, 'subjects overlap'), 'other', 'unavailable'],
     ['a store that failed', api(10077, 'write failed: input/output error'), 'unknown', 'unavailable'],
     ['nobody who answers', new errors.NoRespondersError('x'), 'unavailable', 'unavailable'],
     ['JetStream without a leader', new jserrors.JetStreamNotEnabled('x'), 'unavailable', 'unavailable'],
