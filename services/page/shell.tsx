@@ -5,6 +5,7 @@ import { ApprovalsView } from './approvals/approvals-view.tsx';
 import { linkTo, route } from './base/route.ts';
 import { who } from './base/signed-in.ts';
 import { streamProblem } from './base/system-events.ts';
+import { isPaletteOpen } from './palette/open.ts';
 import { Announcements } from './parts/announce.tsx';
 import { Empty } from './parts/empty.tsx';
 import { Icon, type IconName } from './parts/icon.tsx';
@@ -73,6 +74,7 @@ const Sessions = () => {
   );
 };
 
+const Palette = lazy(() => import('./palette/palette.tsx'));
 const ExportView = lazy(() => import('./export-viewer/export-view.tsx'));
 const views: Readonly<Record<string, ComponentType<object>>> = {
   sessions: Sessions,
@@ -113,6 +115,7 @@ export const Shell = () => {
         <View />
       </main>
       <ShortcutHelp />
+      {isPaletteOpen.value && <Palette />}
       <Announcements />
     </>
   );

@@ -24,6 +24,13 @@ export interface Press {
   readonly defaultPrevented: boolean;
 }
 
+/**
+ * Whether a press opens the palette: Ctrl K, with ⌘ on a Mac, where Ctrl K deletes to the end of the line. It is no character, so it works in
+ * fields too.
+ */
+export const opensPalette = ({ key, ctrlKey, metaKey, altKey, isComposing }: Press, isMac: boolean): boolean =>
+  key.toLowerCase() === 'k' && (isMac ? metaKey && !ctrlKey : ctrlKey && !metaKey) && !altKey && !isComposing;
+
 /** How long the second of two keys is waited for, ms. */
 const betweenMs = 1_500;
 

@@ -1,10 +1,14 @@
 import { signal } from '@preact/signals';
 import { writeIn } from '../base/new-chat.ts';
 import { go, listQuery, route } from '../base/route.ts';
+import { isPaletteOpen } from '../palette/open.ts';
 import { Dialog } from '../parts/confirm.tsx';
 import { rows } from '../sessions/session-list.ts';
 import { areShortcutsOn, switchShortcuts } from './choice.ts';
-import { besideKey, PressedKeys, type ShortcutAction, shortcuts } from './keys.ts';
+import { besideKey, opensPalette, PressedKeys, type ShortcutAction, shortcuts } from './keys.ts';
+
+const isMac = navigator.userAgent.includes('Mac');
+const paletteKeys = { keys: isMac ? '⌘ K' : 'Ctrl K', words: 'Go to a place, or to a session by its name' };
 
 const isHelpOpen = signal(false);
 /** Opens the list of the keys. */
@@ -64,12 +68,17 @@ const run = (action: ShortcutAction): void => {
   }
 };
 
-/** Follows the keys of the whole page from now on: none while somebody types in a field or is asked something. */
+/** Follows the keys of the whole page from now on: none while somebody is asked something, and in a field only what is no character. */
 export const followShortcuts = (): void => {
   const pressed = new PressedKeys();
   addEventListener('keydown', (event) => {
-    if (!areShortcutsOn.value && event.key !== '?') return;
-    if (isTyping(event.target) || document.querySelector('dialog[open]') !== null) return;
+    if (document.querySelector('dialog[open]') !== null) return;
+    if (opensPalette(event, isMac)) {
+      event.preventDefault();
+      isPaletteOpen.value = true;
+      return;
+    }
+    if ((!areShortcutsOn.value && event.key !== '?') || isTyping(event.target)) return;
     const action = pressed.take(event, event.timeStamp);
     if (action === null) return;
     event.preventDefault();
@@ -92,7 +101,7 @@ const Help = () => {
       }
     >
       <dl class="shortcuts">
-        {shortcuts.map(({ keys, words }) => (
+        {[paletteKeys, ...shortcuts].map(({ keys, words }) => (
           <div key={keys}>
             <dt>
               {keys.split(' ').map((key) => (

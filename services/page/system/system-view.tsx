@@ -11,7 +11,7 @@ interface Place {
   readonly View: ComponentType<object>;
 }
 
-const places: readonly Place[] = [
+export const systemPlaces: readonly Place[] = [
   { name: 'hosts', words: 'Hosts', says: 'who does which part of the work', View: lazy(() => import('./hosts-view.tsx')) },
   { name: 'doctor', words: 'Doctor', says: 'what is wrong, and the repair', View: lazy(() => import('./doctor-view.tsx')) },
   { name: 'metrics', words: 'Metrics', says: 'the last minutes as lines', View: lazy(() => import('./metrics-view.tsx')) },
@@ -40,20 +40,20 @@ const places: readonly Place[] = [
 ];
 
 /** What a wide screen shows beside the list until something is chosen: whether anything is wrong. */
-const first = places.find(({ name }) => name === 'doctor');
+const first = systemPlaces.find(({ name }) => name === 'doctor');
 const wide = matchMedia('(width >= 960px)');
 
 /** The views of the system itself, each loaded when it is opened. */
 const SystemView = () => {
   const [, name] = route.value.path;
-  const chosen = places.find((each) => each.name === name);
+  const chosen = systemPlaces.find((each) => each.name === name);
   const place = chosen ?? (wide.matches ? first : undefined);
   return (
     <div class={`system ${chosen ? 'system-one' : ''}`}>
       <nav class="places" aria-label="System">
         <h1>System</h1>
         <ul>
-          {places.map((each) => (
+          {systemPlaces.map((each) => (
             <li key={each.name}>
               <a href={linkTo(['system', each.name])} aria-current={each === place ? 'page' : undefined}>
                 <span>{each.words}</span>

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { besideKey, PressedKeys, shortcuts } from '../../../services/page/shortcuts/keys.ts';
+import { besideKey, opensPalette, PressedKeys, shortcuts } from '../../../services/page/shortcuts/keys.ts';
 
 /** The keys of the whole page, put together to what they ask for. */
 
@@ -39,4 +39,15 @@ test.each([
   ['hidden by the filter', 1, 'a'],
 ] as const)('beside %s by %i is %s', (open, step, expected) => {
   expect(besideKey(['a', 'b', 'c'], open, step)).toBe(expected);
+});
+
+test.each([
+  ['Ctrl K', { key: 'k', ctrlKey: true }, [true, false]],
+  ['Ctrl K with capitals on', { key: 'K', ctrlKey: true }, [true, false]],
+  ['⌘ K', { key: 'k', metaKey: true }, [false, true]],
+  ['k', { key: 'k' }, [false, false]],
+  ['Ctrl Alt K', { key: 'k', ctrlKey: true, altKey: true }, [false, false]],
+  ['Ctrl J', { key: 'j', ctrlKey: true }, [false, false]],
+] as const)('the palette and %s: on other computers, on a Mac', (_, press, expected) => {
+  expect([false, true].map((isMac) => opensPalette({ ...nothing, ...press }, isMac))).toEqual(expected);
 });

@@ -84,4 +84,49 @@ describe.skipIf(!hasBrowser)('the keys of the page', () => {
     expect(new URL(page.url()).hash).not.toMatch(/newer|account/);
     expect(faults).toEqual([]);
   });
+
+  test.each([
+    ['light', 1_000],
+    ['dark', 390],
+  ] as const)(
+    'one of them goes anywhere by a few letters, and axe finds nothing wrong with it: %s, %d px',
+    async (scheme, width) => {
+      const { page, faults } = await open(width, scheme);
+      await page.locator('a.row').first().waitFor();
+      const { keyboard } = page;
+      const field = page.getByRole('combobox', { name: 'A place, or a session by its name' });
+      const goBy = async (letters: string, option: string): Promise<void> => {
+        await keyboard.press('Control+k');
+        await field.waitFor();
+        await keyboard.type(letters);
+        await page.getByRole('option', { name: option, selected: true }).waitFor();
+        await keyboard.press('Enter');
+        await field.waitFor({ state: 'detached' });
+      };
+      await goBy('dead', 'Dead letters');
+      await page.getByRole('heading', { name: 'Dead letters' }).waitFor();
+      await goBy('old', 'older');
+      await page.getByRole('heading', { name: 'older' }).waitFor();
+      // From within a field too.
+      await page.locator('.composer textarea').focus();
+      await goBy('time', 'Time machine');
+      await page.locator('.live-on').waitFor();
+      expect(new URL(page.url()).hash).toContain('older');
+      await keyboard.press('Control+k');
+      await field.waitFor();
+      expect(await axeFindings(page)).toEqual([]);
+      await keyboard.press('ArrowUp');
+      await page
+        .getByRole('option')
+        .last()
+        .and(page.getByRole('option', { selected: true }))
+        .waitFor();
+      await keyboard.type('zebra');
+      await page.getByRole('option', { name: 'Search all messages for “zebra”', selected: true }).waitFor();
+      await keyboard.press('Escape');
+      await field.waitFor({ state: 'detached' });
+      expect(new URL(page.url()).hash).toContain('older');
+      expect(faults).toEqual([]);
+    },
+  );
 });

@@ -1,0 +1,145 @@
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import type { SessionPage, SessionRow } from '../../../shared/client/main.ts';
+import { newChat } from '../base/new-chat.ts';
+import { go, route } from '../base/route.ts';
+import { client } from '../base/signed-in.ts';
+import { Dialog } from '../parts/confirm.tsx';
+import { rows } from '../sessions/session-list.ts';
+import { nameOf } from '../sessions/session-name.ts';
+import { systemPlaces } from '../system/system-view.tsx';
+import { beside, type Destination, fitting } from './destinations.ts';
+import { isPaletteOpen } from './open.ts';
+
+const [mostSessions, mostPlaces] = [8, 8];
+/** How long somebody has stopped typing before the gateway is asked, ms. */
+const settleMs = 150;
+
+const place = (words: string, says: string, path: readonly string[]): Destination => ({
+  ...{ id: path.join('/'), words, says },
+  go: () => go(path),
+});
+const sessionPlace = (row: SessionRow): Destination => ({
+  ...{ id: row.key, words: nameOf(row), says: row.shownKey },
+  go: () => go(['sessions', row.key, 'chat']),
+});
+
+/** The views of the session that is open come first: whoever is in it wants them most. */
+const places = (): readonly Destination[] => {
+  const [first, key] = route.peek().path;
+  const ofSession =
+    first === 'sessions' && key !== undefined
+      ? [
+          place('Chat', 'of this session', ['sessions', key, 'chat']),
+          place('Transcript', 'of this session', ['sessions', key, 'transcript']),
+          place('Time machine', 'of this session', ['sessions', key, 'time']),
+        ]
+      : [];
+  return [
+    ...ofSession,
+    { id: 'new', words: 'New chat', says: 'a session of its own', go: newChat },
+    place('Sessions', 'all of them', ['sessions']),
+    place('Approvals', 'what waits for a person', ['approvals']),
+    place('Events', 'what is recorded, live', ['events']),
+    place('You', 'your account, and how the page looks', ['account']),
+    ...systemPlaces.map(({ name, words, says }) => place(words, says, ['system', name])),
+    place('Exported file', 'look at one without a gateway', ['export']),
+  ];
+};
+
+/** Sessions whose names have these words: those of the list at once, the others as soon as the gateway has found them. */
+const useSessions = (typed: string): readonly Destination[] => {
+  const [found, know] = useState<readonly SessionRow[]>([]);
+  useEffect(() => {
+    const words = typed.trim();
+    if (words === '') return know([]);
+    const controller = new AbortController();
+    const { signal } = controller;
+    const timer = setTimeout(() => {
+      const query = { q: words, status: 'all', limit: mostSessions };
+      client.get<SessionPage>('/v1/sessions', { query, signal }).then(
+        ({ sessions }) => !signal.aborted && know(sessions),
+        // What is on the list is still found.
+        () => {},
+      );
+    }, settleMs);
+    return () => {
+      clearTimeout(timer);
+      controller.abort();
+    };
+  }, [typed]);
+  const listed = rows.value;
+  return useMemo(() => {
+    const known = new Map([...found, ...(listed ?? [])].map((row) => [row.key, row]));
+    const all = [...known.values()].sort((one, other) => other.updatedAt - one.updatedAt);
+    return fitting(all.map(sessionPlace), typed, mostSessions);
+  }, [found, listed, typed]);
+};
+
+const Palette = () => {
+  const [typed, type] = useState('');
+  const [chosen, choose] = useState(0);
+  const sessions = useSessions(typed);
+  const all = useMemo(places, []);
+  const words = typed.trim();
+  const inMessages: Destination = {
+    ...{ id: 'messages', words: `Search all messages for “${words}”`, says: '' },
+    go: () => go(['sessions'], { q: words, status: 'all' }),
+  };
+  const options = [...fitting(all, typed, mostPlaces), ...sessions, ...(words === '' ? [] : [inMessages])];
+  const at = Math.min(chosen, options.length - 1);
+  const list = useRef<HTMLDivElement>(null);
+  useEffect(() => list.current?.querySelector('[aria-selected=true]')?.scrollIntoView({ block: 'nearest' }), [at]);
+  const close = (): void => {
+    isPaletteOpen.value = false;
+  };
+  const take = (destination: Destination | undefined): void => {
+    if (destination === undefined) return;
+    close();
+    destination.go();
+  };
+  const press = (event: KeyboardEvent): void => {
+    if (event.isComposing) return;
+    if (event.key === 'ArrowDown') choose(beside(at, 1, options.length));
+    else if (event.key === 'ArrowUp') choose(beside(at, -1, options.length));
+    else if (event.key === 'Enter') take(options[at]);
+    else return;
+    event.preventDefault();
+  };
+  return (
+    <Dialog title="Go to" close={close} buttons={<small class="hint">↑ ↓ choose, Enter goes there, Escape closes</small>}>
+      <input
+        type="text"
+        class="palette-field"
+        role="combobox"
+        aria-label="A place, or a session by its name"
+        placeholder="A place, or a session by its name"
+        aria-expanded="true"
+        aria-controls="palette-options"
+        aria-activedescendant={options.length === 0 ? undefined : `palette-${at}`}
+        autocomplete="off"
+        value={typed}
+        onInput={(event) => {
+          type(event.currentTarget.value);
+          choose(0);
+        }}
+        onKeyDown={press}
+      />
+      <div id="palette-options" class="palette" role="listbox" aria-label="Places and sessions" ref={list}>
+        {options.map((option, index) => (
+          // biome-ignore lint/a11y/useKeyWithClickEvents: the keys are those of the field, which keeps the focus
+          <div
+            key={option.id}
+            id={`palette-${index}`}
+            role="option"
+            tabIndex={-1}
+            aria-selected={index === at}
+            onClick={() => take(option)}
+          >
+            <span>{option.words}</span> <small>{option.says}</small>
+          </div>
+        ))}
+      </div>
+    </Dialog>
+  );
+};
+export default Palette;

@@ -1,0 +1,38 @@
+import { expect, test } from 'vitest';
+import { beside, fitting } from '../../../../services/page/palette/destinations.ts';
+
+const all = [
+  { words: 'Dead letters', says: 'what nobody could process' },
+  { words: 'Deliveries', says: 'what may not have arrived' },
+  { words: 'Doctor', says: 'what is wrong, and the repair' },
+  { words: 'Café letters', says: 'agent:main:web:cafe' },
+  { words: 'released', says: 'agent:main:api:dm:released' },
+];
+const found = (typed: string, most = 10): string[] => fitting(all, typed, most).map(({ words }) => words);
+
+test.each([
+  ['nothing: all of them, in their order', '', all.map(({ words }) => words)],
+  ['a beginning', 'd', ['Dead letters', 'Deliveries', 'Doctor', 'released', 'Café letters'].filter((name) => /d/i.test(name))],
+  ['the beginning of a later word after those that begin so', 'le', ['Dead letters', 'Café letters', 'released']],
+  ['words in any order', 'letters dead', ['Dead letters']],
+  ['without accents, in capitals', 'CAFE', ['Café letters']],
+  ['what it says', 'repair', ['Doctor']],
+  ['a part of a key', 'dm:rel', ['released']],
+  ['what nothing has', 'zebra', []],
+  ['spaces around it', '  doc ', ['Doctor']],
+])('%s', (_, typed, expected) => {
+  expect(found(typed)).toEqual(expected);
+});
+
+test('no more than asked for, the best of them', () => {
+  expect(found('letters', 1)).toEqual(['Dead letters']);
+});
+
+test.each([
+  [0, 1, 3, 1],
+  [2, 1, 3, 0],
+  [0, -1, 3, 2],
+  [0, 1, 0, 0],
+] as const)('beside %i by %i of %i is %i', (at, step, count, expected) => {
+  expect(beside(at, step, count)).toBe(expected);
+});
