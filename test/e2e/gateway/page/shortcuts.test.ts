@@ -104,7 +104,7 @@ describe.skipIf(!hasBrowser)('the keys of the page', () => {
         await field.waitFor({ state: 'detached' });
       };
       await goBy('dead', 'Dead letters');
-      await page.getByRole('heading', { name: 'Dead letters' }).waitFor();
+      await page.getByRole('heading', { name: 'Dead letters' }).first().waitFor();
       await goBy('old', 'older');
       await page.getByRole('heading', { name: 'older' }).waitFor();
       // From within a field too.
