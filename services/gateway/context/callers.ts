@@ -39,7 +39,15 @@ export const noDigest = Buffer.alloc(32);
 const retryMs = 500;
 
 const actorOf = (name: string): string => `token:${name}`;
-const nameOf = (actor: string): string => actor.slice('token:'.length);
+/** The name, or the id, of the token that an actor holds: the last part. */
+const nameOf = (actor: string): string => actor.slice(actor.lastIndexOf(':') + 1);
+/** A page's token says whose page it is: by the token that opened it, or by the page's role where that is the installation's own. */
+const issuedNameOf = ({ id, parent, role }: IssuedToken): string => {
+  if (parent === undefined) return id;
+  const opener = nameOf(parent.actor);
+  const own = role === 'admin' ? 'owner' : role;
+  return `page:${opener === ownName ? own : opener}:${id}`;
+};
 const wrong = (field: string, message: string): NatterError => new NatterError('invalid', `${field}: ${message}`, { field });
 
 const constant = (name: string, principal: Principal, digest: Buffer): Known => ({
@@ -76,9 +84,9 @@ const configuredCallers = (
 };
 
 const knownOf = (token: IssuedToken, now: number): Known => {
-  const { id, secrets, revokedAt, expiresAt = Number.POSITIVE_INFINITY } = token;
+  const { secrets, revokedAt, expiresAt = Number.POSITIVE_INFINITY } = token;
   return {
-    actor: actorOf(id),
+    actor: actorOf(issuedNameOf(token)),
     principal: principalOf(token),
     secrets: secrets.map(({ sha256, until = Number.POSITIVE_INFINITY }) => ({ digest: Buffer.from(sha256, 'hex'), until })),
     ended: revokedAt !== undefined ? 'this token was revoked' : expiresAt <= now ? 'this token has expired' : null,

@@ -4,6 +4,7 @@ import { changeQuery, linkTo } from '../base/route.ts';
 import { client, problemOf } from '../base/signed-in.ts';
 import { CopyButton } from '../parts/copy-button.tsx';
 import { typeWords } from '../parts/one-line.ts';
+import { actorText } from '../parts/person.ts';
 import { spanText, Time } from '../parts/time.tsx';
 import { causeOf, type Stage } from './cause.ts';
 
@@ -71,7 +72,7 @@ export const EventDetail = ({ event }: { readonly event: NatterEvent }) => {
       <header>
         <h2>{typeWords(event.type)}</h2>
         <span class="hint">
-          {event.id}, <Time at={event.at} exact />, by {event.actor}
+          {event.id}, <Time at={event.at} exact />, <span title={event.actor}>{actorText(event.actor)}</span>
         </span>
       </header>
       <CauseLine event={event} />

@@ -1,10 +1,10 @@
 import { useEffect, useMemo } from 'preact/hooks';
 import type { EventType, NatterEvent } from '../../../shared/client/main.ts';
-import { summaryOf } from '../../../shared/domain/projections/event-summary.ts';
 import { changeQuery, route } from '../base/route.ts';
 import { Empty, Problem } from '../parts/empty.tsx';
 import { Icon } from '../parts/icon.tsx';
-import { oneLine, typeWords } from '../parts/one-line.ts';
+import { typeWords } from '../parts/one-line.ts';
+import { eventText } from '../parts/person.ts';
 import { Time } from '../parts/time.tsx';
 import { useVirtual } from '../parts/virtual.ts';
 import { rows } from '../sessions/session-list.ts';
@@ -48,7 +48,7 @@ const Row = ({ event, isChosen, top }: { readonly event: NatterEvent; readonly i
     >
       <span class="event-id">{event.id}</span>
       <span class="event-type">{typeWords(event.type)}</span>
-      <span class="event-text">{summaryOf(event, oneLine)}</span>
+      <span class="event-text">{eventText(event, event.actor)}</span>
       <span class="event-key" title={event.key}>
         {nameOfKey(event.key, rows.value)}
       </span>

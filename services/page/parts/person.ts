@@ -1,19 +1,18 @@
 import type { Sender } from '../../../shared/client/main.ts';
-import { decidedBy } from '../../../shared/domain/values/decided-by.ts';
+import type { SessionEvent } from '../../../shared/domain/session/events.ts';
 import { who } from '../base/signed-in.ts';
 import { hostOf, isHost } from './host.ts';
+import { decidedWords, eventSummary, personNamed } from './person-words.ts';
 
-/** What people call who said something: their name if the message has one, "You" for what this page sent, else what it is. */
-export const personOf = (sender: Sender | undefined, actor: string | undefined): string => {
-  if (sender?.name) return sender.name;
-  if (actor !== undefined && actor === who.value?.actor) return 'You';
-  if (sender?.role === 'owner') return 'Owner';
-  if (sender === undefined || sender.id === 'api') return 'A program (API)';
-  return sender.id;
-};
+/** What people call who said something, as this page knows them. */
+export const personOf = (sender: Sender | undefined, actor: string | undefined): string =>
+  personNamed(sender, actor, who.value?.actor);
 
 /** Who decided, after a word such as "Denied": `by you` where this page did. */
-export const decidedText = (by: string): string => (by === who.value?.actor ? 'by you' : decidedBy(by));
+export const decidedText = (by: string): string => decidedWords(by, who.value?.actor);
 
 /** Who recorded a commit: `by you`, `over the API`, `by ann`, or `by the host session-1`. */
 export const actorText = (actor: string): string => (isHost(actor) ? `by the host ${hostOf(actor)}` : decidedText(actor));
+
+/** An event in a few words, with people called as in the chat. */
+export const eventText = (event: SessionEvent, actor: string): string => eventSummary(event, actor, who.value?.actor);

@@ -1,7 +1,7 @@
 import { useEffect, useRef } from 'preact/hooks';
-import { summaryOf } from '../../../shared/domain/projections/event-summary.ts';
 import { ErrorMark } from '../parts/icon.tsx';
-import { eventWords, oneLine } from '../parts/one-line.ts';
+import { eventWords } from '../parts/one-line.ts';
+import { eventText } from '../parts/person.ts';
 import { Time } from '../parts/time.tsx';
 import { useVirtual } from '../parts/virtual.ts';
 import { landmarkOf } from '../past/landmark.ts';
@@ -63,7 +63,7 @@ export const CommitList = ({ past }: { readonly past: Past }) => {
                   {eventWords(head)}
                   {others > 0 && <small> +{others}</small>}
                 </span>
-                <span class="commit-text">{summaryOf(head, oneLine)}</span>
+                <span class="commit-text">{eventText(head, commit.actor)}</span>
                 <Time at={commit.at} exact />
               </button>
             </li>

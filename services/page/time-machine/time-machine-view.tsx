@@ -1,9 +1,8 @@
 import { useEffect, useMemo, useRef } from 'preact/hooks';
-import { summaryOf } from '../../../shared/domain/projections/event-summary.ts';
 import { changeQuery, route } from '../base/route.ts';
 import { Problem } from '../parts/empty.tsx';
-import { eventWords, oneLine } from '../parts/one-line.ts';
-import { actorText } from '../parts/person.ts';
+import { eventWords } from '../parts/one-line.ts';
+import { actorText, eventText } from '../parts/person.ts';
 import { Time } from '../parts/time.tsx';
 import { Past, type PastSource } from '../past/past.ts';
 import { ChatLink } from './chat-link.tsx';
@@ -31,7 +30,7 @@ const Commit = ({ past }: { readonly past: Past }) => {
       <ul class="happened">
         {commit.events.map((event, index) => (
           <li key={index}>
-            <b>{eventWords(event)}</b> {summaryOf(event, oneLine)}
+            <b>{eventWords(event)}</b> {eventText(event, commit.actor)}
           </li>
         ))}
       </ul>

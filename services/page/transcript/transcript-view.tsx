@@ -1,6 +1,5 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { LogEntry } from '../../../shared/client/main.ts';
-import { summaryOf } from '../../../shared/domain/projections/event-summary.ts';
 import type { SessionEvent } from '../../../shared/domain/session/events.ts';
 import { counted } from '../../../shared/kit/text/counted.ts';
 import { linkTo } from '../base/route.ts';
@@ -8,8 +7,8 @@ import { client, problemOf } from '../base/signed-in.ts';
 import { Problem } from '../parts/empty.tsx';
 import { isHost } from '../parts/host.ts';
 import { ErrorMark } from '../parts/icon.tsx';
-import { eventWords, oneLine } from '../parts/one-line.ts';
-import { actorText, personOf } from '../parts/person.ts';
+import { eventWords } from '../parts/one-line.ts';
+import { actorText, eventText, personOf } from '../parts/person.ts';
 import { spanText, Time } from '../parts/time.tsx';
 import { useVirtual } from '../parts/virtual.ts';
 import { landmarkOf } from '../past/landmark.ts';
@@ -60,7 +59,7 @@ const Row = ({ line, link }: { readonly line: Line; readonly link: string }) => 
         {landmarkOf(event) === 'error' && <ErrorMark />}
         {eventWords(event)}
       </span>
-      <span class="line-text">{summaryOf(event, oneLine)}</span>
+      <span class="line-text">{eventText(event, actor)}</span>
       <span class="line-facts">
         {tokens !== null && <span>{tokens}</span>}
         {sinceMs >= 1_000 && <span>after {spanText(sinceMs)}</span>}

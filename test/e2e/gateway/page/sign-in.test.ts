@@ -107,6 +107,21 @@ describe('the token of a page', () => {
     expect((await replicas.as(page.token)('GET', '/v1/tokens')).status).toBe(403);
   });
 
+  test('says in the log whose page it is', async () => {
+    const replicas = await startReplicas();
+    const actorOf = async ({ token }: { token: string }): Promise<string> =>
+      (await replicas.as(token)('GET', '/v1/me')).body.actor;
+    const { token: owner, id: name } = await replicas.make({ role: 'owner' });
+    const [own, lower, other] = [
+      await signedIn(replicas),
+      await signedIn(replicas, undefined, { role: 'approver' }),
+      await signedIn(replicas, owner),
+    ];
+    expect(await actorOf(own)).toBe(`token:page:owner:${own.id}`);
+    expect(await actorOf(lower)).toBe(`token:page:approver:${lower.id}`);
+    expect(await actorOf(other)).toBe(`token:page:${name}:${other.id}`);
+  });
+
   test('is listed, lasts twelve hours, and signs no other page in', async () => {
     const clock = movableClock();
     const replicas = await startReplicas({}, clock);

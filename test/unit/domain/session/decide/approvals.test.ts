@@ -54,6 +54,9 @@ describe('the answer and what it leads to are one commit (A5/62, I7)', () => {
     ['api', 'denied in the chat'],
     ['token:api', 'denied over the API'],
     ['token:phone', 'denied over the API (token phone)'],
+    ['token:page:owner:7q891v0xm0j8', 'denied on the page by the owner'],
+    ['token:page:approver:7q891v0xm0j8', 'denied on the page by an approver'],
+    ['token:page:phone:7q891v0xm0j8', 'denied on the page (token phone)'],
   ])('%s: %s', (by, told) => {
     const answer = command('answer p0 denied');
     const answeredBy = (id: string) => ({ ...answer, data: { ...answer.data, by: { id, role: 'owner' } } as never });

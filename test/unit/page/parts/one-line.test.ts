@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { plainText } from '../../../services/page/parts/one-line.ts';
+import { plainText } from '../../../../services/page/parts/one-line.ts';
 
 /** Lines that show the beginning of a text. */
 

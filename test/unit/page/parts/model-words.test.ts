@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { modelAfter, modelText } from '../../../services/page/parts/model-words.ts';
-import type { SessionEvent } from '../../../shared/domain/session/events.ts';
+import { modelAfter, modelText } from '../../../../services/page/parts/model-words.ts';
+import type { SessionEvent } from '../../../../shared/domain/session/events.ts';
 
 /** The model of a session, as the page says it of now and of a moment. */
 

@@ -1,0 +1,24 @@
+import { expect, test } from 'vitest';
+import { eventSummary, personNamed } from '../../../../services/page/parts/person-words.ts';
+import type { SessionEvent } from '../../../../shared/domain/session/events.ts';
+
+const me = 'token:page:owner:abc';
+const program = { id: 'api', role: 'program' } as const;
+
+test.each([
+  [me, 'You'],
+  ['token:page:owner:xyz', 'Owner'],
+  ['token:api', 'A program (API)'],
+])('what %s says is said by: %s', (actor, name) => {
+  expect(personNamed(program, actor, me)).toBe(name);
+  const said = { type: 'user_message', message: { text: 'hello', sender: program } } as unknown as SessionEvent;
+  expect(eventSummary(said, actor, me)).toBe(`${name}: hello`);
+});
+
+test.each([
+  [me, 'denied by you'],
+  ['token:page:owner:xyz', 'denied on the page by the owner'],
+  ['token:api', 'denied over the API'],
+])('an answer of %s is: %s', (by, words) => {
+  expect(eventSummary({ type: 'approval_resolved', verdict: 'denied', by } as SessionEvent, by, me)).toBe(words);
+});
