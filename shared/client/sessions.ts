@@ -46,6 +46,8 @@ export interface ListOptions extends ReadOptions {
   readonly label?: string | undefined;
   /** Only pinned ones, or only others. */
   readonly pinned?: boolean | undefined;
+  /** Only those whose last answer failed, or only others. */
+  readonly failed?: boolean | undefined;
   /** Only those with a message that the caller has not seen, or only others. */
   readonly unread?: boolean | undefined;
 }
@@ -138,8 +140,8 @@ type SessionOperation = OperationsOf<'key'>;
 /** What hands out many things. */
 const readers = (http: Http) => ({
   /** All sessions, the most recently updated first. */
-  list: ({ search: q, keyPrefix, label, pinned, unread, activeMinutes, status, ...options }: ListOptions = {}) => {
-    const filters = { activeMinutes, status, q, key: keyPrefix, label, pinned, unread };
+  list: ({ search: q, keyPrefix, label, pinned, failed, unread, activeMinutes, status, ...options }: ListOptions = {}) => {
+    const filters = { activeMinutes, status, q, key: keyPrefix, label, pinned, failed, unread };
     return listed<SessionRow>(http, 'listSessions', 'sessions', filters, options);
   },
   /** What was said in all sessions with all these words, the best match first. */

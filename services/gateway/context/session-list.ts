@@ -35,6 +35,8 @@ export interface ListOptions {
   readonly label?: string | undefined;
   /** Only pinned rows, or only others. */
   readonly pinned?: boolean | undefined;
+  /** Only rows whose last turn failed, or only others. */
+  readonly failed?: boolean | undefined;
   /** Also the session `global`, for callers that show it by another name (A3/40). */
   readonly withGlobal?: boolean;
   readonly reach: Reach;
@@ -104,10 +106,11 @@ const mentions = ({ key, settings, origin, description, lastMessagePreview }: In
     text?.toLowerCase().includes(search),
   );
 
-/** Whether a row is where people have put what is asked for (B24). */
-const isSorted = ({ settings }: IndexRow, { label, pinned }: ListOptions): boolean =>
+/** Whether a row is where people have put what is asked for (B24), and ended as is asked for. */
+const isSorted = ({ settings, failedLastRun = false }: IndexRow, { label, pinned, failed }: ListOptions): boolean =>
   (label === undefined || settings.labels?.includes(label) === true) &&
-  (pinned === undefined || pinned === (settings.pinned ?? false));
+  (pinned === undefined || pinned === (settings.pinned ?? false)) &&
+  (failed === undefined || failed === failedLastRun);
 
 /** The session index in this gateway's memory (A1, A2/17). It is a projection: where an answer must be exact, the log is read. */
 export class SessionList {

@@ -14,7 +14,7 @@ import { unreadFor } from './mark-read.ts';
 
 /** Filters of the gateway's own lists beside those of the tool. */
 export type ListFilter = Omit<SessionsListParameters, 'messageLimit'> &
-  Pick<ListOptions, 'cursor' | 'status' | 'channel' | 'keyPrefix' | 'search' | 'label' | 'pinned'> & {
+  Pick<ListOptions, 'cursor' | 'status' | 'channel' | 'keyPrefix' | 'search' | 'label' | 'pinned' | 'failed'> & {
     /** Only those that the caller has not seen, or only others. */
     readonly unread?: boolean | undefined;
   };

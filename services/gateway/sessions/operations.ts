@@ -33,6 +33,7 @@ export const listQuery = z.object({
   key: prefixParameter,
   label: z.string('give it once').min(1).max(64).optional().meta({ description: 'only sessions with this label' }),
   pinned: choiceParameter.meta({ description: 'only pinned sessions, or only others' }),
+  failed: choiceParameter.meta({ description: 'only sessions whose last answer failed, or only others' }),
   unread: choiceParameter.meta({
     description: 'only sessions whose last message, of the last 30 days, the caller has not seen, or only others',
   }),
@@ -41,6 +42,7 @@ const listParameters = sessionsListParameters.extend({
   cursor: z.string().min(1).max(2_048).optional(),
   status: listQuery.shape.status,
   channel: z.string().min(1).max(64).optional(),
+  failed: z.boolean().optional(),
   unread: z.boolean().optional(),
   /** Whole segments of the stored key's beginning, with or without the `:` after them. */
   keyPrefix: z

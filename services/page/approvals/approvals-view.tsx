@@ -3,9 +3,11 @@ import type { PendingApproval } from '../../../shared/client/main.ts';
 import { linkTo } from '../base/route.ts';
 import { Empty, Problem } from '../parts/empty.tsx';
 import { oneLine, plainText } from '../parts/one-line.ts';
-import { decidedText, personOf } from '../parts/person.ts';
+import { personOf } from '../parts/person.ts';
 import { Time } from '../parts/time.tsx';
 import { given } from './answer.ts';
+import { answerText } from './answer-text.ts';
+import { AnsweredLately, useAnswered } from './answered-lately.tsx';
 import { ApprovalCard } from './approval-card.tsx';
 import { approvals, approvalsProblem, readApprovals } from './approval-list.ts';
 import type { ApprovalStory } from './approval-story.ts';
@@ -66,12 +68,10 @@ const Outcome = ({ story: { result, answer } }: { readonly story: ApprovalStory 
   );
 };
 
-const verdictWords = { granted: 'Allowed', denied: 'Denied', expired: 'Expired: nobody answered in time' } as const;
-
 const One = ({ approval, isOver, workspace }: OneProps) => {
   const story = useStory(approval, isOver);
   const { answer } = story;
-  const words = answer && verdictWords[answer.verdict] + (answer.verdict === 'expired' ? '' : ` ${decidedText(answer.by)}`);
+  const words = answer && answerText(answer);
   const answered =
     words ?? (isOver && given.value[approval.approvalId]?.state !== 'sent' ? 'Answered elsewhere, or stopped' : undefined);
   return (
@@ -86,11 +86,12 @@ const One = ({ approval, isOver, workspace }: OneProps) => {
   );
 };
 
-/** The inbox: every call of a tool that waits for a person, in all sessions, the oldest first. What is answered stays until one leaves. */
+/** The inbox: every call of a tool that waits for a person, in all sessions, the oldest first, and below them the last answers. */
 export const ApprovalsView = () => {
   const seen = useRef(new Map<string, PendingApproval>());
   const workspace = useWorkspace();
   const waiting = approvals.value;
+  const answered = useAnswered(waiting).filter(({ approvalId }) => !seen.current.has(approvalId));
   for (const approval of waiting ?? []) seen.current.set(approval.approvalId, approval);
   const open = new Set(waiting?.map(({ approvalId }) => approvalId));
   const list = [...seen.current.values()].sort((one, other) => one.requestedAt - other.requestedAt);
@@ -105,8 +106,15 @@ export const ApprovalsView = () => {
         <p class="loading">Reading…</p>
       ) : list.length === 0 ? (
         <Empty title="Nothing to approve">
-          <p>A tool call is listed here when a rule of the configuration says that a person must allow it:</p>
+          <p>
+            When the agent calls a tool that a person must allow, the call waits here for <i>Allow</i> or <i>Deny</i>. Which ones
+            do is a rule of the configuration:
+          </p>
           <pre>{"tools: { rules: [{ tool: 'exec', action: 'ask' }] }"}</pre>
+          <p>To see one, ask the agent in a chat to run a command.</p>
+          <a class="button" href={linkTo(['sessions'])}>
+            All sessions
+          </a>
         </Empty>
       ) : (
         <ul class="approval-list">
@@ -115,6 +123,7 @@ export const ApprovalsView = () => {
           ))}
         </ul>
       )}
+      <AnsweredLately answered={answered} />
     </section>
   );
 };

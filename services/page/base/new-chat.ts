@@ -9,9 +9,13 @@ export const begun = signal<string | null>(null);
 const writing = signal<string | null>(null);
 export const isToWrite = (key: string): boolean => writing.peek() === key;
 
+/** The session that this tab has begun or forked last: the list shows its row where it comes to stand. */
+export const broughtUp = signal<string | null>(null);
+
 /** Opens the chat of a session to write in it. The list beside it stays as it is filtered. */
 export const writeIn = (key: string): void => {
   writing.value = key;
+  broughtUp.value = key;
   go(['sessions', key, 'chat'], listQuery());
 };
 
@@ -30,5 +34,6 @@ export const newChat = (): void => {
   begun.value = `agent:${who.value?.agentId ?? 'main'}:web:${id}`;
   isUnrecorded.value = true;
   writing.value = begun.value;
+  broughtUp.value = begun.value;
   go(['sessions', begun.value, 'chat']);
 };

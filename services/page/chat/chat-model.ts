@@ -5,7 +5,7 @@ import { withoutSilence } from '../../../shared/domain/values/silence.ts';
 import { modelAfter } from '../parts/model-words.ts';
 import { answerId, cutAt, withStopped } from './answers.ts';
 import { failedText, stoppedText } from './mark-texts.ts';
-import { afterReset, resetDetails, resetMark } from './resets.ts';
+import { afterReset, resetDetails, resetMark, saysSetting } from './resets.ts';
 import { whereBegun, whereQueued, withQuestion } from './waiting.ts';
 
 /** What a chat shows, computed from its events alone: the same after a reload, whichever gateway they came through. */
@@ -55,6 +55,8 @@ export interface MarkItem extends Placed {
   readonly advice?: string | null;
   /** Who asked for it. */
   readonly by?: string;
+  /** It says how the session is set, which a fork keeps. */
+  readonly isOfSetting?: boolean;
   /** Something happened that its moment in the time machine explains. */
   readonly explains?: 'moment' | 'fork';
 }
@@ -191,7 +193,7 @@ const itemsAfter = (items: readonly ChatItem[], event: NatterEvent, model?: stri
     case 'turn_resumed':
       return [...items, mark(event, `Taken up again by another attempt (${event.turn.attempt})`)];
     case 'notice':
-      return [...items, mark(event, event.notice.text)];
+      return [...items, { ...mark(event, event.notice.text), isOfSetting: saysSetting(event) }];
     case 'history_damaged':
       return [...items, mark(event, `The history was damaged: ${event.reason}`, 'bad')];
     default:

@@ -2,7 +2,7 @@ import { batch, signal } from '@preact/signals';
 import { type EventPage, type LiveText, NatterApiError, type NatterEvent, sessionPath } from '../../../shared/client/main.ts';
 import { counted } from '../../../shared/kit/text/counted.ts';
 import { away } from '../base/away.ts';
-import { isUnwritten } from '../base/new-chat.ts';
+import { broughtUp, isUnwritten } from '../base/new-chat.ts';
 import { client, problemOf } from '../base/signed-in.ts';
 import { announce } from '../parts/announce.tsx';
 import { type Chat, noChat, type SaidItem, takeEvent, takeLive } from './chat-model.ts';
@@ -67,6 +67,7 @@ export class ChatStore {
 
   /** Replaces a message: the conversation continues from before it, as a fork, and what came after is no part of it any more. */
   replace({ seq }: SaidItem, text: string): Promise<void> {
+    broughtUp.value = this.key;
     return this.#attempt(async () => {
       const isFirst = this.earlier.value === null && !this.#events.some((one) => one.seq < seq && one.type !== 'session_opened');
       if (isFirst) await client.sessions.reset(this.key, { reason: 'the first message was changed' });

@@ -17,11 +17,15 @@ export const resetDetails = ({ cause, actor, forkedFrom }: EventOf<'session_rese
 
 /** Why a generation began. */
 export const resetMark = ({ cause, reason, forkedFrom }: EventOf<'session_reset'>): string => {
-  if (forkedFrom) return `Forked at commit ${forkedFrom.rev}`;
+  if (forkedFrom) return `Forked from commit ${forkedFrom.rev}`;
   // Of those that a person or a program asked for, with what was said: the names of rules are for the configuration.
   const why = cause ? `${resetWords(cause)}${isAsked(cause) ? `, ${cause.rule}` : ''}` : `Reset: ${reason}`;
   return `${why}. The agent no longer knows what is above`;
 };
+
+/** Whether a notice says that a setting was changed, as by `/model`: a fork keeps it. */
+export const saysSetting = ({ notice: { code } }: EventOf<'notice'>): boolean =>
+  code === 'setting_changed' || code === 'model_taken' || code === 'send_policy';
 
 /** The items with those marked that a fork leaves behind: all that its conversation does not read (B21). */
 export const afterReset = (
@@ -30,7 +34,8 @@ export const afterReset = (
 ): readonly ChatItem[] => {
   if (!base) return items;
   const skips = [...base.skips, { after: base.seq, until: seq }];
-  const isLeft = (item: ChatItem) => skips.some(({ after, until }) => item.seq > after && item.seq <= until);
+  const isLeft = (item: ChatItem) =>
+    !(item.kind === 'mark' && item.isOfSetting) && skips.some(({ after, until }) => item.seq > after && item.seq <= until);
   return items.map((item) =>
     item.seq >= base.contextSeq && isLeft(item) !== (item.isLeft ?? false) ? { ...item, isLeft: isLeft(item) } : item,
   );

@@ -3,10 +3,16 @@ import { changeQuery } from '../base/route.ts';
 import { Icon } from '../parts/icon.tsx';
 import { statusWords } from '../parts/status.tsx';
 import { type Filter, filter, filters, isUnreadOnly, label, labels, search } from './session-list.ts';
+import { lastFailed } from './session-name.ts';
 
 const searchMs = 200;
 
-const filterWords: Readonly<Record<Filter, string>> = { active: 'Active', ...statusWords, all: 'All, including archived' };
+const filterWords: Readonly<Record<Filter, string>> = {
+  active: 'Active',
+  ...statusWords,
+  failed: lastFailed,
+  all: 'All, including archived',
+};
 
 /** What the list is filtered by. All of it is in the address. */
 export const Filters = () => {

@@ -1,5 +1,6 @@
+import { useLayoutEffect } from 'preact/hooks';
 import type { SessionRow } from '../../../shared/client/main.ts';
-import { newChat } from '../base/new-chat.ts';
+import { broughtUp, newChat } from '../base/new-chat.ts';
 import { now } from '../base/now.ts';
 import { changeQuery, linkTo, listQuery, route } from '../base/route.ts';
 import { mayWrite } from '../base/signed-in.ts';
@@ -78,8 +79,12 @@ const moveFocus = (event: KeyboardEvent): void => {
 };
 
 const Rows = ({ list }: { readonly list: readonly SessionRow[] }) => {
-  const { scroller, rows: shown, height } = useVirtual({ count: list.length, rowHeight });
+  const { scroller, rows: shown, height, show } = useVirtual({ count: list.length, rowHeight });
   const [, openKey] = route.value.path;
+  const moved = openKey === broughtUp.value ? list.findIndex(({ key }) => key === openKey) : -1;
+  useLayoutEffect(() => {
+    if (moved !== -1) show(moved);
+  }, [moved]);
   if (hasMore.value && (shown.at(-1)?.index ?? 0) > list.length - aheadRows) void readMore();
   return (
     <div class="rows" ref={scroller}>

@@ -10,7 +10,16 @@ const pageRows = 200;
 /** How long changes are collected before the list is read again, ms. */
 const settleMs = 250;
 
-export const filters = ['active', 'running', 'awaiting_approval', 'awaiting_results', 'idle', 'inactive', 'all'] as const;
+export const filters = [
+  'active',
+  'running',
+  'awaiting_approval',
+  'awaiting_results',
+  'failed',
+  'idle',
+  'inactive',
+  'all',
+] as const;
 export type Filter = (typeof filters)[number];
 
 export const filter = computed<Filter>(() => filters.find((each) => each === route.value.query.status) ?? 'active');
@@ -34,11 +43,17 @@ const noteLabels = (some: readonly SessionRow[]): void => {
 
 let reading = new AbortController();
 
+/** What the gateway is asked for: one whose last answer failed has the status of any other. */
+const statusQuery = (wanted: Filter): Readonly<Record<string, string | true>> => {
+  if (wanted === 'failed') return { failed: true };
+  return wanted === 'active' ? {} : { status: wanted };
+};
+
 const readPage = (cursor: string | undefined, signal: AbortSignal): Promise<SessionPage> =>
   client.get('/v1/sessions', {
     query: {
       ...{ limit: pageRows, cursor, q: search.peek() || undefined, label: label.peek() || undefined },
-      status: filter.peek() === 'active' ? undefined : filter.peek(),
+      ...statusQuery(filter.peek()),
       pinned: isSorted() ? false : undefined,
       unread: isUnreadOnly.peek() || undefined,
     },

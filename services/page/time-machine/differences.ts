@@ -1,5 +1,5 @@
 import diff from 'microdiff';
-import { fieldWords } from './value-words.ts';
+import { fieldWords } from '../../../shared/kit/text/field-words.ts';
 
 /** One difference between two states, by the path of what differs. */
 export interface Change {
@@ -19,15 +19,18 @@ export const changesBetween = (before: unknown, after: unknown): Change[] =>
     after: one.type === 'REMOVE' ? undefined : one.value,
   }));
 
-/** What changes with every commit or generation and says nothing by itself: its place, its digests, and the ids it remembers. */
+/** What changes with every commit or generation and says nothing by itself: its place, its digests, the ids it remembers, and what it was made of. */
 const bookkeeping =
-  /^(context\.epoch|position\.(seq|rev|at|digest|chained|command|recentIds|olderIds|window|orders|calls|covered|interactedAt|startedRev|startedSeq|contextSeq|skips))\b/;
+  /^(context\.(epoch|sessionId|resolved|prompt|usage\.estimated)|position\.(seq|rev|at|digest|chained|command|recentIds|olderIds|window|orders|calls|covered|interactedAt|startedRev|startedSeq|contextSeq|skips))\b/;
 export const isBookkeeping = ({ path }: Change): boolean => bookkeeping.test(path);
+
+/** Names of fields that say nothing to who does not know the code. */
+const named: Readonly<Record<string, string>> = { generation: 'conversations begun', turn: 'answer under way' };
 
 /** The path of a field in words: `context.usage.contextTokens` is "usage, context tokens". */
 export const plainPath = (path: string): string =>
   path
     .replace(/^(context|position)\./, '')
     .split('.')
-    .map(fieldWords)
+    .map((name) => named[name] ?? (/^\d+$/.test(name) ? `number ${Number(name) + 1}` : fieldWords(name)))
     .join(', ');

@@ -1,7 +1,9 @@
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { counted } from '../../../shared/kit/text/counted.ts';
+import { now } from '../base/now.ts';
 import { changeQuery } from '../base/route.ts';
 import { Icon } from '../parts/icon.tsx';
+import { shortTime } from '../parts/time.tsx';
 import type { Past } from '../past/past.ts';
 import type { Said } from '../past/said.ts';
 import type { Fork } from '../past/timeline.ts';
@@ -118,7 +120,7 @@ export const ForkComparison = ({ past, seq }: { readonly past: Past; readonly se
           <select value={`${seq}`} onChange={(event) => changeQuery({ compare: event.currentTarget.value })}>
             {forks.map(({ place, ancestor }) => (
               <option key={place} value={`${past.timeline.commits[place - 1]?.seq}`}>
-                at commit {place}, from {ancestor}
+                from commit {ancestor}, {shortTime(past.timeline.commits[place - 1]?.at ?? 0, now.value)}
               </option>
             ))}
           </select>

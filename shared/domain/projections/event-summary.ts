@@ -1,5 +1,8 @@
+import { counted } from '../../kit/text/counted.ts';
+import { fieldWords } from '../../kit/text/field-words.ts';
 import type { EventOf, SessionEvent } from '../session/events.ts';
 import { decidedBy } from '../values/decided-by.ts';
+import type { ResetCause } from '../values/expiry.ts';
 
 /** Puts text from outside on one line of at most so many characters. */
 export type Shorten = (text: string, width: number) => string;
@@ -13,12 +16,37 @@ const routeText = (event: EventOf<'route_changed' | 'delivery_reported' | 'deliv
   return `${event.outcome}, to ${to}: ${oneLine(event.detail, width)}`;
 };
 
+const triggerWords: Readonly<Record<ResetCause['trigger'], string>> = {
+  daily: 'by the daily rule',
+  idle: 'after being idle',
+  isolated: 'as each message starts anew',
+  command: 'by a chat command',
+  fork: 'as a fork',
+  api: 'by a call',
+};
+
+/** What was set, and what follows the configuration again. */
+const settingsText = (changes: EventOf<'settings_changed'>['changes'], oneLine: Shorten): string =>
+  Object.entries(changes)
+    .filter(([, value]) => value !== undefined)
+    .map(([name, value]) => `${fieldWords(name)}: ${value === null ? 'as configured' : oneLine(settingText(value), width)}`)
+    .join(', ');
+const settingText = (value: unknown): string => {
+  if (value === true) return 'yes';
+  if (typeof value !== 'object' || value === null) return String(value);
+  if (Array.isArray(value)) return value.join(', ');
+  return Object.entries(value)
+    .map(([name, each]) => `${name} ${each === null ? 'removed' : String(each)}`)
+    .join(', ');
+};
+
 /** Why a generation began: by its cause, with the limit that was passed, or from which commit as a fork. */
 const whyReset = ({ cause, reason, forkedFrom }: EventOf<'session_reset'>, oneLine: Shorten): string => {
   if (forkedFrom) return `from commit ${forkedFrom.rev}`;
   if (cause === undefined) return oneLine(reason, width);
   const { trigger, rule, boundaryAt, lastUpdateAt } = cause;
-  if (trigger !== 'idle' || boundaryAt === undefined || lastUpdateAt === undefined) return `${trigger}: ${oneLine(rule, width)}`;
+  if (trigger !== 'idle' || boundaryAt === undefined || lastUpdateAt === undefined)
+    return `${triggerWords[trigger]}: ${oneLine(rule, width)}`;
   return `idle for over ${Math.round((boundaryAt - lastUpdateAt) / 60_000)} min: ${oneLine(rule, width)}`;
 };
 
@@ -38,9 +66,9 @@ export const summaryOf = (event: SessionEvent, oneLine: Shorten): string => {
     case 'message_refused':
       return event.code;
     case 'turn_queued':
-      return `position ${event.position}`;
+      return `number ${event.position} in the queue`;
     case 'turn_started':
-      return `attempt ${event.attempt}`;
+      return event.attempt > 1 ? `attempt ${event.attempt}` : '';
     case 'turn_resumed':
       return `attempt ${event.turn.attempt}, from step ${event.step}`;
     case 'client_results_awaited':
@@ -52,16 +80,16 @@ export const summaryOf = (event: SessionEvent, oneLine: Shorten): string => {
     case 'approval_resolved':
       return `${event.verdict} ${decidedBy(event.by)}`;
     case 'session_opened':
-      return `generation ${event.generation}, ${event.sessionId}`;
+      return event.generation > 1 ? 'again' : '';
     case 'session_reset':
-      return `generation ${event.generation}, ${whyReset(event, oneLine)}`;
+      return whyReset(event, oneLine);
     case 'turn_aborted':
     case 'queue_cleared':
     case 'session_deactivated':
     case 'session_deleted':
       return event.reason;
     case 'history_damaged':
-      return `rev ${event.fromRev} to ${event.toRev} ${event.damage}: ${event.reason}`;
+      return `commits ${event.fromRev} to ${event.toRev} ${event.damage}: ${event.reason}`;
     case 'notice':
       return oneLine(event.notice.text, width);
     case 'participant_resolved':
@@ -73,7 +101,7 @@ export const summaryOf = (event: SessionEvent, oneLine: Shorten): string => {
     case 'delivery_repeated':
       return routeText(event, oneLine);
     case 'settings_changed':
-      return oneLine(JSON.stringify(event.changes), width);
+      return settingsText(event.changes, oneLine);
     case 'checkpoint_requested':
       return `${event.reason}, commits ${event.fromRev} to ${event.toRev}`;
     case 'introspected':
@@ -83,21 +111,21 @@ export const summaryOf = (event: SessionEvent, oneLine: Shorten): string => {
     case 'memory_changed':
       return event.changes.map((change) => `${change.op} ${oneLine('text' in change ? change.text : change.id, 60)}`).join('; ');
     case 'skills_changed':
-      return `${event.skills.length} skills`;
+      return counted(event.skills.length, 'skill');
     case 'turn_joined':
-      return `message ${event.messageId} joined turn ${event.turn.id}`;
+      return 'a message joined the answer under way';
     case 'prompt_changed':
-      return `system prompt of ${event.parts.length} parts`;
+      return `system prompt of ${counted(event.parts.length, 'part')}`;
     case 'tool_call_started':
-      return `${event.tool}, ${event.callId}${event.callAttempt > 1 ? `, attempt ${event.callAttempt}` : ''}`;
+      return `${event.tool}${event.callAttempt > 1 ? `, attempt ${event.callAttempt}` : ''}`;
     case 'tool_result':
       return `${event.tool} ${event.outcome}: ${oneLine(event.text, width)}`;
     case 'tool_output':
-      return `page ${event.page} of ${event.callId}`;
+      return `page ${event.page}`;
     case 'context_compacted':
       return `${event.tokensBefore} tokens became ${event.tokensAfter}`;
     case 'runs_stopped':
-      return `${event.runs.length} spawned runs: ${event.reason}`;
+      return `${counted(event.runs.length, 'spawned run')}: ${event.reason}`;
     case 'turn_completed':
     case 'message_withdrawn':
     case 'session_reopened':

@@ -145,6 +145,20 @@ test('a fork leaves behind what came after its base, and one from there takes it
   expect(left([fork(8, { seq: 2, skips: [] })].reduce(takeEvent, again))).toEqual(['3', '5', '7']);
 });
 
+test('a fork leaves behind no word of a setting, which it keeps', () => {
+  const notice = (at: number, code: string) => event({ type: 'notice', notice: { code, text: code } }, at);
+  const fork = event(
+    {
+      type: 'session_reset',
+      ...{ generation: 2, reason: 'fork' },
+      forkedFrom: { sessionId: 's', rev: 1, seq: 3_001, contextSeq: 3_001, skips: [] },
+    },
+    3_005,
+  );
+  const { items } = [notice(3_002, 'setting_changed'), notice(3_003, 'help'), fork].reduce(takeEvent, noChat);
+  expect(items.filter(({ isLeft }) => isLeft).map((item) => item.kind === 'mark' && item.text)).toEqual(['help']);
+});
+
 test('a failed answer says which model failed and what to do; of a failure that is none of a model only why', () => {
   const failed = (code: string) => event({ type: 'turn_failed', turn, code, message: 'HTTP 404' });
   const { items } = [

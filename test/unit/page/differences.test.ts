@@ -8,6 +8,13 @@ test('what a fork changed is told without what every commit and every generation
   for (const commit of tell('append m1', 'append m2', 'fork s2 1').commits) timeline.add(commit);
   const changes = changesBetween(timeline.stateAfter(2), timeline.stateAfter(3));
   const told = changes.filter((change) => !isBookkeeping(change)).map(({ path }) => plainPath(path));
-  expect(told).toContain('generation');
-  expect(told.join('\n')).not.toMatch(/epoch|skips|started|context seq/);
+  expect(told).toContain('conversations begun');
+  expect(told.join('\n')).not.toMatch(/epoch|skips|started|context seq|session id/);
+});
+
+test.each([
+  ['context.usage.contextTokens', 'usage, context tokens'],
+  ['context.turn.calls.0.status', 'answer under way, calls, number 1, status'],
+])('the path %s is told as: %s', (path, words) => {
+  expect(plainPath(path)).toBe(words);
 });

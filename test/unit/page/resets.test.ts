@@ -28,6 +28,10 @@ test.each([
   expect(resetDetails(event as Parameters<typeof resetDetails>[0]).by).toBe(expected);
 });
 
+test('a fork is named after the commit that it goes on from', () => {
+  expect(said({ forkedFrom: { rev: 7 } as never })).toBe('Forked from commit 7');
+});
+
 test('of one whose cause the log does not have', () => {
   expect(said({})).toBe('Reset: asked. The agent no longer knows what is above');
 });

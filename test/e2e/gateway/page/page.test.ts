@@ -80,7 +80,7 @@ describe.skipIf(!hasBrowser)('the page', () => {
     await page.getByLabel('Edited message').fill('what was meant');
     await page.getByRole('button', { name: 'Send instead' }).press('Enter');
     await page.locator('.said-assistant', { hasText: 'what was meant' }).waitFor();
-    await page.getByText(/Forked at commit 1,/).waitFor();
+    await page.getByText(/Forked from commit 1,/).waitFor();
     // What the fork left behind is folded away, and nothing is done with it any more.
     await page.getByText('Left behind by the fork: 2 messages').click();
     await mistake.waitFor();
@@ -175,7 +175,7 @@ describe.skipIf(!hasBrowser)('the page', () => {
     await page.getByText('Error 1', { exact: true }).waitFor();
     await page.getByRole('button', { name: 'Next reset' }).click();
     await page.locator('.happened').getByText('session reset').waitFor();
-    await page.getByText('generation 2, api: test').first().waitFor();
+    await page.getByText('by a call: test').first().waitFor();
     await page.getByRole('button', { name: 'Next error' }).click();
     await page.locator('.happened').getByText('turn failed').waitFor();
     await page.getByRole('img', { name: /running|idle/ }).waitFor();

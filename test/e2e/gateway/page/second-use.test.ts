@@ -1,13 +1,19 @@
-import { describe, expect, test } from 'vitest';
-import { goTo, hasBrowser, usePage } from './use-page.ts';
+import { describe, expect, test, vi } from 'vitest';
+import { goTo, hasBrowser, usePage, wrongIn } from './use-page.ts';
 
 /** What somebody stumbled over who had found the way. */
 
+const soon = { timeout: 30_000, interval: 50 };
 const place = (key: string, tab: string): string => `#/sessions/${encodeURIComponent(key)}/${tab}`;
 
 describe.skipIf(!hasBrowser)('who uses the page again', () => {
   const asking = 'agent:main:asking';
+  const failing = 'agent:main:failing';
+  const oldest = 'agent:main:oldest';
   const { rig, open } = usePage({ tools: { exec: { enabled: true } } }, async ({ client: { sessions } }) => {
+    await sessions.post(oldest, 'the first words', { wait: 30 });
+    await Promise.all(Array.from({ length: 20 }, (_, at) => sessions.post(`agent:main:other-${at}`, 'hello', { wait: 30 })));
+    await sessions.post(failing, '[[fail busy]] now', { wait: 30 });
     await sessions.post(asking, '[[tool exec {"command": ["true"]}]] please', {});
   });
 
@@ -18,7 +24,10 @@ describe.skipIf(!hasBrowser)('who uses the page again', () => {
     await page.getByText('The call was denied on the page by the owner.').waitFor();
     await goTo(page, '#/events');
     await page.locator('.event-text', { hasText: 'denied by you' }).waitFor();
-    await page.locator('.event-text', { hasText: /^A program \(API\): / }).waitFor();
+    await page
+      .locator('.event-text', { hasText: /^A program \(API\): / })
+      .first()
+      .waitFor();
     const other = await open();
     await goTo(other.page, place(asking, 'chat'));
     await other.page.getByText('Denied on the page by the owner').waitFor();
@@ -27,5 +36,97 @@ describe.skipIf(!hasBrowser)('who uses the page again', () => {
     });
     expect(events.map(({ by }) => by)).toEqual([expect.stringMatching(/^token:page:owner:[a-z0-9]{12}$/)]);
     expect([...faults, ...other.faults]).toEqual([]);
+  });
+
+  test('finds under Approvals what was answered before, by whom and when', async () => {
+    const { page, faults } = await open();
+    expect(await wrongIn(page, '#/approvals', '.answered')).toEqual([]);
+    const lately = page.getByRole('region', { name: 'Answered lately' });
+    await lately.getByText('Denied on the page by the owner').waitFor();
+    await lately.getByText('true', { exact: true }).waitFor();
+    await page.getByText('To see one, ask the agent in a chat to run a command.').waitFor();
+    await lately.getByRole('link', { name: 'Show that moment' }).click();
+    await page.locator('.happened').getByText('approval resolved').waitFor();
+    expect(faults).toEqual([]);
+  });
+
+  test('sees only the sessions whose last answer failed, and finds that filter in the address', async () => {
+    const { page, faults } = await open();
+    await page.getByLabel('Status').selectOption('The last answer failed');
+    await vi.waitFor(async () => expect(await page.locator('a.row').allTextContents()).toHaveLength(1), soon);
+    await page.locator('a.row', { hasText: 'failing' }).waitFor();
+    expect(new URL(page.url()).hash).toBe('#/?status=failed');
+    await page.reload();
+    await page.locator('a.row', { hasText: 'failing' }).waitFor();
+    expect(await page.locator('a.row').count()).toBe(1);
+    expect(faults).toEqual([]);
+  });
+
+  test('sees the session in the list that was forked just now', async () => {
+    const { page, faults } = await open();
+    await goTo(page, place(oldest, 'time'));
+    await page.locator('a.row').first().waitFor();
+    await page.locator('.rows').evaluate((list) => {
+      list.scrollTop = list.scrollHeight;
+    });
+    await page.locator('a.row-open').waitFor();
+    await page.getByRole('button', { name: 'Fork from here' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Fork', exact: true }).click();
+    await page.locator('.composer textarea:focus').waitFor();
+    await page.keyboard.type('and more');
+    await page.keyboard.press('Enter');
+    await page.locator('.said-assistant', { hasText: 'and more' }).waitFor();
+    await vi.waitFor(async () => expect(await page.locator('.rows').evaluate((list) => list.scrollTop)).toBeLessThan(40), soon);
+    await page.locator('a.row-open', { hasText: 'oldest' }).waitFor();
+    expect(faults).toEqual([]);
+  });
+
+  test('reads one name of a fork, in the chat and where forks are compared', async () => {
+    const { sessions } = rig().client;
+    for (const text of ['again', 'and again']) {
+      const { seq } = await sessions.get(failing);
+      await sessions.fork(failing, { at: seq });
+      await sessions.post(failing, text, { wait: 30 });
+    }
+    const { page, faults } = await open();
+    await goTo(page, place(failing, 'chat'));
+    const said = await page.locator('.mark', { hasText: 'Forked' }).allTextContents();
+    const names = said.map((text) => /from commit \d+/.exec(text)?.[0]);
+    expect(new Set(names).size).toBe(2);
+    await page.getByRole('link', { name: 'Compare with what was left behind' }).last().click();
+    const choice = page.getByLabel('Which fork');
+    await choice.waitFor();
+    const options = await choice.locator('option').allTextContents();
+    expect(options.map((text) => /^from commit \d+(?=, )/.exec(text)?.[0])).toEqual(names);
+    expect(faults).toEqual([]);
+  });
+
+  test('reads the last line of a chat beside the button that leads to the newest', async () => {
+    const long = 'agent:main:long';
+    for (let count = 0; count < 6; count++) await rig().client.sessions.post(long, `question ${count}\n\n\n\nmore`, { wait: 30 });
+    const { page, faults } = await open();
+    await page.setViewportSize({ width: 1280, height: 500 });
+    await goTo(page, place(long, 'chat'));
+    const messages = page.locator('.messages');
+    await page.locator('.said-assistant', { hasText: 'question 5' }).waitFor();
+    await messages.evaluate((list) => {
+      list.scrollTop = 0;
+    });
+    const button = page.getByRole('button', { name: 'To the newest' });
+    const [above, below] = [await messages.boundingBox(), await button.boundingBox()];
+    expect((above?.y ?? 0) + (above?.height ?? 0)).toBeLessThanOrEqual(below?.y ?? 0);
+    await button.click();
+    await vi.waitFor(async () => expect(await button.count()).toBe(0), soon);
+    expect(faults).toEqual([]);
+  });
+
+  test.each([320, 360, 390, 480, 760, 1280])('sees no button alone on a line above a chat of %i px', async (width) => {
+    const { page, faults } = await open(width);
+    expect(await wrongIn(page, place(oldest, 'chat'), '.session-actions button')).toEqual([]);
+    const buttons = await page.locator('.session-actions button').all();
+    const lines = await Promise.all(buttons.map(async (button) => (await button.boundingBox())?.y));
+    expect(lines).toHaveLength(5);
+    for (const line of lines) expect(lines.filter((other) => other === line).length).toBeGreaterThan(1);
+    expect(faults).toEqual([]);
   });
 });

@@ -7,10 +7,27 @@ const reset = (fields: object): string =>
 const idle = { trigger: 'idle', rule: 'session.reset', lastUpdateAt: 1_000, boundaryAt: 1_000 + 90 * 60_000 };
 
 test.each([
-  [reset({ cause: idle }), 'generation 2, idle for over 90 min: session.reset'],
-  [reset({ cause: { trigger: 'command', rule: '/new' } }), 'generation 2, command: /new'],
-  [reset({ forkedFrom: { rev: 14, seq: 18 } }), 'generation 2, from commit 14'],
-  [reset({}), 'generation 2, said so'],
+  [reset({ cause: idle }), 'idle for over 90 min: session.reset'],
+  [reset({ cause: { trigger: 'command', rule: '/new' } }), 'by a chat command: /new'],
+  [reset({ forkedFrom: { rev: 14, seq: 18 } }), 'from commit 14'],
+  [reset({}), 'said so'],
 ])('a reset says why: %s', (found, expected) => {
   expect(found).toBe(expected);
+});
+
+test.each([
+  [{ model: 'acme/turbo-9' }, 'model: acme/turbo-9'],
+  [{ thinkingLevel: null, pinned: true }, 'thinking level: as configured, pinned: yes'],
+  [{ labels: ['home', 'travel'] }, 'labels: home, travel'],
+  [{ metadata: { topic: 'fish', old: null } }, 'metadata: topic fish, old removed'],
+])('changed settings are words: %j', (changes, expected) => {
+  expect(summaryOf({ type: 'settings_changed', changes } as SessionEvent, (text) => text)).toBe(expected);
+});
+
+test.each([
+  [{ type: 'session_opened', generation: 1, sessionId: 's1' }, ''],
+  [{ type: 'turn_started', attempt: 2 }, 'attempt 2'],
+  [{ type: 'tool_call_started', tool: 'exec', callId: 'm1.1.0', callAttempt: 1 }, 'exec'],
+])('no ids and no counts of what is usual: %j', (event, expected) => {
+  expect(summaryOf(event as unknown as SessionEvent, (text) => text)).toBe(expected);
 });
