@@ -3,8 +3,6 @@ import type { EventPage, PendingApproval } from '../../../shared/client/main.ts'
 import { linkTo } from '../base/route.ts';
 import { client } from '../base/signed-in.ts';
 import { Time } from '../parts/time.tsx';
-import { rows } from '../sessions/session-list.ts';
-import { nameOfKey } from '../sessions/session-name.ts';
 import { answerText } from './answer-text.ts';
 import { type Answered, answeredIn } from './answered.ts';
 import { commandOf } from './command-line.ts';
@@ -37,7 +35,7 @@ const Answer = ({ one }: { readonly one: Answered }) => {
       </p>
       {action !== undefined && <p class="approval-action">{commandOf(action)?.command ?? action}</p>}
       <p class="hint">
-        In <a href={linkTo(['sessions', sessionKey, 'chat'])}>{nameOfKey(sessionKey, rows.value)}</a>.{' '}
+        In <a href={linkTo(['sessions', sessionKey, 'chat'])}>{sessionKey.replace(/^agent:main:/, '')}</a>.{' '}
         <a href={linkTo(['sessions', sessionKey, 'time'], { at: `${seq}` })}>Show that moment</a>
       </p>
     </li>

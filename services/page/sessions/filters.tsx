@@ -3,14 +3,13 @@ import { changeQuery } from '../base/route.ts';
 import { Icon } from '../parts/icon.tsx';
 import { statusWords } from '../parts/status.tsx';
 import { type Filter, filter, filters, isUnreadOnly, label, labels, search } from './session-list.ts';
-import { lastFailed } from './session-name.ts';
 
 const searchMs = 200;
 
 const filterWords: Readonly<Record<Filter, string>> = {
   active: 'Active',
   ...statusWords,
-  failed: lastFailed,
+  failed: 'Last answer failed',
   all: 'All, including archived',
 };
 

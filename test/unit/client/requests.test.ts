@@ -41,7 +41,7 @@ const calls: Record<MethodName, (client: NatterClient) => readonly Promise<unkno
     all(
       sessions.list({
         ...{ activeMinutes: 5, status: 'all', search: 'build' },
-        ...{ keyPrefix: 'agent:main', label: 'home', pinned: true, unread: true },
+        ...{ keyPrefix: 'agent:main', label: 'home', pinned: true, failed: false, unread: true },
       }),
     ),
   ],

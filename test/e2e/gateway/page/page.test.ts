@@ -214,7 +214,7 @@ describe.skipIf(!hasBrowser)('the page', () => {
     await right?.getByText('to the right', { exact: false }).first().waitFor();
     expect(await left?.getByText('which way?').count()).toBe(0);
     expect(await left?.locator('.branch-differs').count()).toBe(2);
-    await page.locator('.branch-state').getByRole('rowheader', { name: 'generation', exact: true }).waitFor();
+    await page.locator('.branch-state').getByRole('rowheader', { name: 'conversations begun', exact: true }).waitFor();
     expect(
       await page
         .locator('.branch-state')

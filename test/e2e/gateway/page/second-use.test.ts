@@ -30,7 +30,7 @@ describe.skipIf(!hasBrowser)('who uses the page again', () => {
       .waitFor();
     const other = await open();
     await goTo(other.page, place(asking, 'chat'));
-    await other.page.getByText('Denied on the page by the owner').waitFor();
+    await other.page.locator('.approval-answer', { hasText: 'Denied on the page by the owner' }).waitFor();
     const { events } = await rig().client.get<{ events: readonly { type: string; by?: string }[] }>('/v1/events', {
       query: { type: 'approval_resolved' },
     });
@@ -52,7 +52,7 @@ describe.skipIf(!hasBrowser)('who uses the page again', () => {
 
   test('sees only the sessions whose last answer failed, and finds that filter in the address', async () => {
     const { page, faults } = await open();
-    await page.getByLabel('Status').selectOption('The last answer failed');
+    await page.getByLabel('Status').selectOption('Last answer failed');
     await vi.waitFor(async () => expect(await page.locator('a.row').allTextContents()).toHaveLength(1), soon);
     await page.locator('a.row', { hasText: 'failing' }).waitFor();
     expect(new URL(page.url()).hash).toBe('#/?status=failed');
