@@ -5,6 +5,7 @@ import { errorMessage } from '../../../shared/kit/errors.ts';
 import { printable } from '../../../shared/kit/scrub.ts';
 import { counted } from '../../../shared/kit/text/counted.ts';
 import { oneLine, type World } from '../terminal.ts';
+import { wrapToWidth } from '../text/text-width.ts';
 import { exportToFile } from './export-file.ts';
 import { openKeyboard } from './keyboard.ts';
 import { type Key, LineEditor } from './line-editor.ts';
@@ -194,7 +195,7 @@ export class Chat {
       case 'leave':
         return this.#ended.abort();
       case 'help':
-        return this.#screen.print(...helpLines(this.#known));
+        return this.#screen.print(...helpLines(this.#known, this.#screen.width));
       case 'clear':
         return this.#screen.clear();
       case 'export':
@@ -202,9 +203,8 @@ export class Chat {
         return;
       case 'unknown': {
         const near = line.near === null ? '' : ` Did you mean ${line.near}?`;
-        return this.#screen.print(
-          pc.yellow(`There is no command ${printable(line.word)}.${near} /help lists them; with a space before it, it is text.`),
-        );
+        const said = `There is no command ${printable(line.word)}.${near} /help lists them; with a space before it, it is text.`;
+        return this.#screen.print(...wrapToWidth(said, this.#screen.width).map(pc.yellow));
       }
       case 'send':
         return this.#send(line.text);

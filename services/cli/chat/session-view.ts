@@ -100,6 +100,8 @@ export class SessionView {
         if (ended === null) return;
         const isKnown = ended.turnIds.some((id) => this.#active.has(id));
         this.#end(ended.turnIds);
+        // What is removed from the queue had not begun to ask.
+        if (event.type !== 'queue_cleared' && event.type !== 'message_refused') this.#asked = null;
         // A notice tells the rest.
         if (isKnown && !(event.type === 'turn_aborted' && event.reason === '/stop'))
           this.#say(ended.how, event.type === 'turn_completed' ? pc.dim : pc.red);

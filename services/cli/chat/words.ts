@@ -1,6 +1,7 @@
 import { suggest } from '../../../shared/domain/config/suggest.ts';
 import { chatCommandLines, chatCommandWords } from '../../../shared/domain/routing/chat-help.ts';
 import { oneLine } from '../terminal.ts';
+import { wrapToWidth } from '../text/text-width.ts';
 
 /** What a line at the terminal means. */
 export type Line =
@@ -53,12 +54,18 @@ export const lineMeaning = (text: string, known: Known): Line => {
 
 /** Of the line of a skill in `/help`. */
 const skillCharacters = 80;
+/** Of what a command does, on a narrow terminal. */
+const leastColumns = 20;
 
-/** `/help`, at the terminal: each command with a line, then the keys. */
-export const helpLines = ({ skills }: Known): string[] => {
+/** `/help`, at the terminal: each command with a line, then the keys, in lines of at most `columns`. */
+export const helpLines = ({ skills }: Known, columns: number): string[] => {
   const skillLines = [...skills].map(([name, purpose]) => [`/${name}`, oneLine(`skill: ${purpose}`, skillCharacters)] as const);
   // The terminal's own /export stands for that of every channel.
   const rows = [...chatCommandLines.filter(([usage]) => usage !== '/export'), ...skillLines, ...own];
   const width = Math.max(...rows.map(([usage]) => usage.length));
-  return [...rows.map(([usage, what]) => `${usage.padEnd(width)}  ${what}`), '', ...keys];
+  const room = Math.max(leastColumns, columns - width - 2);
+  const lines = rows.flatMap(([usage, what]) =>
+    wrapToWidth(what, room).map((line, index) => `${(index === 0 ? usage : '').padEnd(width)}  ${line}`),
+  );
+  return [...lines, '', ...keys.flatMap((line) => wrapToWidth(line, columns))];
 };

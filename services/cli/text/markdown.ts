@@ -1,7 +1,8 @@
-import type { BlockContent, DefinitionContent, Nodes, Parents, PhrasingContent, RootContent } from 'mdast';
+import type { BlockContent, DefinitionContent, Nodes, Paragraph, Parents, PhrasingContent, RootContent } from 'mdast';
 import pc from 'picocolors';
 import { printable } from '../../../shared/kit/scrub.ts';
 import { parseMarkdown } from '../../../shared/runtime/text/parse-markdown.ts';
+import { tableIn, tableLines } from './table.ts';
 import { cutToWidth, widthOf, wrapToWidth } from './text-width.ts';
 
 /** Shows the Markdown of answers on a terminal. */
@@ -19,7 +20,7 @@ export interface RenderedBlock {
 export const markdownBlocks = (text: string, width: number): readonly RenderedBlock[] => {
   const root = parseMarkdown(text);
   if (root === null) return [{ start: 0, lines: wrapToWidth(printable(text), width) }];
-  return root.children.map((node) => ({ start: node.position?.start.offset ?? 0, lines: blockLines(node, width) }));
+  return root.children.map((node) => ({ start: node.position?.start.offset ?? 0, lines: blockLines(node, width, text) }));
 };
 
 /** A whole Markdown text as lines of at most `width` columns. */
@@ -34,22 +35,23 @@ const close: Join = (blocks) => blocks.flat();
 const leastColumns = 10;
 const ruleColumns = 40;
 
-const blockLines = (node: RootContent, width: number): readonly string[] => {
+/** `text`: what the blocks are from. */
+const blockLines = (node: RootContent, width: number, text: string): readonly string[] => {
   switch (node.type) {
     case 'heading':
       return wrapToWidth(pc.bold(node.depth === 1 ? pc.underline(inlineOf(node)) : inlineOf(node)), width);
     case 'paragraph':
-      return wrapToWidth(inlineOf(node), width);
+      return tableOf(node, width, text) ?? wrapToWidth(inlineOf(node), width);
     case 'code':
       return codeLines(node.value, width);
     case 'blockquote':
-      return indented(spaced, node.children, width, pc.dim('│ '), pc.dim('│ '));
+      return indented(spaced, node.children, pc.dim('│ '), pc.dim('│ '), { width, text });
     case 'list': {
       const first = node.start ?? 1;
       const join = node.spread === true || node.children.some(({ spread }) => spread === true) ? spaced : close;
       const items = node.children.map(({ children }, index) => {
         const mark = node.ordered === true ? `${first + index}. ` : '• ';
-        return indented(join, children, width, mark, ' '.repeat(mark.length));
+        return indented(join, children, mark, ' '.repeat(mark.length), { width, text });
       });
       return join(items);
     }
@@ -76,13 +78,27 @@ const codeLines = (code: string, width: number): string[] =>
 const indented = (
   join: Join,
   blocks: readonly (BlockContent | DefinitionContent)[],
-  width: number,
   first: string,
   rest: string,
+  { width, text }: { readonly width: number; readonly text: string },
 ): string[] => {
   const room = Math.max(leastColumns, width - widthOf(first));
-  const lines = join(blocks.map((block) => blockLines(block, room)));
+  const lines = join(blocks.map((block) => blockLines(block, room, text)));
   return (lines.length === 0 ? [''] : lines).map((line, index) => `${index === 0 ? first : rest}${line}`.trimEnd());
+};
+
+/** A paragraph that is a table, or ends with one. A cell is Markdown of its own; `null`: there is no table, or no room for it. */
+const tableOf = ({ position }: Paragraph, width: number, text: string): readonly string[] | null => {
+  const written = text.slice(position?.start.offset, position?.end.offset);
+  const table = written.includes('|') ? tableIn(written.split('\n').map((line) => line.replace(/^[ \t>]+/, ''))) : null;
+  if (table === null) return null;
+  const rows = table.rows.map((row) => row.map(cellText));
+  const lines = tableLines({ ...table, rows }, width);
+  return lines && (table.above === '' ? lines : [...markdownLines(table.above, width), ...lines]);
+};
+const cellText = (cell: string): string => {
+  const [block] = parseMarkdown(cell)?.children ?? [];
+  return block?.type === 'paragraph' ? inlineOf(block) : printable(cell);
 };
 
 const inlineOf = ({ children }: { readonly children: readonly PhrasingContent[] }): string => children.map(inlineText).join('');

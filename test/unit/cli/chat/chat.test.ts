@@ -232,7 +232,10 @@ test('/help lists the commands and the skills; a word that is none is refused wi
   await chat.shows('There is no command /tidse. Did you mean /tides?');
   expect(chat.screen.text).toMatch(/^\/stop +stops the answer.*\n[\s\S]*^\/tides +skill: When the tide is high$/m);
   expect(chat.screen.text.match(/^\/export.*$/gm)).toEqual([expect.stringMatching(/^\/export FILE +writes this session/)]);
-  expect(chat.screen.text).toContain('There is no command /stpo. Did you mean /stop?');
+  expect(chat.screen.text).toContain(
+    'There is no command /stpo. Did you mean /stop? /help lists them; with a space\nbefore it, it is text.',
+  );
+  expect(chat.screen.text).toMatch(/↑ and ↓\nare the history; Tab completes a command\.\n/);
   for (const line of ['/stop', '/tides now', '/fresh', ' /tidse now', '/etc/hosts is what?']) await chat.say(line);
   expect(chat.posted).toEqual(['/stop', '/tides now', '/fresh', ' /tidse now', '/etc/hosts is what?']);
   await chat.left();
@@ -288,6 +291,21 @@ describe('an approval', () => {
     expect(chat.screen.text).not.toContain('always');
     await chat.say('a');
     expect(chat.posted.at(-1)).toBe('a');
+    await chat.left();
+  });
+
+  test.each([
+    { type: 'turn_aborted', turn, reason: '/stop' },
+    { type: 'turn_failed', turn, code: 'internal', message: 'broken' },
+  ])('goes with its turn: after $type a line is a message again', async (event) => {
+    const chat = atTerminal();
+    await chat.say('hello');
+    chat.tell(step, request);
+    await chat.shows('allow?');
+    chat.tell(event);
+    await chat.shows('\nyou>');
+    await chat.say('y');
+    expect(chat.posted.at(-1)).toBe('y');
     await chat.left();
   });
 
