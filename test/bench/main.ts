@@ -1,9 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { parseArgs } from 'node:util';
 import { documentOf, type Figure, figuresOf, medianRows, readDocument, worseThan } from './document.ts';
 import { record } from './history.ts';
+import { optionsOf } from './options.ts';
 import { profileInto, profilesIn } from './profiles.ts';
 import { backup } from './scenarios/backup.ts';
 import { contextOfLongSession } from './scenarios/context.ts';
@@ -34,17 +34,15 @@ import { printTable, type Row } from './table.ts';
  * under a name in docs/develop; `--profile FOLDER` has each process write its profile there, and says where its time went (that costs some).
  * Figures are of this machine and this run; trust the ratios. Nothing here is a test.
  */
-const { values } = parseArgs({
-  options: {
-    only: { type: 'string' },
-    setup: { type: 'string', default: 'always,default,cluster' },
-    seconds: { type: 'string', default: '8' },
-    json: { type: 'string' },
-    against: { type: 'string' },
-    rounds: { type: 'string', default: '1' },
-    record: { type: 'string' },
-    profile: { type: 'string' },
-  },
+const values = optionsOf('npm run bench --', {
+  only: { type: 'string' },
+  setup: { type: 'string', default: 'always,default,cluster' },
+  seconds: { type: 'string', default: '8' },
+  json: { type: 'string' },
+  against: { type: 'string' },
+  rounds: { type: 'string', default: '1' },
+  record: { type: 'string' },
+  profile: { type: 'string' },
 });
 const seconds = Number(values.seconds);
 const chosen = values.setup.split(',') as SetupName[];

@@ -1,4 +1,3 @@
-import { parseArgs } from 'node:util';
 import { jetstreamManager } from '@nats-io/jetstream';
 import { isFinal } from '../../services/delivery/delivery-state.ts';
 import { openConnection } from '../../shared/adapters/nats/client/connection.ts';
@@ -7,6 +6,7 @@ import { systemClock } from '../../shared/kit/clock.ts';
 import type { CustodyRecord } from '../../shared/ports/custody-log.ts';
 import { custodyCodec } from '../../shared/wire/custody-record.ts';
 import { streamNames } from '../../shared/wire/topology.ts';
+import { optionsOf } from '../bench/options.ts';
 import { type BenchSystem, startSystem, type Worker } from '../bench/system.ts';
 import { type Random, randomOf } from '../sim/random.ts';
 import { assistantMessage, commitTo, freshKey } from '../support/domain/commits.ts';
@@ -122,14 +122,15 @@ const oneRun = async (seed: number, replies: number, idempotent: boolean): Promi
  * the outlet can know, or when custody says what is not so.
  */
 export const deliveries = async (given: readonly string[]): Promise<number> => {
-  const { values } = parseArgs({
-    args: [...given],
-    options: {
+  const values = optionsOf(
+    'npm run chaos -- deliveries',
+    {
       replies: { type: 'string', default: '500' },
       runs: { type: 'string', default: '1' },
       seed: { type: 'string', default: String(Date.now() % 1_000_000) },
     },
-  });
+    given,
+  );
   let isGood = true;
   for (let run = 0; run < Number(values.runs); run += 1)
     for (const idempotent of [true, false])

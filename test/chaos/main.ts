@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import { errorMessage } from '../../shared/kit/errors.ts';
+import { optionsOf } from '../bench/options.ts';
 import { connectors } from './connectors/main.ts';
 import { deliveries } from './deliveries.ts';
 import { powerCuts } from './power-cut/main.ts';
@@ -22,19 +22,17 @@ if (process.argv[2] === 'connectors') process.exit(await connectors(process.argv
 if (process.argv[2] === 'deliveries') process.exit(await deliveries(process.argv.slice(3)));
 if (process.argv[2] === 'power-cut') process.exit(await powerCuts(process.argv.slice(3)));
 
-const { values } = parseArgs({
-  options: {
-    scenario: { type: 'string', default: Object.keys(scenarios).join() },
-    setup: { type: 'string', default: Object.keys(setups).join() },
-    runs: { type: 'string', default: '5' },
-    seed: { type: 'string', default: String(Date.now() % 1_000_000) },
-    rate: { type: 'string', default: '150' },
-    keys: { type: 'string', default: '160' },
-    hosts: { type: 'string', default: '2' },
-    'max-ack-pending': { type: 'string', default: '1' },
-    out: { type: 'string' },
-    keep: { type: 'boolean', default: false },
-  },
+const values = optionsOf('npm run chaos --', {
+  scenario: { type: 'string', default: Object.keys(scenarios).join() },
+  setup: { type: 'string', default: Object.keys(setups).join() },
+  runs: { type: 'string', default: '5' },
+  seed: { type: 'string', default: String(Date.now() % 1_000_000) },
+  rate: { type: 'string', default: '150' },
+  keys: { type: 'string', default: '160' },
+  hosts: { type: 'string', default: '2' },
+  'max-ack-pending': { type: 'string', default: '1' },
+  out: { type: 'string' },
+  keep: { type: 'boolean', default: false },
 });
 const chosen = values.setup.split(',') as Setup[];
 const say = (text: string): void => void process.stdout.write(`${text}\n`);

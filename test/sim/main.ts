@@ -1,23 +1,21 @@
-import { parseArgs } from 'node:util';
+import { optionsOf } from '../bench/options.ts';
 import { printFailure, printTable, runSeeds } from './seeds.ts';
 import { withoutMechanism } from './world/mechanisms.ts';
 
 /** `npm run sim -- --seeds N --from S [--steps 200] [--without fencing]`: runs a range of seeds, prints what went wrong and how often what happened. */
-const { values } = parseArgs({
-  options: {
-    seeds: { type: 'string', default: '1000' },
-    from: { type: 'string', default: '1' },
-    steps: { type: 'string', default: '200' },
-    failures: { type: 'string', default: '3' },
-    /** A mechanism to switch off, to see that it is missed. */
-    without: { type: 'string', default: '' },
-    /** The store under the log loses or changes commits. */
-    damage: { type: 'boolean', default: false },
-    /** The log goes back to an older copy for a while. */
-    rollback: { type: 'boolean', default: false },
-    /** The end of the log is lost, and a person accepts that. */
-    loss: { type: 'boolean', default: false },
-  },
+const values = optionsOf('npm run sim --', {
+  seeds: { type: 'string', default: '1000' },
+  from: { type: 'string', default: '1' },
+  steps: { type: 'string', default: '200' },
+  failures: { type: 'string', default: '3' },
+  /** A mechanism to switch off, to see that it is missed. */
+  without: { type: 'string', default: '' },
+  /** The store under the log loses or changes commits. */
+  damage: { type: 'boolean', default: false },
+  /** The log goes back to an older copy for a while. */
+  rollback: { type: 'boolean', default: false },
+  /** The end of the log is lost, and a person accepts that. */
+  loss: { type: 'boolean', default: false },
 });
 
 const began = performance.now();

@@ -62,7 +62,7 @@ const ownServer = async (
     const listing = await modelsAt(provider, undefined);
     if ('models' in listing) return { provider: { ...provider, offered: listing.models }, key: {} };
     const { problem, status } = listing;
-    if (status === 401 || status === 403) return withTypedKey(provider, dataDir, questions);
+    if (isRefused(listing)) return withTypedKey(provider, dataDir, questions);
     terminal.note(status === 404 ? `${problem}; ${notFoundAdvice}` : problem);
     // A server need not list its models.
     if (status !== null && status !== 404) return { provider, key: {} };
@@ -134,6 +134,15 @@ const proposed = ({ models: usual }: FoundProvider, listing: Listing): readonly 
   return [...(best === undefined ? [] : [best]), ...offered.filter((model) => model !== best)];
 };
 
+const isRefused = (listing: Listing): boolean => 'status' in listing && (listing.status === 401 || listing.status === 403);
+
+/** Why no model is offered, and what to check. */
+export const whyNone = ({ title }: FoundProvider, listing: Listing): string => {
+  if (!('problem' in listing)) return `${title} lists no models; check the address`;
+  const { problem } = listing;
+  return isRefused(listing) ? `${title} refused the key (${problem}); check the key` : `${problem}; check the address`;
+};
+
 const askModel = ({ title }: FoundProvider, models: readonly string[], questions: Questions): Promise<string> => {
   if (models.length === 0) return questions.text(`The name of a model of ${title}?`, 'name');
   return questions.choose(
@@ -150,8 +159,7 @@ export const chooseModel = async (provider: FoundProvider, listing: Listing, que
   const models = proposed(provider, listing);
   if (questions !== null && models.length !== 1) return askModel(provider, models, questions);
   if (models[0] !== undefined) return models[0];
-  const problem = 'problem' in listing ? listing.problem : `${provider.title} lists no models`;
-  throw new NatterError('invalid', `${problem}; check the address, or name a model with --model`);
+  throw new NatterError('invalid', `${whyNone(provider, listing)}, or name a model with --model`);
 };
 
 /** One besides `failed`, which did not answer. */

@@ -7,13 +7,18 @@ import { type CommonOptions, sourceOf } from '../access.ts';
 import type { World } from '../terminal.ts';
 import { chooseProvider } from './choose.ts';
 import { offlineText } from './config-text.ts';
-import { type Questions, terminalQuestions } from './questions.ts';
+import { type Choice, type Questions, terminalQuestions } from './questions.ts';
 import { type TrialOptions, triedText } from './tried-text.ts';
 
 export interface InitOptions extends CommonOptions, TrialOptions {
   /** Replace a configuration that is there; it is kept beside the new one. */
   readonly force?: boolean;
 }
+
+const replacing: readonly Choice<boolean>[] = [
+  { value: false, label: 'Keep it' },
+  { value: true, label: 'Write a new one', hint: 'this one stays beside it as a .bak file' },
+];
 
 /**
  * `natter init`: finds or asks for a provider, tries its model, and writes the configuration. Nothing that it prints or writes has a key, but
@@ -23,11 +28,12 @@ export interface InitOptions extends CommonOptions, TrialOptions {
 export const init = async (world: World, options: InitOptions, given?: Questions): Promise<void> => {
   const { terminal } = world;
   const { path } = configFileOf(sourceOf(world, options));
+  const questions = given ?? (terminal.interactive ? await terminalQuestions(world) : null);
   if (existsSync(path) && !options.force) {
     const advice = 'edit it (docs/use/models.md), or use --force to write a new one and keep this one as a .bak file';
-    throw new NatterError('invalid', `${path} exists; ${advice}`);
+    const isReplaced = questions !== null && (await questions.choose(`${path} exists. Replace it?`, replacing));
+    if (!isReplaced) throw new NatterError('invalid', `${path} exists; ${advice}`);
   }
-  const questions = given ?? (terminal.interactive ? await terminalQuestions(world) : null);
   const chosen = await chooseProvider(world, options, dirname(path), questions);
   const date = new Date(world.now()).toISOString().slice(0, 10);
   const { text, typedKey } =

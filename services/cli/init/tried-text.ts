@@ -7,7 +7,7 @@ import { NatterError } from '../../../shared/kit/errors.ts';
 import { withProviderKeys } from '../../../shared/runtime/config/provider-keys.ts';
 import type { World } from '../terminal.ts';
 import { callerOf } from './caller.ts';
-import { anotherModel, askKey, type Chosen, chooseModel, type Wishes } from './choose.ts';
+import { anotherModel, askKey, type Chosen, chooseModel, type Wishes, whyNone } from './choose.ts';
 import { configText } from './config-text.ts';
 import { type FoundProvider, type Listing, modelsAt } from './find-providers.ts';
 import type { Choice, Questions } from './questions.ts';
@@ -65,6 +65,7 @@ export const triedText = async (
         typedKey = await askKey(provider, questions);
         continue;
       }
+      if (questions !== null && 'problem' in listing) terminal.note(`${pc.red('failed')}   ${whyNone(provider, listing)}`);
       model = await chooseModel(provider, listing, questions);
     }
     const offered = 'models' in listing ? listing.models : [];

@@ -99,11 +99,12 @@ export const runningTurn = (
   flushing: false,
 });
 
-/** The program that asks has given the results of its tools. */
+/** The program that asks has given the results of its tools. Without settings of its own that keeps all but the choice of a tool. */
 export const askAnew = (turn: RunningTurn | null, { client }: EventOf<'client_results_received'>): void => {
   if (turn === null) return;
   turn.asksAnew = true;
-  turn.client = client ?? turn.client;
+  const { toolChoice: _, ...kept } = turn.client ?? {};
+  turn.client = client ?? kept;
 };
 
 /** A turn, and what it says to the conversation when the calls of its step have ended: `messages`, then those that came meanwhile. */

@@ -92,6 +92,7 @@ export class AiSdkModel implements Model {
         ...callOptions(request, providerName),
         maxOutputTokens: Math.min(request.settings?.maxOutputTokens ?? maxOutputTokens, maxOutputTokens),
         abortSignal: watch.signal,
+        includeRawChunks: true,
       });
       return this.#outcome(request, await readAnswer(stream, emitText, watch), emitText);
     } catch (error) {

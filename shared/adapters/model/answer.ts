@@ -27,17 +27,20 @@ export const readAnswer = async (stream: ReadableStream<Part>, tell: (text: stri
       throw new ModelTrouble('output_too_large', `the model answered more than ${limits.modelOutputBytes} bytes`);
     }
   };
+  const say = (piece: string): void => {
+    if (piece === '') return;
+    grow(piece);
+    text += piece;
+    tell(piece);
+  };
   for await (const part of stream) {
     if (part.type === 'error') throw part.error;
     if (part.type === 'reasoning-delta') watch.progressed();
     thoughts.take(part);
     if (part.type === 'tool-input-delta') grow(part.delta);
     if (part.type === 'tool-call') calls.push(callOf(part.toolName, part.input, calls.length));
-    if (part.type === 'text-delta') {
-      grow(part.delta);
-      text += part.delta;
-      tell(part.delta);
-    }
+    if (part.type === 'text-delta') say(part.delta);
+    if (part.type === 'raw') say(refusalIn(part.rawValue));
     if (part.type === 'finish') {
       const { unified, raw } = part.finishReason;
       if (unified === 'content-filter') throw new ModelTrouble('model_refused', `the provider stopped the answer: ${raw}`);
@@ -45,6 +48,12 @@ export const readAnswer = async (stream: ReadableStream<Part>, tell: (text: stri
     }
   }
   throw new ModelTrouble('model_invalid_answer', 'the answer ended without a finish');
+};
+
+/** What a model of OpenAI's says instead of an answer. The SDK leaves it out, and the answer would be empty. */
+const refusalIn = (chunk: unknown): string => {
+  const said = (chunk as { choices?: { delta?: { refusal?: unknown } | null }[] } | null)?.choices?.[0]?.delta?.refusal;
+  return typeof said === 'string' ? said : '';
 };
 
 /** What the model thinks, piece by piece; too much of it is not kept. */

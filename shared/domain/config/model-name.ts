@@ -27,6 +27,7 @@ interface Name {
  * | the word is | result |
  * |---|---|
  * | an alias, a provider (its first model, or the agent's own if that is one of them), a model with or without its provider | taken |
+ * | the agent's own model, alone, such as `offline` | taken |
  * | a provider, perhaps misspelt, `/` and a part of one of its models, or that misspelt | taken and said, or asked |
  * | … and any other model, since providers offer more than we know | taken and said |
  * | a part of a name: its beginning if the word is alone, else whole words of it | taken and said, or asked |
@@ -42,6 +43,7 @@ export const resolveModel = (word: string, config: Models, { alone = true } = {}
   const names = namesIn(config);
   return (
     exact(word, names) ??
+    (alone && isSame(word, config.agent.model) ? { model: config.agent.model } : null) ??
     qualified(word, names) ??
     guess(partsOf(word, names.all, alone)) ??
     asked(otherVersions(word, names.models)) ??

@@ -101,6 +101,7 @@ export const sessionRow = z.object({
   verboseLevel: z.string().optional(),
   systemSent: z.boolean(),
   abortedLastRun: z.boolean(),
+  failedLastRun: z.boolean(),
   sendPolicy: z.enum(['allow', 'deny']).optional(),
   lastChannel: z.string().optional(),
   lastTo: z.string().optional(),

@@ -58,6 +58,7 @@ export const sessionRowOf = (row: IndexRow, config: ListConfig, messages?: reado
     totalTokens: row.totalTokens,
     systemSent: row.systemSent,
     abortedLastRun: row.abortedLastRun,
+    failedLastRun: row.failedLastRun ?? false,
     ...known({
       displayName: settings.displayName ?? origin.displayName ?? (facts.kind === 'group' ? origin.label : undefined),
       model: settings.model ?? row.model,

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
-import { parseArgs } from 'node:util';
 import { jetstreamManager } from '@nats-io/jetstream';
 import { openConnection } from '../../../shared/adapters/nats/client/connection.ts';
 import { systemClock } from '../../../shared/kit/clock.ts';
 import { streamNames } from '../../../shared/wire/topology.ts';
+import { optionsOf } from '../../bench/options.ts';
 import { type BenchSystem, startSystem } from '../../bench/system.ts';
 import { freePort } from '../../bench/up.ts';
 import { runConnector } from './run.ts';
@@ -56,14 +56,15 @@ const oneRun = async (posts: number, chats: number, repeatsMs: readonly number[]
  * order, or when the run does not count: nothing was in hand at a kill, or the broker recognised every repeat.
  */
 export const connectors = async (given: readonly string[]): Promise<number> => {
-  const { values } = parseArgs({
-    args: [...given],
-    options: {
+  const values = optionsOf(
+    'npm run chaos -- connectors',
+    {
       posts: { type: 'string', default: '1000' },
       groups: { type: 'string', default: '1,50' },
       repeats: { type: 'string', default: '1,180,600' },
     },
-  });
+    given,
+  );
   const repeatsMs = values.repeats.split(',').map((seconds) => 1_000 * Number(seconds));
   let isGood = true;
   for (const chats of values.groups.split(',')) isGood = (await oneRun(Number(values.posts), Number(chats), repeatsMs)) && isGood;

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
-import { parseArgs } from 'node:util';
 import { errorMessage } from '../../../shared/kit/errors.ts';
+import { optionsOf } from '../../bench/options.ts';
 import { type CutOptions, type CutReport, cutPower, type PowerSetup, type Since } from './cut.ts';
 import { isFileSystem, whyNotHere } from './disk.ts';
 
@@ -32,9 +32,9 @@ const oneCut = async (options: CutOptions, out: string | undefined): Promise<boo
  * something acknowledged was lost, doubled or left unanswered, when the system did not come back by itself, or when nothing could be tried.
  */
 export const powerCuts = async (given: readonly string[]): Promise<number> => {
-  const { values } = parseArgs({
-    args: [...given],
-    options: {
+  const values = optionsOf(
+    'npm run chaos -- power-cut',
+    {
       'file-system': { type: 'string', default: 'ext4,xfs' },
       setup: { type: 'string', default: 'r1,r3' },
       since: { type: 'string', default: 'start,change' },
@@ -42,7 +42,8 @@ export const powerCuts = async (given: readonly string[]): Promise<number> => {
       senders: { type: 'string', default: '16' },
       out: { type: 'string' },
     },
-  });
+    given,
+  );
   const results: boolean[] = [];
   say(
     '| file system | setup | cut | acknowledged | streams left out | ready again after | violations |\n|---|---|---|---|---|---|---|',

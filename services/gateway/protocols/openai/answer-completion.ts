@@ -53,7 +53,7 @@ const submittedQuestion = async (
   }
   const session = named ?? (await sessionForCall(context, request, given));
   const call = session.idempotencyKey === undefined ? callAttemptOf(request) : undefined;
-  const said = text === '' ? { ...conversation, text: resultsAsText(results) } : conversation;
+  const said = text === '' && results.length > 0 ? { ...conversation, text: resultsAsText(results) } : conversation;
   const question = questionOf(request, session, { conversation: said, call, ...asking });
   await refuseBehindApproval(context, question.key);
   return withFirstRun(context, request, question);

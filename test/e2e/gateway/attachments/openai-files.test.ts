@@ -103,6 +103,7 @@ describe('what is taken', () => {
         .withResponse();
     const [first, again] = [await ask(), await ask()];
     expect(again.data.id).toBe(first.data.id);
+    expect(first.data.choices[0]?.message.content).toMatch(/^You said: \[Attached: /);
     const key = keyIn(first.response);
     expect(await whole.eventsOf(key, 'user_message')).toHaveLength(1);
     expect(await whole.memory.portsFor('test').attachments.of(key as never)).toHaveLength(1);

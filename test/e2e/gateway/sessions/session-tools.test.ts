@@ -139,7 +139,15 @@ describe('sessions_list', () => {
     const { sessions } = await rpc(call, 'sessions.list');
     expect(sessions[0]).toMatchObject({
       ...{ key: 'agent:main:main', kind: 'main', provider: 'unknown', channel: 'unknown', status: 'idle', model: 'test' },
-      ...{ inputTokens: 1, outputTokens: 1, totalTokens: 2, contextTokens: 2, systemSent: true, abortedLastRun: false },
+      ...{
+        inputTokens: 1,
+        outputTokens: 1,
+        totalTokens: 2,
+        contextTokens: 2,
+        systemSent: true,
+        abortedLastRun: false,
+        failedLastRun: false,
+      },
       ...{ messageCount: 2, lastMessagePreview: 'you said: hello', origin: {} },
     });
     const shown = { count: sessions.length, sessions };

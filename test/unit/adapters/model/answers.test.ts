@@ -27,6 +27,12 @@ const conversation: ModelMessage[] = [
   { role: 'user', text: ' ' },
 ];
 
+test('what a model says to refuse is its answer', async () => {
+  const refused = openai.text('x', ' y').replaceAll('"content":', '"refusal":');
+  const { outcome, told } = await take(openai, await provide(stream(openai.begin(), refused, openai.end('stop'))));
+  expect([outcome, told]).toMatchObject([{ kind: 'reply', text: 'x y' }, ['x', ' y']]);
+});
+
 describe.each(dialects)('an answer of a provider (%s)', (_, wire) => {
   const { begin, text, thought, call, end } = wire;
 

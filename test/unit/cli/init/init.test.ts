@@ -286,6 +286,29 @@ describe('with a person to ask', () => {
     expect(config().model.providers.own?.models).toEqual(['tiny', 'huge']);
   });
 
+  test('a key of the environment that is refused is named before a model is asked for', async () => {
+    const server = await provide(ready);
+    locked(key);
+    const wish = { baseUrl: server.url, keyEnv: 'MINE' };
+    const env = { MINE: 'mistyped' };
+    const { printed } = await run({ ...wish, test: false }, env, answers('tiny'));
+    expect(printed).toMatch(/failed +http.* refused the key \(http.*\/models answered 401\); check the key\n/);
+    await expect(run({ ...wish, force: true }, env)).rejects.toThrow(/refused the key .*; check the key, or name a model/);
+  });
+
+  test('a configuration that is there is replaced if the person says so, and kept beside the new one', async () => {
+    const path = join(home, '.natter', 'natter.json');
+    await run({ provider: 'offline' });
+    const before = readFileSync(path, 'utf8');
+    const server = await provide(ready);
+    const wish = { baseUrl: server.url, model: 'tiny' };
+    await expect(run(wish, {}, answers('Keep it'))).rejects.toThrow(/natter\.json exists; edit it/);
+    expect(readFileSync(path, 'utf8')).toBe(before);
+    await run(wish, {}, answers('Write a new one'));
+    expect(config().agent.model).toBe('own/tiny');
+    expect(readFileSync(`${path}.bak`, 'utf8')).toBe(before);
+  });
+
   test('an address may be typed without its scheme', async () => {
     const server = await provide(ready);
     await run({}, {}, answers('A server of your own', server.url.replace('http://', ''), 'tiny'));

@@ -32,6 +32,13 @@ describe('A4/54: the model that /new <model> means', () => {
     ['a name without its hyphens', 'gpt5', 'openai/gpt-5'],
   ])('%s', (_, word, model) => expect(resolveModel(word, config)).toEqual({ model }));
 
+  test("the agent's own model that no provider has, if it stands alone", () => {
+    const without = configSchema.parse({ agent: { model: 'offline' } });
+    expect(resolveModel('Offline', without)).toEqual({ model: 'offline' });
+    expect(resolveModel('offline', without, { alone: false })).toBeNull();
+    expect(resolveModel('offline', config)).toBeNull();
+  });
+
   test.each([
     ['the part that people call it by', 'opus', 'anthropic/claude-opus-4-1'],
     ['the beginning of a provider', 'anthr', 'anthropic/claude-opus-4-1'],

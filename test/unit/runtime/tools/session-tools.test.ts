@@ -88,6 +88,7 @@ describe('a row of the list', () => {
       totalTokens: 10,
       systemSent: true,
       abortedLastRun: true,
+      failedLastRun: true,
       settings: { thinkingLevel: 'high', verboseLevel: 'on' },
     };
     const { settings, ...fields } = given;

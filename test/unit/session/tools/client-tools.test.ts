@@ -121,6 +121,17 @@ describe('what the model is given', () => {
     ]);
   });
 
+  test('results without settings keep its tools, and force no call again', async () => {
+    const { made, model } = await told([['find'], 'found'], { tools: [find], toolChoice: 'required', temperature: 0 });
+    await made.take(giving('m.1.0'));
+    await made.clock.pass(10);
+    expect(model.requests.map(({ settings }) => settings)).toEqual([
+      { toolChoice: 'required', temperature: 0 },
+      { temperature: 0 },
+    ]);
+    expect(model.requests[1]?.tools.map(({ name }) => name)).toEqual(['put', 'mail', 'find']);
+  });
+
   test('a name that a tool here has already ends the turn before the model is asked', async () => {
     const { made, asked } = await offered({ tools: [{ ...find, name: 'put' }] });
     expect([asked, made.events().at(-1)]).toMatchObject([[], { type: 'turn_failed', code: 'tool_name_taken' }]);
