@@ -1,6 +1,7 @@
 import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
 import { type IndexRow, type PendingApproval, pendingIn } from '../../../shared/domain/projections/index-row.ts';
 import type { CommandOf } from '../../../shared/domain/session/commands.ts';
+import { limits } from '../../../shared/kit/limits.ts';
 import { keyFrom } from '../../../shared/runtime/session-tools/named-session.ts';
 import { holderOf } from '../access/speaker.ts';
 import { type Caller, idempotentIdOf } from '../commands/envelope.ts';
@@ -56,6 +57,8 @@ export interface ApprovalAnswer {
 export const resolveApproval = async (context: GatewayContext, caller: Caller, given: ApprovalAnswer) => {
   const { verdict, reason, sessionKey, idempotencyKey } = given;
   const approvalId = given.approvalId.toLowerCase();
+  // No session could read a command with a longer one, and none would answer.
+  if (approvalId.length > limits.idCharacters) throw unknownApproval();
   const key = sessionKey === undefined ? await sessionOf(context, approvalId) : keyFrom(context.config, sessionKey);
   if (key === undefined || !(await context.access.seesApproval(caller.principal, key))) throw unknownApproval();
   const by = holderOf(caller, context.access.identities);

@@ -57,5 +57,5 @@ export const programFields = {
   /** Stands for all that this program has said in the conversation up to here: its next call finds the session by it. */
   thread: z.string().min(1).max(64).optional(),
   /** What its program calls the message. */
-  clientId: z.string().min(1).max(256).optional(),
+  clientId: z.string().min(1).max(limits.clientIdCharacters).optional(),
 };

@@ -3,6 +3,8 @@ export const programLimits = {
   /** Characters of the description of a tool that a program brings, and of a JSON schema. */
   clientToolDescriptionCharacters: 8_192,
   clientSchemaCharacters: 64 * 1024,
+  /** Characters of a program's own id of a message. */
+  clientIdCharacters: 256,
   /** Pairs of metadata that programs keep with a session. */
   metadataPairs: 16,
   /** How long a session may last that was not to be stored, where its client never took the answer. */

@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
+import { limits } from '../../../../shared/kit/limits.ts';
 import { bodyOf } from '../../http/input.ts';
 import { lastMessage } from '../../http/last-message.ts';
 import { programTools } from '../../http/program-tools.ts';
@@ -27,7 +28,7 @@ const id = (missing: string) => z.string(missing).min(1, missing).max(1_024);
 const message = z.object({
   role: z.literal('user', 'the last message must be the user\'s, or send "resume"'),
   content: messageContent,
-  id: id('give the message an id').optional(),
+  id: id('give the message an id').max(limits.clientIdCharacters).optional(),
 });
 
 const payload = z.object({

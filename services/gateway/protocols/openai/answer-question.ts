@@ -40,6 +40,8 @@ export interface Question extends NamedSession {
 /** A run that is begun already, and where to look for it. */
 export type KnownRun = Pick<Question, 'key' | 'runId' | 'followAfter' | 'waitMs' | 'signal'> & {
   readonly submittedAfter: number;
+  /** As far as its answer is recorded. */
+  readonly run?: Run | null;
 };
 const isKnown = (question: Question | KnownRun): question is KnownRun => question.submittedAfter !== undefined;
 
@@ -96,6 +98,8 @@ const runOf = async (
 ): Promise<{ run: Run; seen: number }> => {
   if (!isKnown(question)) return submitMessage(context, caller, { ...submissionOf(question), isEnough });
   const { key, runId, waitMs, signal, submittedAfter: seen } = question;
+  // Its turn may go on with results of its calls: that is another answer.
+  if ('run' in question && question.run && isSettled(question.run)) return { run: question.run, seen };
   const run = await context.runs.await(key, runId, { after: seen, waitMs, signal, isEnough });
   return { run: run ?? { runId, status: 'accepted' }, seen };
 };

@@ -57,9 +57,10 @@ export const sendResponse = async (context: GatewayContext, request: FastifyRequ
   if (stream !== 'true') return reply.send(await readResponse(reader, id));
   await waiting(context, reply, async (signal) => {
     const response = await found(reader, id);
-    const { key, runId, seen } = response;
+    const { key, runId, seen, answer } = response;
     const beginning = await beginningOf(context.ports, key, runId, seen);
-    const known = { key, runId, submittedAfter: seen, followAfter: beginning?.after ?? seen, waitMs: waitMsOf(request), signal };
+    const place = { key, runId, submittedAfter: seen, followAfter: beginning?.after ?? seen };
+    const known = { ...place, run: answer.run, waitMs: waitMsOf(request), signal };
     reply.header(sessionHeader, encodeURIComponent(key)).header('x-natter-run', runId);
     await streamAnswer(context, request, reply, known, responseFrames(headOf(id, response), startingAfter));
   });
@@ -76,7 +77,7 @@ export const cancelResponse = async (call: Call, id: string) => {
   const { context, caller, signal } = call;
   for (let attempt = 1; ; attempt++) {
     const { key, runId, answer } = await found(call, id);
-    if (isOver(answer.run)) break;
+    if (isOver(answer.run) || answer.calls.length > 0) break;
     const { row, after } = await context.access.read(caller.principal, key);
     if (row.activeTurnId !== answer.turnId) {
       const message = 'another answer of this conversation comes before it; cancel that one first';

@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { NatterError } from '../../../../shared/kit/errors.ts';
+import { limits } from '../../../../shared/kit/limits.ts';
 import { type IncomingFile, readFileData } from '../../attachments/incoming-file.ts';
 import { bodyOf } from '../../http/input.ts';
 import { lastMessage } from '../../http/last-message.ts';
@@ -82,7 +83,7 @@ const answerParts = parts.transform((all, context) => {
 const message = z.discriminatedUnion(
   'role',
   [
-    z.object({ role: z.literal('user'), id: id('name the message'), parts: userParts }),
+    z.object({ role: z.literal('user'), id: id('name the message').max(limits.clientIdCharacters), parts: userParts }),
     z.object({ role: z.literal('assistant'), id: id('name the message'), parts: answerParts }),
   ],
   { error: 'use a message of the role "user", or an "assistant" one that is answered' },
