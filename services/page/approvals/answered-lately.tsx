@@ -5,7 +5,7 @@ import { client } from '../base/signed-in.ts';
 import { Time } from '../parts/time.tsx';
 import { answerText } from './answer-text.ts';
 import { type Answered, answeredIn } from './answered.ts';
-import { commandOf } from './command-line.ts';
+import { actionText } from './command-line.ts';
 
 /** How many events are looked through, and how many answers are shown. */
 const [pageEvents, mostAnswers] = [60, 10];
@@ -33,7 +33,7 @@ const Answer = ({ one }: { readonly one: Answered }) => {
       <p>
         <b>{answerText(one)}</b>, <Time at={at} exact />
       </p>
-      {action !== undefined && <p class="approval-action">{commandOf(action)?.command ?? action}</p>}
+      {action !== undefined && <p class="approval-action">{actionText(action)}</p>}
       <p class="hint">
         In <a href={linkTo(['sessions', sessionKey, 'chat'])}>{sessionKey.replace(/^agent:main:/, '')}</a>.{' '}
         <a href={linkTo(['sessions', sessionKey, 'time'], { at: `${seq}` })}>Show that moment</a>

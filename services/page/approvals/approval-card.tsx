@@ -7,7 +7,7 @@ import { Icon } from '../parts/icon.tsx';
 import { readable } from '../parts/json-text.ts';
 import { spanText, Time } from '../parts/time.tsx';
 import { answer, given } from './answer.ts';
-import { commandOf } from './command-line.ts';
+import { actionText } from './command-line.ts';
 
 /** A call that waits for a person. */
 export interface Asked {
@@ -84,7 +84,7 @@ export const ApprovalCard = ({ asked, facts, children }: CardProps) => {
           <Time at={requestedAt} />
         </span>
       </header>
-      <p class="approval-action">{commandOf(action)?.command ?? action}</p>
+      <p class="approval-action">{actionText(action)}</p>
       {asks === 'retry' && <p class="hint">It was started before, and nobody knows whether it took effect.</p>}
       {asked.given !== undefined && asked.given !== '' && <pre class="approval-given">{readable(asked.given)}</pre>}
       {facts}

@@ -18,3 +18,6 @@ export const commandOf = (action: string): { readonly command: string; readonly 
     return null;
   }
 };
+
+/** What waits for an answer, as a person reads it: the command, else the action as it is told. */
+export const actionText = (action: string): string => commandOf(action)?.command ?? action;

@@ -1,6 +1,7 @@
 import { batch, signal } from '@preact/signals';
 import { type EventPage, type LiveText, NatterApiError, type NatterEvent, sessionPath } from '../../../shared/client/main.ts';
 import { counted } from '../../../shared/kit/text/counted.ts';
+import { actionText } from '../approvals/command-line.ts';
 import { away } from '../base/away.ts';
 import { broughtUp, isUnwritten } from '../base/new-chat.ts';
 import { client, problemOf } from '../base/signed-in.ts';
@@ -117,7 +118,7 @@ export class ChatStore {
       if (event.type === 'user_message') this.#settle(event.message.messageId);
     });
     if (event.type === 'assistant_message') announce(event.text);
-    if (event.type === 'approval_requested') announce(`Approval needed: ${event.action}`);
+    if (event.type === 'approval_requested') announce(`Approval needed: ${actionText(event.action)}`);
     if (event.type === 'turn_failed') announce(failedText(event, this.chat.value.model));
   }
 

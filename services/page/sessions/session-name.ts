@@ -1,4 +1,5 @@
 import type { SessionRow } from '../../../shared/client/main.ts';
+import { actionText } from '../approvals/command-line.ts';
 import { resetWords } from '../parts/reset-words.ts';
 import { shortTime } from '../parts/time.tsx';
 
@@ -35,7 +36,7 @@ export const saysFailed = ({ approval, status, failedLastRun = false }: SessionR
 
 /** Why a session is what it is, in a few words; `null` where there is nothing to say. */
 export const whyOf = (row: SessionRow, today: number): string | null => {
-  if (row.approval !== null) return `Waits for a person: ${row.approval.action}`;
+  if (row.approval !== null) return `Waits for a person: ${actionText(row.approval.action)}`;
   if (row.status === 'running') return row.queuedTurns > 0 ? `Answering, ${row.queuedTurns} more in the queue` : 'Answering now';
   if (saysFailed(row)) return lastFailed;
   if (row.abortedLastRun) return 'The last answer was stopped';

@@ -1,5 +1,6 @@
 import { useMemo } from 'preact/hooks';
 import { approvals } from '../approvals/approval-list.ts';
+import { actionText } from '../approvals/command-line.ts';
 import { linkTo } from '../base/route.ts';
 import { decidedText } from '../parts/person.ts';
 import { spanText } from '../parts/time.tsx';
@@ -20,7 +21,7 @@ export const ApprovalMoment = ({ past, approvalId }: { readonly past: Past; read
   const other = place < (answer?.place ?? 0) ? answer?.place : asked.place;
   return (
     <p class="moment-waits">
-      {place < (answer?.place ?? Number.POSITIVE_INFINITY) ? 'Waits' : 'Waited'} for a person: {asked.action}.{' '}
+      {place < (answer?.place ?? Number.POSITIVE_INFINITY) ? 'Waits' : 'Waited'} for a person: {actionText(asked.action)}.{' '}
       {words === undefined ? 'Nobody has answered yet.' : `It was ${words}.`}{' '}
       {other !== undefined && other !== place && (
         <button type="button" class="button button-quiet" onClick={() => past.goTo(other)}>

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { commandOf } from '../../../services/page/approvals/command-line.ts';
+import { actionText, commandOf } from '../../../services/page/approvals/command-line.ts';
 import { quoted } from '../../../shared/kit/one-line.ts';
 
 /** The command of an approval, as a person writes it. */
@@ -23,4 +23,11 @@ test.each([
   ['another action', 'read the file "["a"]"'],
 ])('%s: the action stays as it is told', (_, action) => {
   expect(commandOf(action)).toBeNull();
+});
+
+test.each([
+  [actionOf('rm', '-rf', 'old'), 'rm -rf old'],
+  ['write 3 bytes to "a"', 'write 3 bytes to "a"'],
+])('%s waits as %s', (action, expected) => {
+  expect(actionText(action)).toBe(expected);
 });

@@ -183,7 +183,7 @@ describe.skipIf(!hasBrowser)('who goes from one view of the page to another', ()
     await sessions.post(asking, '[[tool exec {"command": ["true"]}]] please', {});
     const { page, faults } = await open();
     await goTo(page, place(asking, 'time'));
-    await page.getByText(/^Waits for a person: run /).waitFor();
+    await page.getByText(/^Waits for a person: true\./).waitFor();
     const facts = page.getByRole('region', { name: 'The session at this moment' });
     await facts.getByText('model: offline (built-in)').waitFor();
     await page.getByRole('link', { name: 'Answer it under Approvals' }).click();

@@ -133,9 +133,9 @@ describe.skipIf(!hasBrowser)('the page', () => {
     // The time machine tells the question at the answer, and the answer at the question.
     await page.getByRole('link', { name: 'Time machine' }).click();
     await page.getByRole('button', { name: 'Previous approval' }).click();
-    await page.getByText(/^Waited for a person: run .*It was allowed by you after /).waitFor();
+    await page.getByText(/^Waited for a person: true\. .*It was allowed by you after /).waitFor();
     await page.getByRole('button', { name: 'Show the question' }).click();
-    await page.getByText(/^Waits for a person: run .*It was allowed by you after /).waitFor();
+    await page.getByText(/^Waits for a person: true\. .*It was allowed by you after /).waitFor();
     await page.getByRole('button', { name: 'Show the answer' }).click();
     await page.getByRole('button', { name: 'Show the question' }).waitFor();
     expect(faults).toEqual([]);
