@@ -92,6 +92,6 @@ export const wholeNumber =
   (least: number, most: number) =>
   (text: string): number => {
     const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
-    if (!(value >= least && value <= most)) throw new InvalidArgumentError(`use a whole number from ${least} to ${most}`);
+    if (!(value >= least && value <= most)) throw new InvalidArgumentError(`Use a whole number from ${least} to ${most}`);
     return value;
   };

@@ -69,6 +69,10 @@ describe('every command', async () => {
     expect(description.length).toBeLessThanOrEqual(110);
   });
 
+  test.each(names)('natter %s shows no default that says nothing', async (name) => {
+    expect(helpOf(found(await create(), name))).not.toMatch(/\(default: (\[\]|""|false)\)/);
+  });
+
   test('an example that does not fit the command would be noticed', async () => {
     const program = await create();
     for (const command of withChildren(program)) command.action(() => {}).configureOutput({ writeErr: () => {} });

@@ -19,7 +19,7 @@ type Resent = Pick<DeadLetterWithMessage['resend'], 'wouldRepeat' | 'why'> & { r
 const path = (seq: number, rest = ''): string => `/v1/dead-letters/${seq}${rest}`;
 const sequence = (text: string): number => {
   if (/^[1-9]\d{0,14}$/.test(text)) return Number(text);
-  throw new InvalidArgumentError('use a number of the column SEQ in the list');
+  throw new InvalidArgumentError('Use a number of the column SEQ in the list');
 };
 const read = (client: NatterClient, seq: number): Promise<DeadLetterWithMessage> => client.get(path(seq));
 

@@ -17,7 +17,7 @@ interface DeliveriesOptions extends CommonOptions {
 const path = (seq: number, rest = ''): string => `/v1/deliveries/${seq}${rest}`;
 const sequence = (text: string): number => {
   if (/^[1-9]\d{0,14}$/.test(text)) return Number(text);
-  throw new InvalidArgumentError('use a number of the column SEQ in the list');
+  throw new InvalidArgumentError('Use a number of the column SEQ in the list');
 };
 
 /** `natter deliveries [show|repeat|leave|resume]`: outgoing messages that may not have arrived or wait, and what a person decides (D12). */

@@ -27,7 +27,7 @@ const standardInput = async (): Promise<string> => {
   return Buffer.concat(chunks).toString('utf8').trimEnd();
 };
 
-const withAnother = (file: string, files: readonly string[]): string[] => [...files, file];
+const withAnother = (file: string, files: readonly string[] = []): string[] => [...files, file];
 
 /** Whether the session has been used. Trouble with the gateway is told by the call that matters. */
 const exists = async (client: NatterClient, key: string): Promise<boolean> => {
@@ -54,7 +54,7 @@ export const sendCommand = (program: Command, world: World): void => {
       wholeNumber(1, limits.waitSeconds),
     )
     .option('--at <time>', 'send it later: at an ISO time, or after a span such as +10m')
-    .option('--attach <file>', 'send a file along: an image, a sound, a document, a text; may be given again', withAnother, [])
+    .option('--attach <file>', 'send a file along: an image, a sound, a document, a text; may be given again', withAnother)
     .option('--new', 'do not tell that the message begins a new session')
     .option('--json', 'print the response of the gateway as JSON')
     .addHelpText('after', example('send agent:main:main "hello" --wait'))

@@ -137,7 +137,10 @@ const choiceOf = ({ tools, tool_choice: choice }: Settings): ClientRequest['tool
   if (choice === 'none') return tools?.length ? 'none' : undefined;
   const name = choice === 'required' ? undefined : (choice.name ?? choice.function?.name ?? '');
   const known = name === undefined ? tools?.length : tools?.some((tool) => tool.name === name);
-  if (!known) throw invalid('tool_choice', 'the request has no such tool; name one of "tools"');
+  if (!known) {
+    const what = name === undefined ? '"required" needs a tool to call; add' : `no tool ${JSON.stringify(name)}; name one of`;
+    throw invalid('tool_choice', `${what} "tools"`);
+  }
   return name === undefined ? 'required' : { tool: name };
 };
 

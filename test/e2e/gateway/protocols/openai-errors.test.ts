@@ -73,6 +73,15 @@ describe('what is not valid', () => {
     expect(refused).toMatchObject({ param, code, type: 'invalid_request_error' });
   });
 
+  test.each([
+    ['required' as const, undefined, '"required" needs a tool to call'],
+    [{ type: 'function' as const, function: { name: 'later' } }, [tool], 'no tool "later"'],
+  ])('a choice of tools that cannot be made says what is missing: %j', async (tool_choice, tools, said) => {
+    const { openai } = await start();
+    const body = { model: 'natter', messages: [user('x')], tool_choice, ...(tools && { tools }) };
+    expect((await failureOf(openai.chat.completions.create(body as OpenAI.ChatCompletionCreateParams))).message).toContain(said);
+  });
+
   test('settings of the model, and what is not known at all, do no harm', async () => {
     const { openai } = await start();
     const harmless = {
