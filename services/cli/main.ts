@@ -9,7 +9,7 @@ import { NatterApiError } from '../../shared/client/errors.ts';
 import { NatterError } from '../../shared/kit/errors.ts';
 import { createProgram } from './commands/program.ts';
 import { interruptionOf } from './interruption.ts';
-import { createTerminal, machineTimeZone, type World } from './terminal.ts';
+import { createTerminal, machineTimeZone, shownOn, type World } from './terminal.ts';
 
 /** Version in the nearest `package.json` above; works from the sources and from `dist`. */
 const versionOf = (): string => {
@@ -27,12 +27,11 @@ const createWorld = (): World => {
   // Such a terminal (of an editor, of a build) shows the sequences that move a cursor as text: no chat, no questions, nothing that moves.
   const isDumb = env.TERM === 'dumb';
   const interactive = stdin.isTTY === true && stdout.isTTY === true && !isDumb;
-  const err = isDumb ? { write: (text: string) => stderr.write(text) } : stderr;
   return {
     // An empty variable counts as not set.
     env: Object.fromEntries(Object.entries(env).filter(([, value]) => value !== '')),
     home: homedir(),
-    terminal: createTerminal({ out: stdout, err, interactive, now: () => Date.now() }),
+    terminal: createTerminal({ out: shownOn(stdout, env), err: shownOn(stderr, env), interactive, now: () => Date.now() }),
     input: stdin,
     output: stdout,
     program: argv[1] ?? fileURLToPath(import.meta.url),

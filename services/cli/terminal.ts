@@ -1,3 +1,4 @@
+import { stripVTControlCharacters } from 'node:util';
 import pc from 'picocolors';
 import { escapeControls, printable } from '../../shared/kit/scrub.ts';
 
@@ -44,6 +45,19 @@ interface Stream {
   readonly isTTY?: boolean;
   write(text: string): unknown;
 }
+
+/**
+ * A stream as this environment wants it: no colours in a file or a pipe, which `CI` alone would bring there, and nothing that moves in a build or
+ * on a dumb terminal.
+ */
+export const shownOn = (stream: Stream, { TERM, CI, FORCE_COLOR }: World['env']): Stream => {
+  const isTTY = stream.isTTY === true;
+  const isColoured = isTTY || Boolean(FORCE_COLOR);
+  return {
+    isTTY: isTTY && TERM !== 'dumb' && !CI,
+    write: (text) => stream.write(isColoured ? text : stripVTControlCharacters(text)),
+  };
+};
 
 /** A terminal on two streams. All text is made printable here: text from outside must not control the terminal. */
 export const createTerminal = (options: { out: Stream; err: Stream; interactive: boolean; now: () => number }): Terminal => {

@@ -4,6 +4,7 @@ import { summaryOf } from '../../../../shared/domain/projections/event-summary.t
 import type { RecordedCommit } from '../../../../shared/domain/session/envelope.ts';
 import { type SessionState, toPlain } from '../../../../shared/domain/session/fold/evolve.ts';
 import { type Difference, differences } from '../../../../shared/kit/comparison.ts';
+import { counted } from '../../../../shared/kit/text/counted.ts';
 import { type CommonOptions, clientOf } from '../../access.ts';
 import { example } from '../../example.ts';
 import { type Replay, replaySession } from '../../replay-session.ts';
@@ -63,15 +64,17 @@ export const replayCommand = (program: Command, world: World): void => {
 const showResult = ({ terminal }: World, { key, commits, events, state, serverFrom, differences: found }: Replay): void => {
   const { status, context, position } = state;
   terminal.out(`${pc.bold(key)}  ${status}, generation ${context.generation}, epoch ${context.epoch}`);
-  terminal.out(`${commits} commits, ${events} events, up to sequence ${position.seq}`);
-  terminal.out(`${context.messages} messages, ${context.completedTurns} completed turns, ${context.queue.length} queued`);
+  terminal.out(`${counted(commits, 'commit')}, ${counted(events, 'event')}, up to sequence ${position.seq}`);
+  terminal.out(
+    `${counted(context.messages, 'message')}, ${counted(context.completedTurns, 'completed turn')}, ${context.queue.length} queued`,
+  );
   if (found.length === 0)
     return terminal.out(
       pc.green(
         `identical to the server's state (made from its ${serverFrom === 'snapshot' ? 'snapshot and the commits after it' : 'log'})`,
       ),
     );
-  terminal.out(pc.red(`differs from the server's state in ${found.length} places:`));
+  terminal.out(pc.red(`differs from the server's state in ${counted(found.length, 'place')}:`));
   for (const { path, before, after } of found.slice(0, 20))
     terminal.out(`  ${path}: replay ${asJson(before ?? null)}, server ${asJson(after ?? null)}`);
 };

@@ -12,6 +12,10 @@ import type { World } from '../../terminal.ts';
 /** A call may wait as long as the gateway allows. */
 const timeout = (limits.waitSeconds + 10) * 1_000;
 
+/** For a person who tries it by hand: a program would speak now. */
+const onTerminal = `Waiting for an MCP client on standard input. Programs start this command themselves; give them "natter mcp serve".
+Ctrl-C to stop.`;
+
 /** `natter mcp serve`: the gateway's `/mcp` for MCP clients that start a program and use its standard input and output. */
 export const mcpCommand = (program: Command, world: World): void => {
   program
@@ -32,6 +36,7 @@ export const mcpCommand = (program: Command, world: World): void => {
       const headers = { authorization: `Bearer ${token}` };
       const address = new URL('mcp', url.endsWith('/') ? url : `${url}/`);
       await gateway.connect(new StreamableHTTPClientTransport(address, { requestInit: { headers } }));
+      if (world.terminal.interactive) world.terminal.note(onTerminal);
       await served(world, gateway);
       await gateway.close();
     });

@@ -81,7 +81,7 @@ test('/stop and Ctrl-C stop the answer that streams, and the chat goes on', asyn
 
 test('a paste of several lines is one message; a misspelt command is refused', async () => {
   await up.say('\u001b[200~one\rtwo\u001b[201~', 'You said: one\ntwo\nyou>');
-  await up.say('/stpo', /no command \/stpo\. Did you mean \/stop\?[^\n]*\nyou>/);
+  await up.say('/stpo', /no command \/stpo\. Did you mean \/stop\?[^>]*\nyou>/);
   await up.say('/help', /\/new \[model\][\s\S]*\nyou>/);
 });
 
@@ -114,9 +114,21 @@ test('send tells of a session that it begins, once, and not with --new; a bare l
   expect(await said('send', 'agent:main:fresh', 'hi')).toContain('agent:main:fresh is a new session');
   expect(await said('send', 'agent:main:fresh', 'hi', '--wait')).toBe('You said: hi');
   expect(await said('send', 'agent:main:other', '**hi**', '--wait', '--new')).toMatch(/^You said: hi/);
+  expect(await said('replay', 'agent:main:other')).toContain('2 messages, 1 completed turn,');
   expect(await said('approvals')).toBe('no pending approvals');
   expect(await said('memory')).toBe('no memories');
   expect(await said('skills')).toContain('summarize');
+});
+
+test('natter mcp serve tells a person what it waits for, and Ctrl-C ends it', async () => {
+  const server = natter('mcp', 'serve');
+  try {
+    await server.shows('Waiting for an MCP client');
+    server.type('\u0003');
+    expect(await server.exited).toBe(0);
+  } finally {
+    server.kill();
+  }
 });
 
 test('nothing that came controls the terminal, and the second Ctrl-C leaves', async () => {
