@@ -111,11 +111,13 @@ const Mark = ({ item, sessionKey }: { readonly item: MarkItem; readonly sessionK
   // Of an error people want to see what was before it.
   const query = { at: `${isError ? seq - 1 : seq}`, compare: explains === 'fork' ? `${seq}` : undefined };
   const hasLines = text.includes('\n');
+  // The time follows: a sentence ends behind it.
+  const said = hasLines ? text : text.replace(/\.$/, '');
   return (
     <p class={`mark mark-${tone} ${hasLines ? 'mark-lines' : ''}`}>
       <span>
         {isError && <ErrorMark />}
-        {text}
+        {said}
         {by !== undefined && ` ${decidedText(by)}`}
         {hasLines ? '\n' : ', '}
         <Time at={at} />

@@ -3,7 +3,7 @@ import { type EventPage, type NatterEvent, sessionPath } from '../../../shared/c
 import { changeQuery, linkTo } from '../base/route.ts';
 import { client, problemOf } from '../base/signed-in.ts';
 import { CopyButton } from '../parts/copy-button.tsx';
-import { typeWords } from '../parts/one-line.ts';
+import { eventWords } from '../parts/one-line.ts';
 import { actorText } from '../parts/person.ts';
 import { spanText, Time } from '../parts/time.tsx';
 import { causeOf, type Stage } from './cause.ts';
@@ -70,7 +70,7 @@ export const EventDetail = ({ event }: { readonly event: NatterEvent }) => {
   return (
     <article class="event-detail" aria-label={`Event ${event.id}`}>
       <header>
-        <h2>{typeWords(event.type)}</h2>
+        <h2>{eventWords(event)}</h2>
         <span class="hint">
           {event.id}, <Time at={event.at} exact />, <span title={event.actor}>{actorText(event.actor)}</span>
         </span>

@@ -3,7 +3,7 @@ import type { EventType, NatterEvent } from '../../../shared/client/main.ts';
 import { changeQuery, route } from '../base/route.ts';
 import { Empty, Problem } from '../parts/empty.tsx';
 import { Icon } from '../parts/icon.tsx';
-import { typeWords } from '../parts/one-line.ts';
+import { eventWords, typeWords } from '../parts/one-line.ts';
 import { eventText } from '../parts/person.ts';
 import { Time } from '../parts/time.tsx';
 import { useVirtual } from '../parts/virtual.ts';
@@ -47,7 +47,7 @@ const Row = ({ event, isChosen, top }: { readonly event: NatterEvent; readonly i
       onClick={() => changeQuery({ id: event.id })}
     >
       <span class="event-id">{event.id}</span>
-      <span class="event-type">{typeWords(event.type)}</span>
+      <span class="event-type">{eventWords(event)}</span>
       <span class="event-text">{eventText(event, event.actor)}</span>
       <span class="event-key" title={event.key}>
         {nameOfKey(event.key, rows.value)}

@@ -7,12 +7,18 @@ import { type Action, actions, labelsIn, lostWords } from './chosen.ts';
 import { readAgain } from './session-list.ts';
 import { nameOf } from './session-name.ts';
 
-/** What people do to keep their sessions in order (B24): a pin, labels, and the archive. */
+/** What is being written in place of the buttons. */
+interface Edited {
+  readonly what: 'name' | 'labels';
+  readonly text: string;
+}
+
+/** What people do to keep their sessions in order (B24): a pin, a name, labels, and the archive. */
 export const SessionActions = ({ session }: { readonly session: Session }) => {
-  const [labels, setLabels] = useState<string | null>(null);
+  const [edited, edit] = useState<Edited | null>(null);
   const [isDeleting, setDeleting] = useState(false);
   const field = useRef<HTMLInputElement>(null);
-  const isEditing = labels !== null;
+  const isEditing = edited !== null;
   useLayoutEffect(() => {
     if (isEditing) field.current?.select();
   }, [isEditing]);
@@ -23,10 +29,11 @@ export const SessionActions = ({ session }: { readonly session: Session }) => {
   const run = (call: Promise<unknown>, done: string): void => {
     void act.run(() => call.then(readAgain), done);
   };
-  const saveLabels = (text: string): void => {
-    setLabels(null);
+  const save = ({ what, text }: Edited): void => {
+    edit(null);
     const words = labelsIn(text);
-    run(client.sessions.patch(key, { labels: words.length === 0 ? null : words }), 'Labels saved');
+    if (what === 'name') run(client.sessions.patch(key, { displayName: text.trim() || null }), 'Name saved');
+    else run(client.sessions.patch(key, { labels: words.length === 0 ? null : words }), 'Labels saved');
   };
   return (
     <div class="session-actions">
@@ -41,29 +48,43 @@ export const SessionActions = ({ session }: { readonly session: Session }) => {
           {actions[action].words}
         </button>
       ))}
-      {labels === null ? (
-        <button type="button" class="button button-quiet" onClick={() => setLabels(settings.labels?.join(', ') ?? '')}>
-          {settings.labels ? `Labels: ${settings.labels.join(', ')}` : 'Labels'}
-        </button>
+      {edited === null ? (
+        <>
+          <button
+            type="button"
+            class="button button-quiet"
+            onClick={() => edit({ what: 'name', text: settings.displayName ?? '' })}
+          >
+            Rename
+          </button>
+          <button
+            type="button"
+            class="button button-quiet"
+            onClick={() => edit({ what: 'labels', text: settings.labels?.join(', ') ?? '' })}
+          >
+            {settings.labels ? `Labels: ${settings.labels.join(', ')}` : 'Labels'}
+          </button>
+        </>
       ) : (
         <form
           onSubmit={(event) => {
             event.preventDefault();
-            saveLabels(labels);
+            save(edited);
           }}
         >
-          <input
-            ref={field}
-            aria-label="Labels, with commas between them"
-            placeholder="home, travel"
-            value={labels}
-            onInput={(event) => setLabels(event.currentTarget.value)}
-            onKeyDown={(event) => event.key === 'Escape' && setLabels(null)}
-          />
+          <label>
+            {edited.what === 'name' ? 'Name' : 'Labels, with commas between them'}{' '}
+            <input
+              ref={field}
+              value={edited.text}
+              onInput={(event) => edit({ ...edited, text: event.currentTarget.value })}
+              onKeyDown={(event) => event.key === 'Escape' && edit(null)}
+            />
+          </label>
           <button type="submit" class="button">
             Save
           </button>
-          <button type="button" class="button button-quiet" onClick={() => setLabels(null)}>
+          <button type="button" class="button button-quiet" onClick={() => edit(null)}>
             Cancel
           </button>
         </form>

@@ -5,19 +5,25 @@ import { ActOutcome, useAct } from '../parts/act.tsx';
 import { Confirm } from '../parts/confirm.tsx';
 import { Icon } from '../parts/icon.tsx';
 import type { Past } from '../past/past.ts';
-import { forkWords } from './fork-words.ts';
+import { forkWords, givenModel } from './fork-words.ts';
 
 /** Forks the session at the chosen moment: a new generation under the same key, that knows what was said until then. */
 export const ForkButton = ({ past }: { readonly past: Past }) => {
   const [isAsking, setAsking] = useState(false);
+  const [dropsModel, setDropsModel] = useState(false);
   const act = useAct();
   const place = past.place.value;
   const { key } = past;
   const fork = async (): Promise<void> => {
     setAsking(false);
     const at = past.timeline.commits[place - 1]?.seq ?? 0;
-    if (await act.run(() => client.sessions.fork(key, { at }), 'Forked')) writeIn(key);
+    const forked = async (): Promise<void> => {
+      await client.sessions.fork(key, { at });
+      if (dropsModel) await client.sessions.patch(key, { model: null });
+    };
+    if (await act.run(forked, 'Forked')) writeIn(key);
   };
+  const model = isAsking ? givenModel(past.timeline) : undefined;
   if (!mayWrite()) return null;
   return (
     <>
@@ -30,6 +36,12 @@ export const ForkButton = ({ past }: { readonly past: Past }) => {
           {forkWords(past.timeline, place).map((words) => (
             <p key={words}>{words}</p>
           ))}
+          {model !== undefined && (
+            <label class="fork-model">
+              <input type="checkbox" checked={dropsModel} onChange={(event) => setDropsModel(event.currentTarget.checked)} />
+              Use the agent’s own model again, not {model}
+            </label>
+          )}
         </Confirm>
       )}
     </>

@@ -10,30 +10,27 @@ export const forkWords = (timeline: Timeline, place: number): readonly string[] 
   const { turn, queue } = timeline.stateAfter(place).context;
   return [
     later === 0
-      ? `The session itself continues from this moment. Nothing was said after it${errors === 0 ? '' : ', but an answer failed'}.`
-      : `The session itself continues from this moment: the agent forgets the ${counted(later, 'message')} after it. They stay in the log, and another fork can go back to them.`,
+      ? `This session goes on from this moment; no second one is made. Nothing was said after it${errors === 0 ? '' : ', but an answer failed'}.`
+      : `This session goes on from this moment; no second one is made. The agent forgets the ${counted(later, 'message')} after it. They stay in the log, and another fork can go back to them.`,
     ...(turn !== null || queue.length > 0
-      ? ['The question of this moment is not answered again. Write on, or choose Try again below it.']
+      ? ['Its last question is not answered again by itself: write on, or choose Try again below it.']
       : []),
     ...failureWords(timeline, place),
     'Nothing is executed again, and what tools have done is not undone.',
   ];
 };
 
-/** Which answer failed at this moment or next, why, and what to do about it: a fork keeps the model that the session was given. */
+/** Which answer failed at this moment or next, why, and what to do about it. */
 const failureWords = (timeline: Timeline, place: number): readonly string[] => {
   for (const [index, { events }] of timeline.commits.entries())
     for (const event of index < place - 1 ? [] : events)
       if (event.type === 'turn_failed') {
-        const said = [failedText(event, timeline.modelAt(index)), nextStep(event.code), givenModel(timeline)];
+        const said = [failedText(event, timeline.modelAt(index)), nextStep(event.code)];
         return said.filter((words) => words !== null);
       }
   return [];
 };
 
-const givenModel = (timeline: Timeline): string | null => {
-  const { model } = timeline.stateAfter(timeline.commits.length).context.settings;
-  return model === undefined
-    ? null
-    : `The fork keeps the model of this session: ${model}, set by /model. /model default takes the agent’s own again.`;
-};
+/** The model that somebody gave the session, which a fork keeps; `undefined`: it has the agent's own. */
+export const givenModel = (timeline: Timeline): string | undefined =>
+  timeline.stateAfter(timeline.commits.length).context.settings.model;

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { Timeline } from '../../../services/page/past/timeline.ts';
-import { forkWords } from '../../../services/page/time-machine/fork-words.ts';
+import { forkWords, givenModel } from '../../../services/page/time-machine/fork-words.ts';
 import { tell } from '../../support/domain/given.ts';
 
 /** What a person is told before a session is forked at an earlier moment. */
@@ -23,7 +23,7 @@ test('how much of the conversation is left behind', () => {
   expect(told(3)).toContain('Nothing was said after it, but an answer failed.');
 });
 
-test('which model failed next, what to do about it, and that the fork has the same one', () => {
+test('which model failed next, what to do about it, and which model the fork keeps', () => {
   const failing = new Timeline();
   for (const commit of tell('post m1', 'reply m1/1 1', 'set model gone/model', 'post m2', 'fail m2/1 1').commits)
     failing.add({
@@ -33,6 +33,6 @@ test('which model failed next, what to do about it, and that the fork has the sa
   const words = forkWords(failing, 3).join('\n');
   expect(words).toContain('No answer from gone/model: ');
   expect(words).toContain('choose a model that it offers');
-  expect(words).toContain('keeps the model of this session: gone/model, set by /model');
-  expect(told(1)).not.toContain('keeps the model');
+  expect(givenModel(failing)).toBe('gone/model');
+  expect(givenModel(timeline)).toBeUndefined();
 });

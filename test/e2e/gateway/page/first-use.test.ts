@@ -31,7 +31,7 @@ describe.skipIf(!hasBrowser)('who opens the page for the first time', () => {
     await stop.getByText('Stop').waitFor();
     await page.locator('.said-assistant[aria-busy] p').waitFor();
     await stop.click();
-    await page.getByText('Stopped. What was not finished is not kept.').waitFor();
+    await page.getByText('Stopped. What was not finished is not kept').waitFor();
     await page.locator('.said-assistant:not([aria-busy])', { hasText: 'stopped; in sight until a reload' }).waitFor();
     await page.keyboard.type('and now');
     expect(await page.getByLabel(field, { exact: true }).inputValue()).toBe('and now');
@@ -58,6 +58,10 @@ describe.skipIf(!hasBrowser)('who opens the page for the first time', () => {
     await page.keyboard.type('home');
     await page.keyboard.press('Enter');
     await page.getByText('Labels: home').waitFor();
+    await page.getByRole('button', { name: 'Rename' }).click();
+    await page.getByLabel('Name', { exact: true }).fill('The allotment');
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'The allotment' }).waitFor();
     expect(faults).toEqual([]);
   });
 
@@ -223,8 +227,15 @@ describe.skipIf(!hasBrowser)('who opens the page for the first time', () => {
     await page.getByRole('button', { name: 'One commit back' }).click();
     await page.getByRole('button', { name: 'Fork from here' }).click();
     const dialog = page.getByRole('dialog');
-    for (const words of ['No answer from gone/model: ', 'choose a model that it offers', 'keeps the model of this session'])
+    for (const words of ['No answer from gone/model: ', 'choose a model that it offers'])
       await dialog.getByText(words, { exact: false }).waitFor();
+    await dialog.getByLabel('Use the agent’s own model again, not gone/model').check();
+    await dialog.getByRole('button', { name: 'Fork', exact: true }).click();
+    await page.locator('.composer textarea:focus').waitFor();
+    await page.keyboard.type('and now?');
+    await page.keyboard.press('Enter');
+    await page.locator('.said-assistant', { hasText: 'and now?' }).waitFor();
+    expect((await sessions.get(key)).settings.model).toBeUndefined();
     expect(faults).toEqual([]);
   });
 
@@ -240,6 +251,8 @@ describe.skipIf(!hasBrowser)('who opens the page for the first time', () => {
     await goTo(page, place(key));
     await page.getByText('Your next message starts afresh: the agent will not know what is above.').waitFor();
     await page.getByText('its idle limit passed at').waitFor();
+    await page.setViewportSize({ width: 390, height: 800 });
+    await page.getByText('Your next message starts afresh: the agent will not know what is above.').waitFor();
     expect(faults).toEqual([]);
   });
 

@@ -83,7 +83,7 @@ describe.skipIf(!hasBrowser)('who goes from one view of the page to another', ()
     for (const _ of [1, 2]) await page.getByRole('button', { name: 'One commit on' }).click();
     await page.getByRole('button', { name: 'Fork from here' }).click();
     const dialog = page.getByRole('dialog');
-    await dialog.getByText('The question of this moment is not answered again.').waitFor();
+    await dialog.getByText('Its last question is not answered again by itself', { exact: false }).waitFor();
     await dialog.getByRole('button', { name: 'Fork', exact: true }).click();
     await page.locator('.composer textarea:focus').waitFor();
     await page.keyboard.type('and roses');

@@ -199,7 +199,7 @@ describe.skipIf(!hasBrowser)('the page', () => {
     await page.getByRole('button', { name: 'Previous reset' }).click();
     await page.getByRole('button', { name: 'One commit back' }).click();
     await page.getByRole('button', { name: 'Fork from here' }).click();
-    await page.getByRole('dialog').getByText('The session itself continues', { exact: false }).waitFor();
+    await page.getByRole('dialog').getByText('This session goes on from this moment', { exact: false }).waitFor();
     await page.getByRole('dialog').getByRole('button', { name: 'Fork', exact: true }).click();
     await page.locator('.why', { hasText: /Forked, / }).waitFor();
     expect(faults).toEqual([]);
