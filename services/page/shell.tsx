@@ -63,7 +63,8 @@ const Sessions = () => {
         <section class="session session-none" aria-label="Session">
           <Empty title="Choose a session">
             <p>
-              Its chat, its whole log, and every state that it ever had are one click away. You can fork it from each of them.
+              Its chat, its whole log, and every state that it ever had are one click away. You can fork it from any of these
+              states.
             </p>
           </Empty>
         </section>

@@ -16,6 +16,8 @@ export const MomentFacts = ({ past, state }: { readonly past: Past; readonly sta
   const { generation, messages, completedTurns, usage, approval, queue, turn, settings } = state.context;
   if (generation === 0) return null;
   const place = past.place.value;
+  const until = (marks: readonly number[]): readonly number[] => marks.filter((mark) => mark <= place);
+  const [resets, forks] = [until(past.marksOf('reset')), until(past.marksOf('fork'))];
   const answered = past.timeline.commits[place - 1]?.events.find((event) => event.type === 'approval_resolved');
   const approvalId = answered?.approvalId ?? approval?.approvalId;
   return (
@@ -23,10 +25,12 @@ export const MomentFacts = ({ past, state }: { readonly past: Past; readonly sta
       <h2 id="moment-facts">The session at this moment</h2>
       <p class="moment-facts">
         <StatusBadge status={state.status} />
-        {generation > 1 && (
-          <span title={`Generation ${generation}`}>reset or forked {generation === 2 ? 'once' : `${generation - 1} times`}</span>
-        )}
-        <span>{counted(messages, 'message')}</span>
+        {resets.length > 0 && <span>{counted(resets.length, 'reset')}</span>}
+        {forks.length > 0 && <span>{counted(forks.length, 'fork')}</span>}
+        <span>
+          {counted(messages, 'message')}
+          {generation > 1 && ((forks.at(-1) ?? 0) > (resets.at(-1) ?? 0) ? ' since the fork' : ' since the reset')}
+        </span>
         <span>{counted(completedTurns, 'turn')} answered</span>
         <span>{usage.totalTokens.toLocaleString()} tokens</span>
         <span>{modelText(settings.model, past.timeline.modelAt(place)) ?? 'model: the agent’s own'}</span>

@@ -22,6 +22,7 @@ describe.skipIf(!hasBrowser)('who uses the page again', () => {
     await goTo(page, '#/approvals');
     await page.getByRole('button', { name: 'Deny' }).click();
     await page.getByText('The call was denied on the page by the owner.').waitFor();
+    await page.locator('.act-done', { hasText: 'It did not run' }).waitFor();
     await goTo(page, '#/events');
     await page.locator('.event-text', { hasText: 'denied by you' }).waitFor();
     await page
@@ -98,6 +99,10 @@ describe.skipIf(!hasBrowser)('who uses the page again', () => {
     await choice.waitFor();
     const options = await choice.locator('option').allTextContents();
     expect(options.map((text) => /^from commit \d+(?=, )/.exec(text)?.[0])).toEqual(names);
+    await goTo(page, place(failing, 'time'));
+    await page.getByText('0 messages since the fork').waitFor();
+    await page.getByRole('button', { name: 'To the newest' }).click();
+    await page.locator('.moment-facts', { hasText: /2 forks.*2 messages since the fork/ }).waitFor();
     expect(faults).toEqual([]);
   });
 
@@ -113,6 +118,7 @@ describe.skipIf(!hasBrowser)('who uses the page again', () => {
       list.scrollTop = 0;
     });
     const button = page.getByRole('button', { name: 'To the newest' });
+    await button.waitFor();
     const [above, below] = [await messages.boundingBox(), await button.boundingBox()];
     expect((above?.y ?? 0) + (above?.height ?? 0)).toBeLessThanOrEqual(below?.y ?? 0);
     await button.click();
