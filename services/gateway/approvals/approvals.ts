@@ -63,7 +63,11 @@ export const resolveApproval = async (context: GatewayContext, caller: Caller, g
   if (key === undefined || !(await context.access.seesApproval(caller.principal, key))) throw unknownApproval();
   const by = holderOf(caller, context.access.identities);
   const answer = { approvalId, ...meanings[verdict], ...(reason !== undefined && { reason }) };
-  const runId = idempotencyKey === undefined ? undefined : idempotentIdOf(caller, key, 'resolve_approval', idempotencyKey);
+  // Another approval, or another verdict, is no repeat, whatever key a client sends with it.
+  const runId =
+    idempotencyKey === undefined
+      ? undefined
+      : idempotentIdOf(caller, key, 'resolve_approval', `${approvalId} ${verdict} ${idempotencyKey}`);
   const result = await sendCommand(context, caller, key, { type: 'resolve_approval', ...answer, by }, { runId }).catch(
     (error: unknown) => {
       // An approver must not learn which sessions exist.

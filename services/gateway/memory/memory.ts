@@ -135,7 +135,9 @@ interface RecordedChange extends Pick<MemoryAddition, 'idempotencyKey'> {
 }
 /** Sends the change to the session, and waits until lists show it. */
 const changed = async (context: GatewayContext, caller: Caller, { key, change, scope, idempotencyKey }: RecordedChange) => {
-  const runId = idempotencyKey === undefined ? undefined : idempotentIdOf(caller, key, 'change_memory', idempotencyKey);
+  // To forget another memory is no repeat, whatever key a client sends with it.
+  const once = idempotencyKey !== undefined && change.op === 'forget' ? `${change.id} ${idempotencyKey}` : idempotencyKey;
+  const runId = once === undefined ? undefined : idempotentIdOf(caller, key, 'change_memory', once);
   const by = holderOf(caller, context.access.identities);
   const memory = { changes: [change], reach: [scope] };
   const result = await sendCommand(context, caller, key, { type: 'change_memory', memory, by }, { runId });

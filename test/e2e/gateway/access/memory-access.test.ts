@@ -90,6 +90,23 @@ test('I12: why a person has something of theirs forgotten is not told where othe
   ]);
 });
 
+test('I2: to forget another memory is no repeat, whatever key a client sends with it', async () => {
+  const { as, said, hostPorts } = await openGateway();
+  const main = keyOf('agent:main:main');
+  await said(main, ['telegram:1']);
+  const { seq = 0 } = (await hostPorts.events.last(main)) ?? {};
+  const place = { key: main, seq };
+  const theirs = { scope: 'person:main:telegram:1', source: { ...memoryOf(seq, '').source, ...place }, changes: [place] };
+  const entries = [1, 2].map((index) => memoryOf(seq, `note ${index}`, { ...theirs, id: `${seq}-${index}` }));
+  await hostPorts.memory.position();
+  await hostPorts.memory.put({ entries, gone: [] }, seq + 100);
+  const headers = { 'idempotency-key': 'one' };
+  const forget = async (entry = entries[0]) => (await as.ann('DELETE', `/v1/memory/${entry?.id}?reason=old`, { headers })).body;
+  await vi.waitFor(async () => expect((await as.ann('GET', `/v1/memory/${entries[1]?.id}`)).status).toBe(200));
+  const outcomes = [await forget(), await forget(), await forget(entries[1])].map(({ outcome }) => outcome);
+  expect(outcomes).toEqual(['accepted', 'duplicate', 'accepted']);
+});
+
 test('I11: what is too long or broken is refused with its field, and a query is words, whatever stands in it', async () => {
   const { as } = await openGateway();
   const add = async (text: string) => as.owner('POST', '/v1/memory', { body: { text, scope: 'agent' } });

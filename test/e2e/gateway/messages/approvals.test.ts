@@ -199,6 +199,19 @@ describe('an answer', () => {
     expect([first.body.outcome, again.body.outcome, again.body.runId]).toEqual(['accepted', 'duplicate', first.body.runId]);
   });
 
+  test('I2: another approval with the same key is answered, and another verdict is told who was first', async () => {
+    const gateway = await openGateway();
+    const once = { 'idempotency-key': 'one' };
+    await waiting(gateway, direct, { approvalId: 'k3x9' });
+    await answer(gateway, 'owner', 'k3x9', undefined, once);
+    const { status, body } = await answer(gateway, 'owner', 'k3x9', { verdict: 'deny' }, once);
+    expect([status, body.code]).toEqual([409, 'approval_resolved']);
+    await gateway.as.owner('POST', pathOf(direct, '/stop'), { body: {} });
+    await waiting(gateway, direct, { approvalId: 'p7q2' });
+    expect((await answer(gateway, 'owner', 'p7q2', { verdict: 'deny' }, once)).body.outcome).toBe('accepted');
+    expect((await resolutions(gateway, direct)).map(({ verdict }) => verdict)).toEqual(['granted', 'denied']);
+  });
+
   test('A12/131: by name', async () => {
     const gateway = await openGateway();
     await waiting(gateway, direct, { approvalId: 'k3x9' });

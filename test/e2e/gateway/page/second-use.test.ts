@@ -126,7 +126,7 @@ describe.skipIf(!hasBrowser)('who uses the page again', () => {
     expect(faults).toEqual([]);
   });
 
-  test.each([320, 360, 390, 480, 760, 1280])('sees no button alone on a line above a chat of %i px', async (width) => {
+  test.each([320, 360, 390, 480, 600, 760, 1000, 1280])('sees no button alone on a line above a chat of %i px', async (width) => {
     const { page, faults } = await open(width);
     expect(await wrongIn(page, place(oldest, 'chat'), '.session-actions button')).toEqual([]);
     const buttons = await page.locator('.session-actions button').all();
