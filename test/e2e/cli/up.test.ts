@@ -221,7 +221,7 @@ describe('commands', () => {
     [['gateway', 'call', '--help'], 0, /--params[\s\S]*Global Options:[\s\S]*--url[\s\S]*--token-file/],
     [['send', 'bad key', 'x'], 2, /session key contains " "/],
     [['send', 'agent:main:main'], 2, /missing required argument/],
-    [['sessions', '--active', 'soon'], 2, /use a whole number/],
+    [['sessions', '--active', 'soon'], 2, /Use a whole number/],
     [['send', 'agent:main:main', 'x', '--at', 'soon'], 2, /is not a time; use for example/],
     [['ingest', 'no-such-file', '--format', 'irc', '--channel', 'irc', '--group', 'x'], 2, /cannot read no-such-file/],
     [['replay', 'agent:main:nobody'], 1, /there is no such session/],
