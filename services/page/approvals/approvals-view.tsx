@@ -101,7 +101,7 @@ export const ApprovalsView = () => {
     <section class="pane approvals" aria-labelledby="approvals-title">
       <header class="pane-head">
         <h1 id="approvals-title">Approvals</h1>
-        <p class="hint">Calls that wait for a person, oldest first. An answer is an event: it survives every restart.</p>
+        <p class="hint">Calls that wait for a person, oldest first. An answer is kept, whatever restarts.</p>
       </header>
       {approvalsProblem.value !== null && <Problem text={approvalsProblem.value} again={() => void readApprovals()} />}
       {waiting === null ? (

@@ -96,8 +96,8 @@ describe.skipIf(!hasBrowser)('who goes from one view of the page to another', ()
     const { page, faults } = await open();
     await page.getByLabel('Search sessions').fill('(bluebells)');
     const found = page.getByRole('region', { name: 'Messages with these words' });
-    await found.getByText(/^trail, Person/).waitFor();
-    await found.getByText(/^trail, Agent/).waitFor();
+    await found.getByText(/^trail, to the agent/).waitFor();
+    await found.getByText(/^trail, from the agent/).waitFor();
     await vi.waitFor(async () => expect(await found.locator('mark').count()).toBeGreaterThan(1), soon);
     expect(new Set(await found.locator('mark').allTextContents())).toEqual(new Set(['(bluebells)']));
     await page.getByText('No session here has these words in its name.').waitFor();
