@@ -67,7 +67,8 @@ export const FoundInMessages = () => {
           <li key={id}>
             <a href={linkTo(['sessions', key, 'chat'], { said: `${seq}`, q: search.value })}>
               <span class="found-where">
-                {nameOfKey(key, rows.value, shownKey)}, {role === 'assistant' ? 'from the agent' : 'to the agent'}, <Time at={at} />
+                {nameOfKey(key, rows.value, shownKey)}, {role === 'assistant' ? 'from the agent' : 'to the agent'},{' '}
+                <Time at={at} />
               </span>
               <span class="found-text">
                 <Marked text={excerpt} words={search.value} />
