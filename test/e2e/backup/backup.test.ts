@@ -45,7 +45,12 @@ test('a backup under load: what was acknowledged before it is answered exactly o
   expect(log).toEqual(manifest.log);
   const { ports: restored } = await running(server, []);
   const toTargets = people.map((person) => restored.custody.last({ channel: 'hook', to: person }));
-  const sentBefore = (await Promise.all(toTargets)).map((last) => last?.record?.outboundSeq ?? 0);
+  // What was only prepared, or on its way, when the backup was taken is sent by the restored system.
+  const isOver = (state: string): boolean => state !== 'prepared' && state !== 'sending';
+  const sentBefore = (await Promise.all(toTargets)).map((last) => {
+    const { outboundSeq = 0, state = 'delivered' } = last?.record ?? {};
+    return isOver(state) ? outboundSeq : outboundSeq - 1;
+  });
   const after = await running(server);
   await until(async () => {
     expect([await after.ports.inbound.lag(), await after.ports.commands.lag()]).toEqual([0, 0]);

@@ -91,7 +91,9 @@ describe.skipIf(!hasBrowser)('who uses the page again', () => {
     }
     const { page, faults } = await open();
     await goTo(page, place(failing, 'chat'));
-    const said = await page.locator('.mark', { hasText: 'Forked' }).allTextContents();
+    const forks = page.locator('.mark', { hasText: 'Forked' });
+    await vi.waitFor(async () => expect(await forks.count()).toBe(2), soon);
+    const said = await forks.allTextContents();
     const names = said.map((text) => /from commit \d+/.exec(text)?.[0]);
     expect(new Set(names).size).toBe(2);
     await page.getByRole('link', { name: 'Compare with what was left behind' }).last().click();
