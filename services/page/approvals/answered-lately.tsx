@@ -2,6 +2,7 @@ import { useEffect, useState } from 'preact/hooks';
 import type { EventPage, PendingApproval } from '../../../shared/client/main.ts';
 import { linkTo } from '../base/route.ts';
 import { client } from '../base/signed-in.ts';
+import { SessionLink } from '../parts/session-link.tsx';
 import { Time } from '../parts/time.tsx';
 import { answerText } from './answer-text.ts';
 import { type Answered, answeredIn } from './answered.ts';
@@ -35,7 +36,7 @@ const Answer = ({ one }: { readonly one: Answered }) => {
       </p>
       {action !== undefined && <p class="approval-action">{actionText(action)}</p>}
       <p class="hint">
-        In <a href={linkTo(['sessions', sessionKey, 'chat'])}>{sessionKey.replace(/^agent:main:/, '')}</a>.{' '}
+        In <SessionLink sessionKey={sessionKey} />.{' '}
         <a href={linkTo(['sessions', sessionKey, 'time'], { at: `${seq}` })}>Show that moment</a>
       </p>
     </li>

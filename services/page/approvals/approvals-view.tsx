@@ -4,6 +4,7 @@ import { linkTo } from '../base/route.ts';
 import { Empty, Problem } from '../parts/empty.tsx';
 import { oneLine, plainText } from '../parts/one-line.ts';
 import { personOf } from '../parts/person.ts';
+import { SessionLink } from '../parts/session-link.tsx';
 import { Time } from '../parts/time.tsx';
 import { given } from './answer.ts';
 import { answerText } from './answer-text.ts';
@@ -31,7 +32,7 @@ const Facts = ({ approval, story, workspace }: Omit<OneProps, 'isOver'> & { read
     <dl class="approval-facts">
       <dt>Session</dt>
       <dd>
-        <a href={linkTo(['sessions', sessionKey, 'chat'])}>{sessionKey.replace(/^agent:main:/, '')}</a>
+        <SessionLink sessionKey={sessionKey} />
       </dd>
       {message && (
         <>

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { isFinal } from '../../../services/delivery/delivery-state.ts';
 import { digestOf } from '../../support/files.ts';
 import {
   answersIn,
@@ -46,10 +47,9 @@ test('a backup under load: what was acknowledged before it is answered exactly o
   const { ports: restored } = await running(server, []);
   const toTargets = people.map((person) => restored.custody.last({ channel: 'hook', to: person }));
   // What was only prepared, or on its way, when the backup was taken is sent by the restored system.
-  const isOver = (state: string): boolean => state !== 'prepared' && state !== 'sending';
   const sentBefore = (await Promise.all(toTargets)).map((last) => {
     const { outboundSeq = 0, state = 'delivered' } = last?.record ?? {};
-    return isOver(state) ? outboundSeq : outboundSeq - 1;
+    return isFinal(state) ? outboundSeq : outboundSeq - 1;
   });
   const after = await running(server);
   await until(async () => {

@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest';
 import { keyOf } from '../../../support/domain/commits.ts';
 import { memoryOf } from '../../../support/memories.ts';
-import { openGateway } from './access-rig.ts';
+import { type GatewayRig, openGateway } from './access-rig.ts';
 
 /** Who sees what of the memory at the gateway while the memory itself is late: nobody writes it here but the test. */
 
@@ -63,21 +63,26 @@ test('A7/82: why something is believed is told to the very message', async () =>
   });
 });
 
-test('I12: why a person has something of theirs forgotten is not told where others have come since', async () => {
-  const { as, said, hostPorts } = await openGateway();
-  const main = keyOf('agent:main:main');
+const main = keyOf('agent:main:main');
+/** What is remembered of Ann from her message, and would be of what comes after it: nobody writes it here. */
+const remembered = async ({ said, hostPorts }: Pick<GatewayRig, 'said' | 'hostPorts'>, ...texts: string[]) => {
   await said(main, ['telegram:1']);
   const { seq = 0 } = (await hostPorts.events.last(main)) ?? {};
   const place = { key: main, seq };
-  const { source } = memoryOf(seq, '');
-  const theirs = { scope: 'person:main:telegram:1', source: { ...source, ...place }, changes: [place] };
-  const entry = memoryOf(seq, 'Ann was ill', theirs);
+  const source = { ...memoryOf(seq, '').source, ...place };
+  const theirs = { scope: 'person:main:telegram:1', source, changes: [place] };
+  const entries = texts.map((text, index) => memoryOf(seq, text, { ...theirs, id: `${seq}-${index}` }));
   await hostPorts.memory.position();
-  // As if what comes of it were there already: nobody writes it here.
-  await hostPorts.memory.put({ entries: [entry], gone: [] }, seq + 100);
+  await hostPorts.memory.put({ entries, gone: [] }, seq + 100);
+  return entries;
+};
+
+test('I12: why a person has something of theirs forgotten is not told where others have come since', async () => {
+  const { as, said, hostPorts } = await openGateway();
+  const [entry] = await remembered({ said, hostPorts }, 'Ann was ill');
   await said(main, ['telegram:2']);
-  await vi.waitFor(async () => expect((await as.ann('GET', `/v1/memory/${entry.id}`)).status).toBe(200));
-  const forgotten = await as.ann('DELETE', `/v1/memory/${entry.id}?reason=the+doctor+says+so`);
+  await vi.waitFor(async () => expect((await as.ann('GET', `/v1/memory/${entry?.id}`)).status).toBe(200));
+  const forgotten = await as.ann('DELETE', `/v1/memory/${entry?.id}?reason=the+doctor+says+so`);
   expect(forgotten.status).toBe(200);
   const commits = await as.bob('GET', `/v1/sessions/${encodeURIComponent(main)}/commits?after=0`);
   expect([commits.status, commits.text.includes('words of telegram:2'), commits.text.includes('doctor')]).toEqual([
@@ -86,24 +91,17 @@ test('I12: why a person has something of theirs forgotten is not told where othe
     false,
   ]);
   expect((await hostPorts.events.last(keyOf('agent:main:memory')))?.events).toMatchObject([
-    { type: 'memory_changed', changes: [{ op: 'forget', id: entry.id }], reach: [{ kind: 'person', principal: 'telegram:1' }] },
+    { type: 'memory_changed', changes: [{ op: 'forget', id: entry?.id }], reach: [{ kind: 'person', principal: 'telegram:1' }] },
   ]);
 });
 
 test('I2: to forget another memory is no repeat, whatever key a client sends with it', async () => {
   const { as, said, hostPorts } = await openGateway();
-  const main = keyOf('agent:main:main');
-  await said(main, ['telegram:1']);
-  const { seq = 0 } = (await hostPorts.events.last(main)) ?? {};
-  const place = { key: main, seq };
-  const theirs = { scope: 'person:main:telegram:1', source: { ...memoryOf(seq, '').source, ...place }, changes: [place] };
-  const entries = [1, 2].map((index) => memoryOf(seq, `note ${index}`, { ...theirs, id: `${seq}-${index}` }));
-  await hostPorts.memory.position();
-  await hostPorts.memory.put({ entries, gone: [] }, seq + 100);
+  const [first, second] = await remembered({ said, hostPorts }, 'note one', 'note two');
   const headers = { 'idempotency-key': 'one' };
-  const forget = async (entry = entries[0]) => (await as.ann('DELETE', `/v1/memory/${entry?.id}?reason=old`, { headers })).body;
-  await vi.waitFor(async () => expect((await as.ann('GET', `/v1/memory/${entries[1]?.id}`)).status).toBe(200));
-  const outcomes = [await forget(), await forget(), await forget(entries[1])].map(({ outcome }) => outcome);
+  const forget = async (entry = first) => (await as.ann('DELETE', `/v1/memory/${entry?.id}?reason=old`, { headers })).body;
+  await vi.waitFor(async () => expect((await as.ann('GET', `/v1/memory/${second?.id}`)).status).toBe(200));
+  const outcomes = [await forget(), await forget(), await forget(second)].map(({ outcome }) => outcome);
   expect(outcomes).toEqual(['accepted', 'duplicate', 'accepted']);
 });
 
