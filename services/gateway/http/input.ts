@@ -8,7 +8,7 @@ import { NatterError } from '../../../shared/kit/errors.ts';
 import { limits } from '../../../shared/kit/limits.ts';
 import { keyFrom } from '../../../shared/runtime/session-tools/named-session.ts';
 import { type Cursor, parseCursor } from './cursor.ts';
-import { issueText } from './issue-text.ts';
+import { parsed } from './issue-text.ts';
 
 /** All input is validated here, once. Each function throws `NatterError('invalid')` that names the field. */
 
@@ -52,7 +52,7 @@ export const readJson = (bytes: Buffer, whole = 'body'): unknown => {
 
 /** The value, validated by a schema. `whole` names the value in errors about all of it. */
 export const checked = <T>(schema: z.ZodType<T, unknown>, value: unknown, whole: string): T => {
-  const result = schema.safeParse(value, { error: issueText });
+  const result = parsed(schema, value);
   if (result.success) return result.data;
   const issue = result.error.issues[0];
   const path = (issue?.path ?? []).map(String);

@@ -12,7 +12,7 @@ const limit = (how: string, bound: number | bigint, origin: string): string =>
   `use ${how} ${bound.toLocaleString('en')}${units[origin] ?? ''}`;
 
 /** What to do about a value that a schema refuses without words of its own; `undefined` where the schema library says it well enough. */
-export const issueText = (issue: Issue): string | undefined => {
+const issueText = (issue: Issue): string | undefined => {
   switch (issue.code) {
     case 'invalid_type': {
       const kind = kinds[issue.expected];
@@ -28,4 +28,13 @@ export const issueText = (issue: Issue): string | undefined => {
     default:
       return undefined;
   }
+};
+
+/**
+ * As `safeParse`, with issues in these words. A schema takes far longer with words of its caller's, so they are asked for only when it has
+ * refused the value.
+ */
+export const parsed = <T>(schema: z.ZodType<T, unknown>, value: unknown): z.ZodSafeParseResult<T> => {
+  const result = schema.safeParse(value);
+  return result.success ? result : schema.safeParse(value, { error: issueText });
 };

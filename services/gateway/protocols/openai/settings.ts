@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { type ClientRequest, clientRequest } from '../../../../shared/domain/values/client-request.ts';
 import { NatterError } from '../../../../shared/kit/errors.ts';
 import { checked } from '../../http/input.ts';
-import { issueText } from '../../http/issue-text.ts';
+import { parsed } from '../../http/issue-text.ts';
 
 /**
  * What a request wants besides an answer: its own tools, the form of the answer, and settings of the model. All of it is passed on; what Natter
@@ -100,7 +100,7 @@ export const clientRequestIn = (body: unknown): ClientRequest | undefined => {
     }),
   };
   if (Object.keys(request).length === 0) return undefined;
-  const result = clientRequest.safeParse(request, { error: issueText });
+  const result = parsed(clientRequest, request);
   if (result.success) return result.data;
   const { path = [], message = 'is not valid' } = result.error.issues[0] ?? {};
   throw invalid(wireNames[String(path[0])] ?? String(path[0]), message);
