@@ -4,6 +4,9 @@
  */
 
 const deepest = 100;
+/** Bytes. */
+const shortText = 32;
+const ownField = { enumerable: true, configurable: true, writable: true };
 const text = new TextDecoder('utf-8', { fatal: true });
 
 class Reader {
@@ -89,11 +92,27 @@ class Reader {
   }
 
   #number(bytes: number): number {
-    return this.#take(bytes).reduce((value, byte) => value * 256 + byte, 0);
+    const from = this.#skip(bytes);
+    let value = 0;
+    for (let at = from; at < from + bytes; at++) value = value * 256 + (this.#bytes[at] as number);
+    return value;
   }
 
   #text(bytes: number): string {
-    return text.decode(this.#take(bytes));
+    return (bytes <= shortText ? this.#ascii(bytes) : null) ?? text.decode(this.#take(bytes));
+  }
+
+  /** A text of these bytes, unless one of them is no ASCII: the decoder takes longer to call than a short text to read. */
+  #ascii(bytes: number): string | null {
+    const from = this.#at;
+    let found = '';
+    for (let at = from; at < from + bytes; at++) {
+      const byte = this.#bytes[at];
+      if (byte === undefined || byte >= 0x80) return null;
+      found += String.fromCharCode(byte);
+    }
+    this.#at = from + bytes;
+    return found;
   }
 
   #list(count: number, depth: number): unknown[] {
@@ -102,11 +121,16 @@ class Reader {
     return list;
   }
 
-  /** No name reaches into an object's prototype. */
   #map(count: number, depth: number): Record<string, unknown> {
-    const map = new Map<string, unknown>();
-    for (let index = 0; index < count; index++) map.set(String(this.value(depth + 1)), this.value(depth + 1));
-    return Object.fromEntries(map);
+    const map: Record<string, unknown> = {};
+    for (let index = 0; index < count; index++) {
+      const name = String(this.value(depth + 1));
+      const value = this.value(depth + 1);
+      // It would set the object's prototype.
+      if (name === '__proto__') Object.defineProperty(map, name, { value, ...ownField });
+      else map[name] = value;
+    }
+    return map;
   }
 }
 

@@ -1,5 +1,6 @@
 import { computed, signal } from '@preact/signals';
 import type { LogEntry } from '../../../shared/client/main.ts';
+import { gapText } from '../../../shared/domain/session/chain.ts';
 import type { Landmark } from './landmark.ts';
 import { Timeline } from './timeline.ts';
 
@@ -53,6 +54,15 @@ export class Past {
   /** The places of landmarks among the commits folded so far: whoever draws them is told when there are more. */
   marksOf(kind: Landmark): readonly number[] {
     return this.count.value === 0 ? [] : this.timeline.marks[kind];
+  }
+
+  /** What a person is told of damage to the log; `null`: none was found in the commits folded so far. */
+  damage(): string | null {
+    const { gap } = this.timeline;
+    if (this.count.value === 0 || gap === null) return null;
+    // Of a session that was deleted and begun anew, only the owner sees what was before that.
+    if (gap.afterSeq === 0) return `${gapText(gap)}, or not for you to see: what follows is not folded`;
+    return `${gapText(gap)}: what follows is not folded, and the session is read-only until "natter repair ${this.key}"`;
   }
 
   close(): void {

@@ -1,3 +1,4 @@
+import type { HistoryGap } from '../../../shared/domain/session/chain.ts';
 import type { RecordedCommit } from '../../../shared/domain/session/envelope.ts';
 import type { SessionEvent } from '../../../shared/domain/session/events.ts';
 import {
@@ -54,6 +55,11 @@ export class Timeline {
     const mark = head === undefined ? null : landmarkOf(head);
     if (mark !== null) this.marks[mark].push(this.commits.length);
     if (this.commits.length % keptEvery === 0) this.#kept.push(this.#fold.state);
+  }
+
+  /** The damage that nobody has decided about: what follows it is not folded. */
+  get gap(): HistoryGap | null {
+    return this.#fold.gap;
   }
 
   /** The state after so many commits; 0: before the first. */

@@ -146,9 +146,11 @@ const TimeMachineView = ({ sessionKey, source }: TimeMachineProps) => {
     if (past.isRead.value && at !== written.current && /^\d+$/.test(at)) past.goTo(past.timeline.countAt(Number(at)));
   }, [asked]);
   if (compare !== undefined && past.isRead.value) return <ForkComparison past={past} seq={Number(compare)} />;
+  const damage = past.damage();
   return (
     <div class="past">
       {past.problem.value !== null && <Problem text={past.problem.value} />}
+      {damage !== null && <Problem text={damage} />}
       <Scrubber past={past} />
       {past.hasMoment.value ? (
         <div class="past-body">

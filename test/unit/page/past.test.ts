@@ -1,6 +1,8 @@
 import { effect } from '@preact/signals';
 import { expect, test, vi } from 'vitest';
 import { Past, type PastSource } from '../../../services/page/past/past.ts';
+import type { RecordedCommit } from '../../../shared/domain/session/envelope.ts';
+import { recorded, unrecorded } from '../../support/domain/commits.ts';
 import { tell } from '../../support/domain/given.ts';
 
 const { commits } = tell('append m1', 'append m2', 'reset s2');
@@ -60,4 +62,31 @@ test('landmarks that are read after the chosen moment are told to whoever draws 
   goOn();
   await vi.waitFor(() => expect(past.isRead.value).toBe(true));
   expect([past.place.value, told.at(-1)]).toEqual([1, 1]);
+});
+
+test('damage to the log is told: a changed commit, or one that is missing, after which nothing is folded', async () => {
+  const read = async (...written: readonly RecordedCommit[]): Promise<Past> => {
+    const source: PastSource = {
+      isLive: false,
+      async *commits() {
+        yield* written;
+      },
+      async *recorded() {},
+      problemOf: String,
+    };
+    const past = new Past('agent:main:main', null, source);
+    await vi.waitFor(() => expect(past.isRead.value).toBe(true));
+    return past;
+  };
+  const [first, second, third] = commits as [RecordedCommit, RecordedCommit, RecordedCommit];
+  const whole = await read(first, second, third);
+  expect([whole.damage(), whole.timeline.stateAfter(3).position.rev]).toEqual([null, 3]);
+  const changed = await read(first, recorded({ ...unrecorded(second), actor: 'eve' }, second.seq), third);
+  expect(changed.damage()).toBe(
+    'rev 2 is changed: what follows is not folded, and the session is read-only until "natter repair agent:main:main"',
+  );
+  expect(changed.timeline.stateAfter(3).position.rev).toBe(2);
+  const missing = await read(first, third);
+  expect(missing.damage()).toContain('rev 2 is missing');
+  expect((await read(second, third)).damage()).toBe('rev 1 is missing, or not for you to see: what follows is not folded');
 });
