@@ -2,7 +2,7 @@ import { setMaxListeners } from 'node:events';
 import type { FastifyInstance } from 'fastify';
 import type { Config } from '../../shared/domain/config/schema.ts';
 import type { RecordedCommit } from '../../shared/domain/session/envelope.ts';
-import { errorMessage, NatterError } from '../../shared/kit/errors.ts';
+import { NatterError } from '../../shared/kit/errors.ts';
 import { HealthProblem } from '../../shared/kit/health-problem.ts';
 import { limits } from '../../shared/kit/limits.ts';
 import type { Logger } from '../../shared/kit/log.ts';
@@ -33,6 +33,7 @@ import { Tickets } from './context/tickets.ts';
 import { ConcurrencyQuota } from './http/concurrency-quota.ts';
 import { plainFrame, sseFrame } from './http/sse.ts';
 import { type FoundMessage, MessageSearch } from './search/message-search.ts';
+import { cannotListen, refuseTakenPort } from './server/listen.ts';
 import { buildServer } from './server/server.ts';
 import { ReadMarkList } from './unread/read-mark-list.ts';
 
@@ -56,6 +57,8 @@ export interface GatewayOptions {
   readonly services?: () => readonly Service[];
 }
 export type Gateway = Service & { readonly url: string };
+
+export { refuseTakenPort };
 
 /** Throws `NatterError('invalid')` for an address that others can reach, unless the operator allows that. */
 export const refusePublicBind = ({ host, allowPublicBind }: Config['gateway']): void => {
@@ -218,12 +221,6 @@ export const startGateway = async (options: GatewayOptions): Promise<Gateway> =>
     return { ...service, url };
   } catch (error) {
     await close();
-    throw new NatterError(
-      'unavailable',
-      `the gateway cannot listen: ${errorMessage(error)}; choose a free port with gateway.port, or natter up --port`,
-      {
-        cause: error,
-      },
-    );
+    throw cannotListen(address, error);
   }
 };

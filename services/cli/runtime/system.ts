@@ -11,7 +11,7 @@ import type { Service } from '../../../shared/runtime/service.ts';
 import type { SkillLibrary } from '../../../shared/runtime/skills/library.ts';
 import { type ServiceName, workerNames } from '../../../shared/runtime/worker-names.ts';
 import { terminalOutlet } from '../../delivery/outlets/terminal.ts';
-import { type Gateway, type Insight, startGateway } from '../../gateway/main.ts';
+import { type Gateway, type Insight, refuseTakenPort, startGateway } from '../../gateway/main.ts';
 import { callerOf } from '../init/caller.ts';
 import type { Installation } from '../installation.ts';
 import type { World } from '../terminal.ts';
@@ -94,6 +94,7 @@ export const startSystem = async (options: SystemOptions): Promise<System> => {
 const startProvisionedBroker = async ({ world, config, installation, log }: SystemOptions, running: Running): Promise<Broker> => {
   const broker = await startBroker(world, config.current(), installation, log);
   running.broker = broker;
+  await refuseTakenPort(config.current().gateway);
   const created = await provisionBroker(config.current(), broker.as('provisioner'));
   if (created.length > 0) log.info({ created: created.length }, 'streams and consumers created');
   return broker;

@@ -11,16 +11,15 @@ import { startTracing } from '../../../shared/runtime/telemetry/start.ts';
 import { type CommonOptions, configOf, mainSessionKey, sourceOf } from '../access.ts';
 import { Chat } from '../chat/chat.ts';
 import { knownWords } from '../chat/known-words.ts';
-import { callerOf } from '../init/caller.ts';
-import { namedModel } from '../init/named-model.ts';
 import { offerModel } from '../init/offer.ts';
 import { refuseUnstartable } from '../init/startable.ts';
-import { gatewayToken, type Installation, installationIn } from '../installation.ts';
-import { type PageLink, pageLink } from '../page/link.ts';
+import { gatewayToken, installationIn } from '../installation.ts';
+import { pageLink } from '../page/link.ts';
 import type { World } from '../terminal.ts';
 import { openConfig } from './configuration.ts';
+import { greeting } from './greeting.ts';
 import { untilReady, watchProblems } from './health/report.ts';
-import { type System, startSystem } from './system.ts';
+import { startSystem } from './system.ts';
 
 export interface UpOptions extends CommonOptions {
   readonly hosts: number;
@@ -30,7 +29,7 @@ export interface UpOptions extends CommonOptions {
 const readyPatienceMs = 60_000;
 const tracesMs = 1_500;
 
-/** Starts everything, prints the address, and runs until it is interrupted. */
+/** Starts everything, says that it is up, and runs until it is interrupted. */
 export const up = async (world: World, options: UpOptions): Promise<void> => {
   const { terminal } = world;
   if (options.chat) await offerModel(world, options);
@@ -83,7 +82,9 @@ export const up = async (world: World, options: UpOptions): Promise<void> => {
     const client = createClient({ url: system.gateway.url, token });
     // Only at a terminal: elsewhere it would end up in a log.
     const page = terminal.interactive ? await pageLink(client).catch(() => null) : null;
-    if (!stopping.signal.aborted) greet(world, config, installation, token, system, chatting, page);
+    const started = { config, url: system.gateway.url, hosts: system.hosts?.pids() ?? [], chatting, page };
+    const { columns = Number.POSITIVE_INFINITY } = world.output as NodeJS.WriteStream;
+    if (!stopping.signal.aborted) for (const row of greeting(world.env, started, columns)) terminal.out(row);
     if (chatting) await new Chat(world, client, mainSessionKey(config), await knownWords(world, options)).run(stopping.signal);
     else await new Promise<void>((resolve) => aborted(stopping.signal, resolve));
   } finally {
@@ -112,33 +113,4 @@ const aborted = (signal: AbortSignal, then: () => void): void => {
 const showProblems = ({ terminal }: World, problems: readonly string[]): void => {
   for (const problem of problems) terminal.note(pc.yellow(problem));
   if (problems.length === 0) terminal.note(pc.green('all problems are resolved'));
-};
-
-/** Prints the address, the token (the path of its file where nobody is at a terminal), and three commands to try. */
-const greet = (
-  { terminal, env }: World,
-  config: Config,
-  installation: Installation,
-  token: string,
-  system: System,
-  chatting: boolean,
-  page: PageLink | null,
-): void => {
-  const key = mainSessionKey(config);
-  terminal.out(`${pc.bold('natter is up')}  ${pc.cyan(system.gateway.url)}`);
-  if (page) terminal.out(`  page    ${pc.cyan(page.address)} (works once, within 60 seconds; later: natter open)`);
-  // Elsewhere it would end up in a log.
-  terminal.out(`  token   ${terminal.interactive ? token : `in ${installation.paths.gateway}`}`);
-  terminal.out(`  data    ${config.dataDir}`);
-  const isOffline = config.agent.model === 'offline';
-  terminal.out(`  model   ${namedModel(config)}${isOffline ? ` (repeats what you say; a real one: ${callerOf(env)} init)` : ''}`);
-  terminal.out(`  broker  ${system.broker.managed ? `managed, ${system.broker.servers}` : 'external'}`);
-  if (system.hosts) terminal.out(`  hosts   ${system.hosts.pids().join(', ')} (process ids; kill -9 one, and nothing is lost)`);
-  if (chatting) terminal.out(`  log     ${installation.paths.log}`);
-  terminal.out('');
-  terminal.out('Try in another terminal:');
-  for (const line of [`send ${key} "hello" --wait`, 'tail --from 1', `replay ${key}`]) terminal.out(`  ${callerOf(env)} ${line}`);
-  terminal.out('');
-  const keys = 'Ctrl-C stops an answer, /help lists the commands, /quit stops everything';
-  terminal.out(chatting ? `Or chat here with ${key}: ${keys}.` : 'Ctrl-C to stop.');
 };

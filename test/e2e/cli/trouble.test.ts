@@ -86,7 +86,7 @@ test('a data directory that cannot be made is named, with the way to another one
   expect(prepare).toThrow(/^the data directory cannot be made: .*\/dev\/null.*--data-dir or NATTER_DATA_DIR$/);
 });
 
-test('a start that fails leaves no address of a broker that is gone', async () => {
+test('a port that is in use is told plainly, before anything is logged; no address of a broker that is gone is left', async () => {
   const folder = home();
   const port = await takenPort();
   const config = loadConfig({ env: { NATTER_PORT: String(port), NATTER_DATA_DIR: folder }, home: folder });
@@ -101,7 +101,11 @@ test('a start that fails leaves no address of a broker that is gone', async () =
     version: '1',
   } as unknown as World;
   const given = { world, config: fixed(config), installation, token: 'a-token-for-tests', clock: systemClock, hosts: 1 };
-  const starting = startSystem({ ...given, log: pino({ level: 'silent' }), childArguments: [], logFile: 2 });
-  await expect(starting).rejects.toThrow(/EADDRINUSE.*gateway\.port, or natter up --port/);
+  const logged: string[] = [];
+  const log = pino({ level: 'info' }, { write: (line: string) => logged.push(line) });
+  const starting = startSystem({ ...given, log, childArguments: [], logFile: 2 });
+  const taken = `port ${port} of 127.0.0.1 is in use by another program; `;
+  await expect(starting).rejects.toThrow(`${taken}start with natter up --port 0 for a free one, or set gateway.port`);
+  expect(logged).toEqual([]);
   expect(existsSync(installation.paths.broker)).toBe(false);
 }, 90_000);
