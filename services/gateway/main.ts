@@ -39,6 +39,7 @@ import { ReadMarkList } from './unread/read-mark-list.ts';
 
 export type { Insight } from './context/gateway-context.ts';
 export { isOwnName, notOwnName } from './server/origin.ts';
+export { refuseTakenPort };
 
 export interface GatewayOptions {
   readonly config: Current<Config>;
@@ -57,8 +58,6 @@ export interface GatewayOptions {
   readonly services?: () => readonly Service[];
 }
 export type Gateway = Service & { readonly url: string };
-
-export { refuseTakenPort };
 
 /** Throws `NatterError('invalid')` for an address that others can reach, unless the operator allows that. */
 export const refusePublicBind = ({ host, allowPublicBind }: Config['gateway']): void => {

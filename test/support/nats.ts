@@ -60,7 +60,7 @@ export interface TestCluster {
 }
 
 /** Finds a nats-server as the product does, and installs one as the product does when there is none. */
-export const testBinary = (): Promise<ServerBinary> => obtainServer(process.env, () => {});
+export const testBinary = (): Promise<ServerBinary> => obtainServer(process.env, { note: () => {}, progress: () => {} });
 
 export interface ServerOptions {
   readonly syncInterval?: string;

@@ -16,15 +16,23 @@ export const fetchFromApt: Fetch = async ({ folder, progress }) => {
   const source = suite === undefined ? undefined : (await machineSources()).find((one) => isMainArchive(one, release));
   if (suite === undefined || source === undefined) return null;
 
-  progress(`getting nats-server from ${source.uri} (suite ${suite}) ...`);
+  for (const line of announced(source, suite)) progress.note(line);
+  progress.progress('reading the list of packages …');
   const apt = await privateApt(folder, source, suite);
   await run('apt-get', [...apt, 'update'], { folder, timeoutMs: 180_000 });
+  progress.progress('downloading nats-server …');
   await run('apt-get', [...apt, 'download', 'nats-server'], { folder, timeoutMs: 180_000 });
+  progress.progress('unpacking nats-server …');
   const packageFile = (await readdir(folder)).find((name) => name.endsWith('.deb'));
   if (packageFile === undefined) throw new Error('apt-get brought no package');
   await run('dpkg-deb', ['-x', packageFile, 'content'], { folder, timeoutMs: 60_000 });
   return join(folder, 'content', 'usr', 'sbin', 'nats-server');
 };
+
+const announced = ({ uri }: AptSource, suite: string): string[] => [
+  `  about 16 MB from ${uri}, suite "${suite}" (the newest packages of your distribution);`,
+  '  apt checks the signature with the key that this machine trusts already, and none of your packages changes.',
+];
 
 /** The suite that has the newest packages, by distribution. */
 const newestSuite: ReadonlyMap<string, string> = new Map([

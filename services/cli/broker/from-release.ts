@@ -28,9 +28,10 @@ export const fetchFromRelease: Fetch = async ({ environment, folder, progress })
   const archive = `${name}.${platform === 'windows' ? 'zip' : 'tar.gz'}`;
   const base = `${environment.NATTER_NATS_MIRROR || releases}/v${testedServerVersion}`;
 
-  progress(`getting ${archive} from ${new URL(base).host} ...`);
+  progress.note(`  about 7 MB from ${new URL(base).host}, release ${testedServerVersion};`);
+  progress.note('  its checksum is compared with the list of the release, and nothing else on this machine changes.');
   const checksums = Buffer.from(await download(`${base}/SHA256SUMS`)).toString('utf8');
-  const bytes = await download(`${base}/${archive}`);
+  const bytes = await download(`${base}/${archive}`, (text) => progress.progress(`downloading nats-server: ${text}`));
   const wanted = checksumOf(checksums, archive);
   const found = createHash('sha256').update(bytes).digest('hex');
   if (wanted !== found) throw new Error(`${archive} has the checksum ${found}; its release says ${wanted ?? 'nothing about it'}`);
@@ -46,11 +47,19 @@ export const checksumOf = (checksums: string, file: string): string | undefined 
     .map((line) => line.trim().split(/\s+\*?/))
     .find(([, name]) => name === file)?.[0];
 
-const download = async (url: string): Promise<Uint8Array> => {
+/** `progressed` hears of each part how much there is. */
+const download = async (url: string, progressed: (text: string) => void = () => {}): Promise<Uint8Array> => {
   const response = await fetch(url, { signal: AbortSignal.timeout(180_000) });
   if (!response.ok) throw new Error(`${url} answered ${response.status}`);
-  const bytes = new Uint8Array(await response.arrayBuffer());
-  if (bytes.byteLength > archiveBytesMax)
-    throw new Error(`${url} has ${bytes.byteLength} bytes; at most ${archiveBytesMax} were expected`);
-  return bytes;
+  const all = Number(response.headers.get('content-length') ?? 0);
+  const parts: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const part of response.body ?? []) {
+    parts.push(part);
+    bytes += part.byteLength;
+    if (bytes > archiveBytesMax) throw new Error(`${url} has more than the ${archiveBytesMax} bytes that were expected`);
+    progressed(all === 0 ? megabytes(bytes) : `${megabytes(bytes)} of ${megabytes(all)}`);
+  }
+  return Buffer.concat(parts);
 };
+const megabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(1)} MB`;

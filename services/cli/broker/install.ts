@@ -2,13 +2,14 @@ import { chmod, copyFile, mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isNewEnough, minimumServerVersion, versionOfBinary } from '../../../shared/adapters/nats/client/version.ts';
 import { errorMessage, NatterError } from '../../../shared/kit/errors.ts';
+import type { Terminal } from '../terminal.ts';
 import { fetchFromApt } from './from-apt.ts';
 import { fetchFromPackageManager } from './from-package-manager.ts';
 import { fetchFromRelease } from './from-release.ts';
 import { type Environment, fromCache, resolveServer, type ServerBinary, serverCacheDir, serverFileName } from './resolve.ts';
 
-/** One line about what is being done, for a person. */
-export type Progress = (line: string) => void;
+/** Where a person sees what is being done: lines that stay, and what is under way. */
+export type Progress = Pick<Terminal, 'note' | 'progress'>;
 /** What a way to get the program may use. `folder` is empty and is removed afterwards. */
 interface FetchContext {
   readonly environment: Environment;
@@ -26,7 +27,7 @@ const ways: readonly { readonly name: string; readonly fetch: Fetch }[] = [
 
 /** A nats-server that is new enough: found on this machine, or else installed into our cache. Throws `NatterError('unsupported')`. */
 export const obtainServer = async (environment: Environment, progress: Progress): Promise<ServerBinary> =>
-  (await resolveServer(environment, progress)) ?? (await installServer(environment, progress));
+  (await resolveServer(environment, progress.note)) ?? (await installServer(environment, progress));
 
 /**
  * Installs nats-server into our cache, without rights and without touching the system's packages where that is possible. Several may do
@@ -35,6 +36,7 @@ export const obtainServer = async (environment: Environment, progress: Progress)
 export const installServer = async (environment: Environment, progress: Progress): Promise<ServerBinary> => {
   const cacheDir = serverCacheDir(environment);
   await mkdir(cacheDir, { recursive: true });
+  progress.note('Natter needs nats-server, the message broker. Fetching it, once:');
   const failures: string[] = [];
   for (const { name, fetch } of ways) {
     const folder = await mkdtemp(join(cacheDir, '.install-'));
@@ -44,11 +46,11 @@ export const installServer = async (environment: Environment, progress: Progress
       await keep(path, cacheDir);
       const installed = await fromCache(cacheDir);
       if (installed === null) throw new Error('it cannot be run from the cache');
-      progress(`nats-server ${installed.version} is in ${installed.path}`);
+      progress.note(`nats-server ${installed.version} is in ${installed.path}`);
       return installed;
     } catch (error) {
       failures.push(`${name}: ${errorMessage(error)}`);
-      progress(`${name} did not help: ${errorMessage(error)}`);
+      progress.note(`${name} did not help: ${errorMessage(error)}`);
     } finally {
       await rm(folder, { recursive: true, force: true });
     }

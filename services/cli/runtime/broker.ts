@@ -115,7 +115,7 @@ export const startBroker = async (world: World, config: Config, installation: In
   const { url } = config.nats;
   const own = (user: BrokerUser): BrokerAddress => existingBroker(config, installation, user);
   if (url !== undefined) return { servers: url, managed: false, as: own, problems: () => [], stop: async () => {} };
-  const { path } = await obtainServer(world.env, (line) => world.terminal.note(line));
+  const { path } = await obtainServer(world.env, world.terminal);
   const server = await startManagedServer({
     binary: path,
     dataDir: config.dataDir,

@@ -16,8 +16,7 @@ export const natsCommand = (program: Command, world: World): void => {
     .action(async (_: unknown, command: Command) => {
       const { force } = command.optsWithGlobals<CommonOptions & { force?: boolean }>();
       const { installServer, obtainServer } = await import('../../broker/install.ts');
-      const progress = (line: string): void => world.terminal.note(line);
-      const { version, path } = await (force ? installServer(world.env, progress) : obtainServer(world.env, progress));
+      const { version, path } = await (force ? installServer : obtainServer)(world.env, world.terminal);
       world.terminal.out(`nats-server ${version}  ${path}`);
     });
 
