@@ -63,6 +63,7 @@ export class Supervisor implements ManagedServer {
   #watching: Promise<unknown> | undefined;
   #problem: string | null = null;
   #warnings: string[] = [];
+  #hasRebuilt = false;
 
   private constructor(options: SupervisorOptions) {
     this.#options = options;
@@ -114,16 +115,20 @@ export class Supervisor implements ManagedServer {
     const { binary, syncInterval, folder, configFile, lock } = this.#options;
     this.#unstored.forget();
     this.#warnings = [];
+    this.#hasRebuilt = false;
     const log = (line: string): void => this.#hear(line);
     // At once: whoever finds our lock stale must wait for the end of a server that still recovers its store as well.
     const spawned = lock.noteServer;
     this.#server = await startServerProcess({ binary, folder, port, syncInterval, configFile, log, spawned });
+    if (this.#hasRebuilt) this.#options.log('info', recovered);
   }
 
   #hear(line: string): void {
     const { level, text } = entryOf(line);
     if (level !== 'debug') this.#warnings = [...this.#warnings.slice(1 - keptWarnings), text];
-    this.#options.log(level, `nats-server: ${text}`);
+    const isRebuild = level === 'warn' && rebuilds.test(text);
+    if (isRebuild) this.#hasRebuilt = true;
+    this.#options.log(isRebuild ? 'debug' : level, `nats-server: ${text}`);
     this.#unstored.hear(line);
   }
 
@@ -180,6 +185,11 @@ export class Supervisor implements ManagedServer {
     await delay(ms, undefined, { signal: this.#stopping.signal }).catch(() => {});
   }
 }
+
+/** What nats-server says of each stream whose index is older than its messages, as all are after a `kill -9`. To a reader it looks like a loss. */
+const rebuilds = /stream state outdated|recovering stream state from index errored|state is outdated; attempting to recover/i;
+const recovered =
+  'recovered: the broker had been killed, or had lost its power; it has read its stored messages again, and what is missing, if anything, is reported as a problem';
 
 type Level = 'debug' | 'warn' | 'error';
 

@@ -64,7 +64,7 @@ export const commandGroups: readonly Group[] = [
     title: 'Sessions',
     commands: {
       sessions: {
-        line: 'list the sessions, newest activity first',
+        line: 'list sessions, newest activity first; delete those that are due',
         load: async () => (await import('./sessions/sessions.ts')).sessionsCommand,
       },
       tail: {
@@ -121,11 +121,11 @@ export const commandGroups: readonly Group[] = [
     title: 'Approvals & memory',
     commands: {
       approvals: {
-        line: 'tool calls awaiting approval',
+        line: 'list tool calls that await approval, and answer them',
         load: async () => (await import('./approvals-and-memory/approvals.ts')).approvalsCommand,
       },
       memory: {
-        line: 'what agents remember across sessions',
+        line: 'list, search and change what agents remember across sessions',
         load: async () => (await import('./approvals-and-memory/memory.ts')).memoryCommand,
       },
     },
@@ -151,7 +151,7 @@ export const commandGroups: readonly Group[] = [
         load: async () => (await import('./operate/doctor.ts')).doctorCommand,
       },
       pairing: {
-        line: 'decide which strangers may write direct messages',
+        line: 'list strangers who ask to write direct messages; approve or deny them',
         load: async () => (await import('./operate/pairing.ts')).pairingCommand,
       },
       audit: {
@@ -159,11 +159,11 @@ export const commandGroups: readonly Group[] = [
         load: async () => (await import('./operate/audit.ts')).auditCommand,
       },
       'dead-letters': {
-        line: 'list messages that could not be processed, newest first; show, resend or discard one',
+        line: 'list messages that could not be processed; show, resend or discard one',
         load: async () => (await import('./operate/dead-letters.ts')).deadLettersCommand,
       },
       deliveries: {
-        line: 'list outgoing messages that may not have arrived or wait; show, repeat or leave one, resume an account',
+        line: 'list outgoing messages that wait or may not have arrived; show, repeat or leave one, resume an account',
         load: async () => (await import('./operate/deliveries.ts')).deliveriesCommand,
       },
       log: {
@@ -192,7 +192,7 @@ export const commandGroups: readonly Group[] = [
         load: async () => (await import('./setup/config.ts')).configCommand,
       },
       token: {
-        line: 'manage access tokens',
+        line: 'list, create, rotate and revoke access tokens',
         load: async () => (await import('./setup/token.ts')).tokenCommand,
       },
       nats: {
@@ -200,7 +200,7 @@ export const commandGroups: readonly Group[] = [
         load: async () => (await import('./setup/nats.ts')).natsCommand,
       },
       broker: {
-        line: 'the users of the broker and their rights',
+        line: 'print and check the users of the broker and their rights',
         load: async () => (await import('./setup/broker.ts')).brokerCommand,
       },
       completions: {

@@ -7,7 +7,7 @@ import type { MachineSnapshot } from '../../../shared/domain/session/fold/machin
 import { errorMessage } from '../../../shared/kit/errors.ts';
 import { instantTurn } from '../turn/instant-turn.ts';
 import { type CommitResult, commitFenced } from './commit.ts';
-import { logTurnEnds } from './log-fields.ts';
+import { logTurns } from './log-fields.ts';
 import type { Origin, Outcome } from './outcome.ts';
 import type { SessionActor } from './session-actor.ts';
 import type { SessionServices } from './session-services.ts';
@@ -179,7 +179,7 @@ const closeWith = (session: SessionActor, outcome: Outcome): Outcome => {
 const follow = (session: SessionActor, commit: RecordedCommit, services: SessionServices): void => {
   const { turnCounters, log, snapshots, checkpoints } = services;
   turnCounters.add(commit);
-  logTurnEnds(commit, log);
+  logTurns(commit, log);
   if (session.isClosed) return;
   if (snapshots.isDue(commit.rev)) void snapshots.write(session);
   checkpoints.requestIfDue(session);

@@ -25,10 +25,18 @@ export const logOutcome = (
   log.debug({ key, rev, correlationId, causationId, commandId, command: data.type, outcome: outcome.kind, code }, 'command');
 };
 
-/** Logs one line for each turn that a commit ends. A failure's code is a warning for operators; its text is not logged. */
-export const logTurnEnds = ({ key, rev, correlationId, causationId, events }: Commit, log: Logger): void => {
+/**
+ * Logs one line for each turn that a commit ends or takes up again. A failure's code is a warning for operators; its text is not logged. Who looks
+ * into the log after a crash must see that the turns of before go on.
+ */
+export const logTurns = ({ key, rev, correlationId, causationId, events }: Commit, log: Logger): void => {
   for (const event of events) {
-    if (event.type === 'turn_failed') log.warn({ key, rev, correlationId, causationId, code: event.code }, 'turn failed');
+    if (event.type === 'turn_resumed') {
+      const { turn, reason } = event;
+      const what =
+        reason === undefined ? 'recovered: the turn of a host that is gone goes on' : 'turn goes on in its next attempt';
+      log.info({ key, rev, correlationId, causationId, attempt: turn.attempt, reason }, what);
+    } else if (event.type === 'turn_failed') log.warn({ key, rev, correlationId, causationId, code: event.code }, 'turn failed');
     else if (event.type === 'turn_completed') log.debug({ key, rev, correlationId, causationId }, 'turn completed');
     else if (event.type === 'turn_aborted') log.debug({ key, rev, correlationId, causationId }, 'turn aborted');
   }

@@ -74,6 +74,26 @@ test('after kill -9 the managed broker is back on its port with its data, and cl
   await Promise.all([connection, reader].map(closeConnection));
 });
 
+test('what a killed broker says of its indexes looks like a loss: the log says instead that it has recovered; other warnings stay', async () => {
+  const texts = [
+    'Filestore [NATTER_TIMERS] TTL state is outdated; attempting to recover using linear scan (seq 1 to 1)',
+    'Filestore [NATTER_EVENTS] Stream state outdated, last block has additional entries, will rebuild',
+    'Recovering stream state from index errored: short buffer',
+    'something else',
+  ];
+  const binary = join(dataDir, 'was-killed');
+  const said = texts.map((text) => `echo "[1] 2026/11/28 16:37:52.490000 [WRN] ${text}" >&2\n`).join('');
+  const { path } = await testBinary();
+  await writeFile(binary, `#!/bin/sh\n${said}exec "${path}" "$@"\n`, { mode: 0o755 });
+  const logged: string[] = [];
+  const server = await start({ binary, log: (level, message) => level !== 'debug' && logged.push(`${level} ${message}`) });
+  expect(logged).toEqual([
+    'warn nats-server: something else',
+    expect.stringMatching(/^info recovered: the broker had been killed/),
+  ]);
+  expect(server.warnings()).toEqual(texts);
+});
+
 test('the lock names the server before it listens: who finds the lock of a killed system waits for its end', async () => {
   const binary = join(dataDir, 'recovers-its-store');
   await writeFile(binary, '#!/bin/sh\necho "$$ starts" >&2\nexec sleep 60\n', { mode: 0o755 });

@@ -261,9 +261,9 @@ describe('commands', () => {
     const asked = `natter() { ${packed.natter} "$@"; }
 eval "$(natter completions bash)"
 complete_() { COMP_LINE="$1" COMP_POINT=\${#1}; _natter natter; echo "\${COMPREPLY[*]}"; }
-complete_ 'natter why'; complete_ 'natter send agent:main:wo'; complete_ 'natter approvals list --js'`;
+complete_ 'natter why'; complete_ 'natter send agent:main:wo'; complete_ 'natter approvals list --js'; complete_ 'natter sessions --act'`;
     const { stdout } = await promisify(execFile)('bash', ['-c', asked], { env, cwd: root });
-    expect(stdout).toBe('why-reset\nwork\n--json\n');
+    expect(stdout).toBe('why-reset\nwork\n--json\n--active\n');
   });
 
   test('inspect --follow prints the transitions of a turn as they happen, in local time; the history in UTC with --utc', async () => {

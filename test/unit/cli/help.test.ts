@@ -1,5 +1,5 @@
 import { readdirSync } from 'node:fs';
-import { type Command, CommanderError } from 'commander';
+import { Command, CommanderError } from 'commander';
 import { describe, expect, test, vi } from 'vitest';
 import { createProgram } from '../../../services/cli/commands/program.ts';
 import type { World } from '../../../services/cli/terminal.ts';
@@ -70,7 +70,7 @@ describe('every command', async () => {
   });
 
   test.each(names)('natter %s shows no default that says nothing', async (name) => {
-    expect(helpOf(found(await create(), name))).not.toMatch(/\(default: (\[\]|""|false)\)/);
+    expect(helpOf(found(await create(), name))).not.toMatch(/\(default:\s+(\[\]|""|false)\)/);
   });
 
   test('an example that does not fit the command would be noticed', async () => {
@@ -108,6 +108,31 @@ describe('every command', async () => {
   test('is found under the name it is loaded by', async () => {
     for (const name of await whole()) expect(visible(await create([name])).map(nameOf), name).toEqual(await whole());
   });
+});
+
+describe('a group that lists', async () => {
+  const groups = visible(await create()).filter(({ commands }) => commands.some((each) => each.name() === 'list'));
+
+  test('is each of these', () => {
+    const names = ['sessions', 'approvals', 'memory', 'skills', 'pairing', 'dead-letters', 'deliveries', 'token'];
+    expect(groups.map(nameOf)).toEqual(names);
+  });
+
+  test.each(groups.map(nameOf))(
+    'natter %s lists with and without the word, with the options of the list, and says so',
+    async (name) => {
+      for (const words of [[name], [name, 'list'], [name, '--json'], [name, 'list', '--json']]) {
+        const program = await create();
+        const run: string[] = [];
+        for (const command of withChildren(program)) command.action(() => void run.push(nameOf(command)));
+        await program.parseAsync(words, { from: 'user' });
+        expect(run, words.join(' ')).toEqual([`${name} list`]);
+      }
+      expect(helpOf(visible(await create([name])).find((each) => nameOf(each) === name) ?? new Command())).toMatch(
+        /\n {2}list \[options\] +list [\s\S]*? \(default\)\n/,
+      );
+    },
+  );
 });
 
 describe('a command that there is not', () => {

@@ -2,6 +2,7 @@ import { Argument, type Command } from 'commander';
 import type { PendingApproval, Verdict } from '../../../../shared/client/main.ts';
 import { type CommonOptions, clientOf } from '../../access.ts';
 import { example } from '../../example.ts';
+import { listCommand } from '../../list-command.ts';
 import { showLines } from '../../pager.ts';
 import { asJson, oneLine, table, type World } from '../../terminal.ts';
 import { ago } from '../../time.ts';
@@ -29,10 +30,8 @@ interface ResolveOptions extends CommonOptions {
 /** `natter approvals list|resolve` (A5/62): tool calls awaiting approval, and a person's decision on them. */
 export const approvalsCommand = (program: Command, world: World): void => {
   const approvals = program.command('approvals').addHelpText('after', example('approvals list'));
-  approvals
-    .command('list', { isDefault: true })
-    .description('list pending approvals, newest first')
-    .option('--json', 'print every entry as JSON')
+  listCommand(approvals, 'list pending approvals, newest first')
+    .option('--json', 'print JSON')
     .addHelpText('after', example('approvals list'))
     .action(async (_: unknown, command: Command) => {
       const { json, ...common } = command.optsWithGlobals<CommonOptions & { json?: boolean }>();
@@ -51,7 +50,7 @@ export const approvalsCommand = (program: Command, world: World): void => {
     .description('approve or deny a tool call')
     .option('--reason <text>', 'reason; the model sees it')
     .option('--session <key>', 'session of the approval, if the list does not have it yet')
-    .option('--json', 'print the response of the gateway as JSON')
+    .option('--json', 'print JSON')
     .addHelpText('after', example('approvals resolve ID allow-once'))
     .action(async (id: string, verdict: Verdict, _: unknown, command: Command) => {
       const { reason, session: sessionKey, json, ...common } = command.optsWithGlobals<ResolveOptions>();

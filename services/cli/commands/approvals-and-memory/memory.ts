@@ -4,6 +4,7 @@ import type { Memory, MemoryPage, MemoryWithHistory } from '../../../../shared/c
 import { atBroker, type CommonOptions, clientOf, wholeNumber } from '../../access.ts';
 import { example } from '../../example.ts';
 import { installationIn } from '../../installation.ts';
+import { listCommand } from '../../list-command.ts';
 import { showLines } from '../../pager.ts';
 import { asJson, oneLine, table, type World } from '../../terminal.ts';
 import { ago, timeText, zoneOf } from '../../time.ts';
@@ -46,25 +47,23 @@ const showAll = async (world: World, memories: readonly Memory[], json: boolean)
 };
 
 const addReading = (memory: Command, world: World): void => {
-  const reading = (name: string, description: string, line: string) =>
-    memory
-      .command(name, { isDefault: name === 'list' })
-      .description(description)
+  const reading = (command: Command, usual: number, line: string) =>
+    command
       .option('--scope <scope>', 'only agent:<agentId>, person:<agentId>:<person> or session:<key>')
-      .option('--limit <number>', 'maximum number of memories (default: 50, search: 20)', wholeNumber(1, 1_000))
+      .option('--limit <count>', 'maximum number of memories', wholeNumber(1, 1_000), usual)
       .option('--json', 'print JSON')
       .addHelpText('after', example(line));
-  const show = async (command: Command, usual: number, words?: readonly string[]): Promise<void> => {
-    const { json = false, scope, limit = usual, ...common } = command.optsWithGlobals<Options>();
+  const show = async (command: Command, words?: readonly string[]): Promise<void> => {
+    const { json = false, scope, limit, ...common } = command.optsWithGlobals<Options>();
     const query = { ...(words && { query: words.join(' ') }), scope, limit };
     await showAll(world, (await clientOf(world, common).get<MemoryPage>('/v1/memory', { query })).memories, json);
   };
-  reading('list', 'list memories, most recently changed first', 'memory list --limit 20').action((_: unknown, command: Command) =>
-    show(command, 50),
+  reading(listCommand(memory, 'list memories, most recently changed first'), 50, 'memory list --limit 20').action(
+    (_: unknown, command: Command) => show(command),
   );
-  reading('search', 'search memories, best match first', 'memory search build server')
+  reading(memory.command('search').description('search memories, best match first'), 20, 'memory search build server')
     .argument('<words...>', 'words to look for')
-    .action((words: string[], _: unknown, command: Command) => show(command, 20, words));
+    .action((words: string[], _: unknown, command: Command) => show(command, words));
 };
 
 const addShow = (memory: Command, world: World): void => {
@@ -99,7 +98,7 @@ const addChanges = (memory: Command, world: World): void => {
     .argument('<text>', 'the fact to remember')
     .description('add a memory')
     .option('--scope <scope>', 'agent, person:<agentId>:<person> or session:<key>', 'agent')
-    .option('--json', 'print the response of the gateway as JSON')
+    .option('--json', 'print JSON')
     .addHelpText('after', example('memory add "the build server is called Anvil"'))
     .action(async (text: string, _: unknown, command: Command) => {
       const { json, scope, ...common } = command.optsWithGlobals<Options>();
@@ -113,7 +112,7 @@ const addChanges = (memory: Command, world: World): void => {
     .argument('<id>', 'id of the memory, from the list')
     .description('remove a memory; the log of its session keeps what was said')
     .option('--reason <text>', 'reason; it stays in the log', 'asked for')
-    .option('--json', 'print the response of the gateway as JSON')
+    .option('--json', 'print JSON')
     .addHelpText('after', example('memory forget ID --reason "outdated"'))
     .action(async (id: string, _: unknown, command: Command) => {
       const { json, reason, ...common } = command.optsWithGlobals<Options>();

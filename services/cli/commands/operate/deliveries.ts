@@ -5,6 +5,7 @@ import { limits } from '../../../../shared/kit/limits.ts';
 import { type CommonOptions, clientOf, wholeNumber } from '../../access.ts';
 import { isConfirmed } from '../../confirm.ts';
 import { example } from '../../example.ts';
+import { listCommand } from '../../list-command.ts';
 import { asJson, oneLine, table, type World } from '../../terminal.ts';
 import { ago, timeText, zoneOf } from '../../time.ts';
 
@@ -20,14 +21,14 @@ const sequence = (text: string): number => {
   throw new InvalidArgumentError('Use a number of the column SEQ in the list');
 };
 
-/** `natter deliveries [show|repeat|leave|resume]`: outgoing messages that may not have arrived or wait, and what a person decides (D12). */
+/** `natter deliveries [list|show|repeat|leave|resume]`: outgoing messages that may not have arrived or wait, and what a person decides (D12). */
 export const deliveriesCommand = (program: Command, world: World): void => {
   const { terminal } = world;
-  const deliveries = program
-    .command('deliveries')
+  const deliveries = program.command('deliveries').addHelpText('after', example('deliveries --limit 10'));
+  listCommand(deliveries, 'list outgoing messages that wait or may not have arrived')
     .option('--limit <count>', 'maximum number of messages', wholeNumber(1, limits.pageRows), 50)
-    .option('--json', 'print the response of the gateway as JSON')
-    .addHelpText('after', example('deliveries --limit 10'))
+    .option('--json', 'print JSON')
+    .addHelpText('after', example('deliveries list --limit 10'))
     .action(async (_: unknown, command: Command) => {
       const { limit, json, ...common } = command.optsWithGlobals<DeliveriesOptions>();
       const found = await clientOf(world, common).get<DeliveryPage>('/v1/deliveries', { query: { limit } });
@@ -42,10 +43,10 @@ export const deliveriesCommand = (program: Command, world: World): void => {
       .command(name)
       .argument('<seq>', 'number of the message, from the list', sequence)
       .description(description)
-      .option('--json', 'print the response of the gateway as JSON')
+      .option('--json', 'print JSON')
       .addHelpText('after', example(`deliveries ${name} 18`));
 
-  deciding('show', 'show one with the text that was not sent').action(async (seq: number, _: unknown, command: Command) => {
+  deciding('show', 'show a message with the text that was not sent').action(async (seq: number, _: unknown, command: Command) => {
     const { json, ...common } = command.optsWithGlobals<DeliveriesOptions>();
     const found = await clientOf(world, common).get<DeliveryWithText>(path(seq));
     if (json) return terminal.out(asJson(found, 2));
@@ -57,7 +58,7 @@ export const deliveriesCommand = (program: Command, world: World): void => {
     terminal.out(`repeat   ${repeat.isPossible ? '' : 'not possible: '}${oneLine(repeat.why, 500)}`);
     terminal.out(asJson({ text }, 2));
   });
-  deciding('repeat', 'have it, or the rest of its parts, sent again; the receiver may get it twice')
+  deciding('repeat', 'send a message, or the rest of its parts, again; the receiver may get it twice')
     .option('--yes', 'do not ask for confirmation')
     .action(async (seq: number, _: unknown, command: Command) => {
       const { json, yes, ...common } = command.optsWithGlobals<DeliveriesOptions>();
@@ -71,7 +72,7 @@ export const deliveriesCommand = (program: Command, world: World): void => {
       const repeated = await client.post<Delivery & { warning: string }>(path(seq, '/repeat'), undefined);
       terminal.out(json ? asJson(repeated, 2) : `${seq}: is sent again; ${repeated.warning}`);
     });
-  deciding('leave', 'leave it as it is; it is removed from the list').action(
+  deciding('leave', 'leave a message as it is, and remove it from the list').action(
     async (seq: number, _: unknown, command: Command) => {
       const { json, ...common } = command.optsWithGlobals<DeliveriesOptions>();
       const left = await clientOf(world, common).post<Delivery>(path(seq, '/leave'), undefined);
@@ -82,7 +83,7 @@ export const deliveriesCommand = (program: Command, world: World): void => {
     .command('resume')
     .argument('<channel>', 'channel whose parked accounts are tried again at once')
     .option('--account <id>', 'only this account')
-    .option('--json', 'print the response of the gateway as JSON')
+    .option('--json', 'print JSON')
     .description('try parked accounts again, once a token is renewed or a right granted')
     .addHelpText('after', example('deliveries resume telegram --account work'))
     .action(async (channel: string, _: unknown, command: Command) => {

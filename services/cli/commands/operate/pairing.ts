@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import type { ChannelSender, Pairings } from '../../../../shared/client/main.ts';
 import { type CommonOptions, clientOf } from '../../access.ts';
 import { example } from '../../example.ts';
+import { listCommand } from '../../list-command.ts';
 import { asJson, oneLine, table, type World } from '../../terminal.ts';
 import { ago } from '../../time.ts';
 
@@ -16,14 +17,10 @@ const senderOf = ({ channel, senderId, name }: ChannelSender): string =>
 export const pairingCommand = (program: Command, world: World): void => {
   const { terminal } = world;
   const pairing = program.command('pairing').addHelpText('after', example('pairing list'));
-  const command = (name: string, description: string, line: string): Command =>
-    pairing
-      .command(name)
-      .description(description)
-      .option('--json', 'print the response of the gateway as JSON')
-      .addHelpText('after', example(line));
+  const finished = (command: Command, line: string): Command =>
+    command.option('--json', 'print JSON').addHelpText('after', example(line));
 
-  command('list', 'list strangers who wait with a code, and senders who were approved', 'pairing list').action(
+  finished(listCommand(pairing, 'list strangers who wait with a code, and senders who were approved'), 'pairing list').action(
     async (_: unknown, given: Command) => {
       const { json, ...common } = given.optsWithGlobals<PairingOptions>();
       const pairings = await clientOf(world, common).get<Pairings>('/v1/pairing');
@@ -40,7 +37,7 @@ export const pairingCommand = (program: Command, world: World): void => {
   );
 
   const deciding = (name: string, what: 'code' | 'senderId', description: string, done: string, line: string): void => {
-    command(name, description, line)
+    finished(pairing.command(name).description(description), line)
       .argument('<channel>', 'name of the channel')
       .argument(`<${what === 'code' ? 'code' : 'sender'}>`, what === 'code' ? 'code of the stranger' : 'id of the sender there')
       .action(async (channel: string, value: string, _: unknown, given: Command) => {
@@ -49,7 +46,7 @@ export const pairingCommand = (program: Command, world: World): void => {
         terminal.out(json ? asJson(sender, 2) : `${senderOf(sender)}: ${done}`);
       });
   };
-  deciding('approve', 'code', 'let the stranger with this code write', 'approved', 'pairing approve telegram 7KQ2M9XA');
-  deciding('deny', 'code', 'deny the stranger with this code', 'denied', 'pairing deny telegram 7KQ2M9XA');
-  deciding('revoke', 'senderId', 'take back that a sender was approved', 'revoked', 'pairing revoke telegram 4711');
+  deciding('approve', 'code', 'allow the stranger with this code to write', 'approved', 'pairing approve telegram 7KQ2M9XA');
+  deciding('deny', 'code', 'refuse the stranger with this code', 'denied', 'pairing deny telegram 7KQ2M9XA');
+  deciding('revoke', 'senderId', 'take back the approval of a sender', 'revoked', 'pairing revoke telegram 4711');
 };

@@ -23,7 +23,7 @@ export const restoreCommand = (program: Command, world: World): void => {
   program
     .command('restore')
     .argument('<dir>', 'a folder that "natter backup" has written')
-    .option('--erasures <file>', 'erasures.jsonl with what was erased since; by default that of the data directory')
+    .option('--erasures <file>', 'erasures.jsonl with what was erased since (default: that of the data directory)')
     .option('--verify', 'compare the broker with the backup instead, and follow the chain of every session')
     .option('--json', 'print JSON')
     .addHelpText('after', example('restore ./backup-monday --erasures ./erasures.jsonl'))

@@ -16,7 +16,7 @@ export const upCommand = (program: Command, world: World): void => {
       wholeNumber(1, mostHosts),
       1,
     )
-    .option('--port <port>', 'port of the gateway; 0 picks a free one', wholeNumber(0, 65_535))
+    .option('--port <port>', 'port of the gateway (default: gateway.port, 4600); 0 picks a free one', wholeNumber(0, 65_535))
     .option('--no-chat', 'print the log instead of opening a chat')
     .addHelpText('after', example('up --hosts 2'))
     .action(async (_: unknown, command: Command) => {

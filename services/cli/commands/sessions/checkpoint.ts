@@ -10,7 +10,7 @@ export const checkpointCommand = (program: Command, world: World): void => {
   program
     .command('checkpoint')
     .argument('<key>', 'session key, such as agent:main:main')
-    .option('--json', 'print the response of the gateway as JSON')
+    .option('--json', 'print JSON')
     .addHelpText('after', example('checkpoint agent:main:main'))
     .action(async (key: string, _: unknown, command: Command) => {
       const { json, ...common } = command.optsWithGlobals<CheckpointOptions>();

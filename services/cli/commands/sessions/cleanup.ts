@@ -43,11 +43,11 @@ const remove = async (client: NatterClient, { key, seq }: Due): Promise<boolean>
 export const addCleanup = (sessions: Command, world: World): void => {
   sessions
     .command('cleanup')
-    .description('delete the sessions that session.maintenance has due')
+    .description('delete the sessions that are due by session.maintenance of the configuration')
     .option('--dry-run', 'only show what would be deleted')
-    .option('--erase', 'erase them at the broker, and histories deleted long ago: frees space, for good')
-    .option('--archive <folder>', 'write the transcripts below this folder first')
-    .option('--limit <count>', 'at most so many, those unused for longest first', wholeNumber(1, 1_000), 1_000)
+    .option('--erase', 'also erase their histories, and those deleted long ago, at the broker: frees space, for good')
+    .option('--archive <folder>', 'write their transcripts below this folder first')
+    .option('--limit <count>', 'maximum number of sessions, least recently used first', wholeNumber(1, 1_000), 1_000)
     .option('--yes', 'do not ask for confirmation')
     .option('--json', 'print JSON')
     .addHelpText('after', example('sessions cleanup --dry-run'))

@@ -18,7 +18,7 @@ export const compactCommand = (program: Command, world: World): void => {
     .argument('<key>', 'session key, such as agent:main:main')
     .option('--instructions <text>', 'what the summary must keep')
     .option('--wait <seconds>', 'how long to wait for the summary', wholeNumber(1, limits.waitSeconds), limits.waitSeconds)
-    .option('--json', 'print the response of the gateway as JSON')
+    .option('--json', 'print JSON')
     .addHelpText('after', example('compact agent:main:main --instructions "keep the open tasks"'))
     .action(async (key: string, _: unknown, command: Command) => {
       const { instructions, wait, json = false, ...common } = command.optsWithGlobals<CompactOptions>();

@@ -16,7 +16,7 @@ export const forkCommand = (program: Command, world: World): void => {
     .command('fork')
     .argument('<key>', 'session key, such as agent:main:main')
     .option('--at <place>', 'sequence or time, such as 1234, 2026-11-21T10:00Z or -2h (default: now)')
-    .option('--json', 'print the response of the gateway as JSON')
+    .option('--json', 'print JSON')
     .addHelpText('after', example('fork agent:main:main --at -2h'))
     .action(async (key: string, _: unknown, command: Command) => {
       const { at, json, ...common } = command.optsWithGlobals<ForkOptions>();

@@ -30,7 +30,7 @@ export const repairCommand = (program: Command, world: World): void => {
     .argument('<key>', 'session key, such as agent:main:main')
     .option('--reason <text>', 'why; it stays in the log. Without it nothing is changed')
     .option('--yes', 'do not ask for confirmation')
-    .option('--json', 'print the responses of the gateway as JSON')
+    .option('--json', 'print JSON')
     .addHelpText('after', example('repair agent:main:main --reason "disk replaced, no backup"'))
     .action(async (key: string, _: unknown, command: Command) => {
       const { reason, yes, json, ...common } = command.optsWithGlobals<RepairOptions>();

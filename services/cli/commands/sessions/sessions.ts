@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import type { SessionRow } from '../../../../shared/client/main.ts';
 import { type CommonOptions, clientOf, wholeNumber } from '../../access.ts';
 import { example } from '../../example.ts';
+import { listCommand } from '../../list-command.ts';
 import { showLines } from '../../pager.ts';
 import { asJson, oneLine, table, type World } from '../../terminal.ts';
 import { ago } from '../../time.ts';
@@ -28,13 +29,13 @@ export const sessionLines = (rows: readonly SessionRow[], now: number): string[]
     ]),
   );
 
-/** `natter sessions` (A12/129). */
+/** `natter sessions [list|cleanup]` (A12/129). */
 export const sessionsCommand = (program: Command, world: World): void => {
-  const sessions = program
-    .command('sessions')
+  const sessions = program.command('sessions').addHelpText('after', example('sessions --active 60'));
+  listCommand(sessions, 'list sessions, newest activity first')
     .option('--active <minutes>', 'only sessions active in the last MINUTES', wholeNumber(1, 10_000_000))
-    .option('--json', 'print every entry as JSON')
-    .addHelpText('after', example('sessions --active 60'))
+    .option('--json', 'print JSON')
+    .addHelpText('after', example('sessions list --active 60'))
     .action(async (_: unknown, command: Command) => {
       const { active, json, ...common } = command.optsWithGlobals<SessionsOptions>();
       const rows: SessionRow[] = [];

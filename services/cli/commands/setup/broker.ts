@@ -8,7 +8,7 @@ import type { World } from '../../terminal.ts';
 interface BrokerOptions extends CommonOptions {
   /** The folder with the seeds. */
   readonly users?: string;
-  readonly channel: readonly string[];
+  readonly channel?: readonly string[];
 }
 
 /** `natter broker config` and `natter broker check`: the users of the broker and their rights. */
@@ -23,13 +23,16 @@ export const brokerCommand = (program: Command, world: World): void => {
     .command('config')
     .description('make a seed for each user that has none, and print the account for the configuration of nats-server')
     .option('--users <folder>', 'folder of the seeds (default: nats.usersDir, or that of the managed broker)')
-    .option('--channel <name>', 'make a connector for this channel; repeatable', (name, all: string[]) => [...all, name], [])
+    .option('--channel <name>', 'also make a user for the connector of this channel; repeatable', (name, all: string[] = []) => [
+      ...all,
+      name,
+    ])
     .addHelpText('after', example('broker config --users ./broker-users --channel telegram'))
     .action(async (_: unknown, command: Command) => {
       const options = command.optsWithGlobals<BrokerOptions>();
       const { accountConfig, makeUsers, serverUsers, usersIn } = await import('../../broker/users.ts');
       const folder = folderOf(options);
-      makeUsers(folder, options.channel);
+      makeUsers(folder, options.channel ?? []);
       const users = serverUsers(usersIn(folder), subjectsUnder(configOf(world, options).prefix));
       world.terminal.out(accountConfig(users).trimEnd());
       world.terminal.note(`the seeds are in ${folder}: give each process its own, and nobody else any`);

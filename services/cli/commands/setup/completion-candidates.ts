@@ -67,9 +67,10 @@ const cursorAfter = (program: Command, words: readonly string[]): CursorPosition
   return { command, arguments: count, option: awaited, common };
 };
 
-/** Options of the command and of its parents. */
+/** Options of the command, of what it does without a command of its own, and of its parents. */
 const optionsOf = (command: Command): Option[] => [
   ...command.createHelp().visibleOptions(command),
+  ...(command.commands.find((each) => each.name() === 'list')?.options ?? []),
   ...(command.parent ? optionsOf(command.parent).filter(({ long }) => long !== '--help' && long !== '--version') : []),
 ];
 const visible = (command: Command): Command[] => command.createHelp().visibleCommands(command);

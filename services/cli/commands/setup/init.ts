@@ -11,10 +11,10 @@ export const initCommand = (program: Command, world: World): void => {
     .option('--model <name>', 'model, as the provider calls it (default: a usual one that it offers)')
     .option('--base-url <url>', 'address of an OpenAI-compatible API')
     .option('--key-env <variable>', 'environment variable that holds the key')
-    .option('--key-file <file>', 'file that holds the key, with rights 600')
+    .option('--key-file <file>', 'file that holds the key; only you may read it (chmod 600)')
     .option('--key-command <words...>', 'program that prints the key, with its arguments')
     .option('--no-test', 'write the configuration without asking the model first')
-    .option('--force', 'replace a configuration; the old one is kept as a .bak file')
+    .option('--force', 'replace a configuration that exists; the old one is kept as a .bak file')
     .addHelpText('after', example('init --provider openai --model gpt-5-mini'))
     .action(async (_: unknown, command: Command) => {
       const { init } = await import('../../init/init.ts');

@@ -10,7 +10,7 @@ export const natsCommand = (program: Command, world: World): void => {
 
   nats
     .command('install')
-    .description('install nats-server into the user cache, unless a recent one is found')
+    .description('install nats-server into the user cache, unless one that is new enough is found')
     .option('--force', 'install even if one is found')
     .addHelpText('after', example('nats install'))
     .action(async (_: unknown, command: Command) => {
@@ -22,7 +22,7 @@ export const natsCommand = (program: Command, world: World): void => {
 
   nats
     .command('provision')
-    .description('create the streams and consumers on the broker; leaves correct ones unchanged')
+    .description('create or update the streams and consumers on the broker; correct ones stay as they are')
     .addHelpText('after', example('nats provision'))
     .action(async (_: unknown, command: Command) => {
       const { existingBroker, provisionBroker } = await import('../../runtime/broker.ts');
@@ -35,8 +35,8 @@ export const natsCommand = (program: Command, world: World): void => {
 
   nats
     .command('repair-meta')
-    .argument('<stream>', 'name of the stream that the broker left out')
-    .description('put back the description of a stream, whose files are there but damaged; stop "natter up" first')
+    .argument('<stream>', 'name of the stream')
+    .description('put back the damaged description of a stream that the broker left out; stop "natter up" first')
     .addHelpText('after', example('nats repair-meta NATTER_EVENTS'))
     .action(async (stream: string, _: unknown, command: Command) => {
       const { repairDescription } = await import('../../broker/store.ts');

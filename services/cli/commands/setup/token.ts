@@ -4,6 +4,7 @@ import { NatterError } from '../../../../shared/kit/errors.ts';
 import { limits } from '../../../../shared/kit/limits.ts';
 import { type CommonOptions, clientOf, wholeNumber } from '../../access.ts';
 import { example } from '../../example.ts';
+import { listCommand } from '../../list-command.ts';
 import { asJson, oneLine, table, type World } from '../../terminal.ts';
 import { ago, parseTime, timeText, zoneOf } from '../../time.ts';
 
@@ -72,9 +73,7 @@ export const tokenCommand = (program: Command, world: World): void => {
       const wanted = { role, principal, namespace, label, expiresAt };
       showSecret(world, await clientOf(world, common).post<Token>('/v1/tokens', wanted), json);
     });
-  token
-    .command('list')
-    .description('list created tokens, newest first; tokens in the configuration file are not listed')
+  listCommand(token, 'list created tokens, newest first; tokens in the configuration file are not listed')
     .option('--json', 'print JSON')
     .addHelpText('after', example('token list'))
     .action(async (_: unknown, command: Command) => {

@@ -3,6 +3,7 @@ import { NatterError } from '../../../../shared/kit/errors.ts';
 import { limits } from '../../../../shared/kit/limits.ts';
 import { type CommonOptions, wholeNumber } from '../../access.ts';
 import { example } from '../../example.ts';
+import { listCommand } from '../../list-command.ts';
 import { showLines } from '../../pager.ts';
 import { asJson, oneLine, table, type World } from '../../terminal.ts';
 import { mustHave, readSkills, skillNamed } from './known.ts';
@@ -34,9 +35,7 @@ const addReading = (skills: Command, world: World): void => {
   const { terminal } = world;
   const show = (json: boolean | undefined, value: unknown, lines: readonly string[]): Promise<void> =>
     showLines(world, json ? asJson(value, 2).split('\n') : lines);
-  skills
-    .command('list', { isDefault: true })
-    .description('list the skills, highest precedence first')
+  listCommand(skills, 'list the skills, highest precedence first')
     .option('--eligible', 'only skills that the agent can use')
     .option('--json', 'print JSON')
     .addHelpText('after', example('skills list --eligible'))
@@ -97,7 +96,7 @@ const addRegistry = (skills: Command, world: World): void => {
     .command('search')
     .argument('<words...>', 'words to search for')
     .description('search the registry')
-    .option('--limit <number>', 'maximum number of results', wholeNumber(1, limits.registryRows), 20)
+    .option('--limit <count>', 'maximum number of results', wholeNumber(1, limits.registryRows), 20)
     .option('--json', 'print JSON')
     .addHelpText('after', example('skills search calendar'))
     .action(async (words: string[], _: unknown, command: Command) => {

@@ -161,7 +161,7 @@ export const ingestCommand = (program: Command, world: World): void => {
     .requiredOption('--group <id>', 'id of the group, such as #ubuntu')
     .option('--mention <nick>', 'nick of the agent: lines that address it get an answer')
     .option('--day <YYYY-MM-DD>', "day of the log, if the file's name does not have it")
-    .option('--json', 'print the report as JSON')
+    .option('--json', 'print JSON')
     .addHelpText('after', example('ingest 2006-06-05.log --format irc --channel irc --group "#ubuntu" --mention ubotu'))
     .action(async (file: string, _: unknown, command: Command) => {
       const options = command.optsWithGlobals<IngestOptions>();

@@ -54,9 +54,9 @@ export const sendCommand = (program: Command, world: World): void => {
       wholeNumber(1, limits.waitSeconds),
     )
     .option('--at <time>', 'send it later: at an ISO time, or after a span such as +10m')
-    .option('--attach <file>', 'send a file along: an image, a sound, a document, a text; may be given again', withAnother)
-    .option('--new', 'do not tell that the message begins a new session')
-    .option('--json', 'print the response of the gateway as JSON')
+    .option('--attach <file>', 'attach a file: an image, a sound, a document or a text; repeatable', withAnother)
+    .option('--new', 'print no note when the message begins a new session')
+    .option('--json', 'print JSON')
     .addHelpText('after', example('send agent:main:main "hello" --wait'))
     .action(async (key: string, text: string, _: unknown, command: Command) => {
       const { wait, at, json = false, new: isExpected = json, attach = [], ...common } = command.optsWithGlobals<SendOptions>();

@@ -1,7 +1,10 @@
+import pino from 'pino';
 import { describe, expect, test } from 'vitest';
 import { commitFenced } from '../../../../services/session/host/commit.ts';
+import { logTurns } from '../../../../services/session/host/log-fields.ts';
 import { InMemoryEventLog } from '../../../../shared/adapters/in-memory/event-log.ts';
 import type { Fault, Faults, FaultyCall } from '../../../../shared/adapters/in-memory/faults.ts';
+import type { SessionEvent } from '../../../../shared/domain/session/events.ts';
 import { encodeCommit } from '../../../../shared/wire/codec.ts';
 import { VirtualClock } from '../../../sim/world/virtual-clock.ts';
 import { commitTo, keyOf, userMessage } from '../../../support/domain/commits.ts';
@@ -69,5 +72,32 @@ describe.each(['R1', 'R3'] as const)('a fenced commit on %s', (semantics) => {
     });
     const options = { clock, patienceMs: long, fencing: true, signal: AbortSignal.abort() };
     expect(await commitFenced(log, commitTo(key), 0, options)).toMatchObject({ kind: 'uncommitted' });
+  });
+});
+
+describe('what the log of a host says of a turn', () => {
+  const turn = { id: 'm', attempt: 2, sessionId: 's' } as never;
+  test.each<[string, SessionEvent[], object[]]>([
+    [
+      'its host was killed: it is recovered',
+      [{ type: 'turn_resumed', v: 1, turn, step: 1 }],
+      [{ level: 30, msg: 'recovered: the turn of a host that is gone goes on', key, attempt: 2 }],
+    ],
+    [
+      'it made no progress: the reason',
+      [{ type: 'turn_resumed', v: 1, turn, step: 1, reason: 'no progress for 5 ms' }],
+      [{ level: 30, msg: 'turn goes on in its next attempt', reason: 'no progress for 5 ms' }],
+    ],
+    [
+      'it failed: a warning with the code, without the text',
+      [{ type: 'turn_failed', v: 1, turn, code: 'busy', message: 'private' }],
+      [{ level: 40, msg: 'turn failed', code: 'busy' }],
+    ],
+    ['it began: nothing', [{ type: 'turn_started', v: 1, turn } as never], []],
+  ])('%s', (_, events, lines) => {
+    const logged: string[] = [];
+    logTurns(commitTo(key, { events }), pino({}, { write: (line: string) => logged.push(line) }));
+    expect(logged.map((line) => JSON.parse(line))).toMatchObject(lines);
+    expect(logged.join()).not.toContain('private');
   });
 });
