@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
+import { join } from 'node:path';
 import { argv, env, exit, stderr, stdin, stdout } from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { CommanderError } from 'commander';
@@ -11,16 +12,18 @@ import { createProgram } from './commands/program.ts';
 import { interruptionOf } from './interruption.ts';
 import { createTerminal, machineTimeZone, shownOn, type World } from './terminal.ts';
 
-/** Version in the nearest `package.json` above; works from the sources and from `dist`. */
-const versionOf = (): string => {
+/** The folder of the nearest `package.json` above, and its version; works from the sources and from `dist`. */
+const packageHere = (): { version: string; folder: string } => {
   for (const up of ['../..', '../../..']) {
     try {
-      const path = fileURLToPath(new URL(`${up}/package.json`, import.meta.url));
-      return String((JSON.parse(readFileSync(path, 'utf8')) as { version: unknown }).version);
+      const folder = fileURLToPath(new URL(up, import.meta.url));
+      const { version } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as { version: unknown };
+      return { version: String(version), folder };
     } catch {}
   }
-  return 'unknown';
+  return { version: 'unknown', folder: '.' };
 };
+const { version, folder } = packageHere();
 
 const createWorld = (): World => {
   const interrupted = interruptionOf(process, (line) => stderr.write(`${line}\n`));
@@ -35,7 +38,7 @@ const createWorld = (): World => {
     input: stdin,
     output: stdout,
     program: argv[1] ?? fileURLToPath(import.meta.url),
-    version: versionOf(),
+    version,
     now: () => Date.now(),
     // The first time zone that a process asks for takes longer than most commands run.
     get timeZone() {
@@ -59,6 +62,8 @@ stdout.on('error', (error: NodeJS.ErrnoException) => exit(error.code === 'EPIPE'
 const world = createWorld();
 try {
   const program = await createProgram(world, argv.slice(2));
+  // Messages name documents as they are called in the package.
+  program.addHelpText('after', `\nDocuments:\n  ${join(folder, 'docs')}`);
   await program.parseAsync(argv);
 } catch (error) {
   // Commander has printed its own errors already.

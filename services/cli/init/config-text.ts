@@ -21,11 +21,11 @@ const comments: Readonly<Record<keyof KeySource, string>> = {
 };
 const heading = (date: string): string =>
   `// Written by "natter init" on ${date}. This is JSON5: comments and trailing commas are allowed.
-// Every key is in docs/use/configuration.md; "natter config schema" prints them, "natter config validate" checks this file.`;
+// "natter config schema" prints every key and what it does, "natter config validate" checks this file.`;
 
 /** What people look for next. Each line is valid as it is, without its slashes. */
 const toolHints = {
-  workspace: `    // Lets the model read and write files in a folder (docs/use/tools.md):
+  workspace: `    // Lets the model read and write files in a folder:
     // workspace: "~/.natter/workspace",`,
   tools: `  // Lets the model run programs in that folder, each time with your approval:
   // tools: { exec: { enabled: true } },`,

@@ -30,7 +30,8 @@ export const init = async (world: World, options: InitOptions, given?: Questions
   const { path } = configFileOf(sourceOf(world, options));
   const questions = given ?? (terminal.interactive ? await terminalQuestions(world) : null);
   if (existsSync(path) && !options.force) {
-    const advice = 'edit it (docs/use/models.md), or use --force to write a new one and keep this one as a .bak file';
+    const advice =
+      'edit it ("natter config schema" prints every key), or use --force to write a new one and keep this one as a .bak file';
     const isReplaced = questions !== null && (await questions.choose(`${path} exists. Replace it?`, replacing));
     if (!isReplaced) throw new NatterError('invalid', `${path} exists; ${advice}`);
   }

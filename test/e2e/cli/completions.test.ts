@@ -42,6 +42,7 @@ describe('natter completions', () => {
     ['gateway ', ['call', 'help']],
     ['approvals re', ['resolve']],
     ['approvals resolve ID --', ['--reason', '--session', '--json', '--help', '--url', '--token', '--token-file']],
+    ['approvals --js', ['--json']],
     ['approvals resolve ID ', ['allow-once', 'allow-always', 'deny']],
     ['tail --f', ['--from']],
     ['inspect agent:main:main --f', ['--follow']],

@@ -1,6 +1,6 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -180,6 +180,11 @@ register(${JSON.stringify(`data:text/javascript,${encodeURIComponent(hook)}`)});
     } finally {
       await client.close();
     }
+  });
+
+  test('natter --help says where the documents are that its messages name', async () => {
+    const [, folder = ''] = /\nDocuments:\n {2}(\S+)\n/.exec((await natter('--help')).stdout) ?? [];
+    expect(existsSync(join(folder, 'operate/operations.md')), folder).toBe(true);
   });
 
   test('says how to call it: by its name, or as npm was called', async () => {

@@ -34,7 +34,7 @@ export const completionCandidates = async (
   };
   const all = async (): Promise<Completion[]> => {
     if (option) return valuesOf(option);
-    if (current.startsWith('-')) return optionsOf(command).map(({ long, description }) => ({ word: long ?? '', description }));
+    if (current.startsWith('-')) return optionsAfter(command).map(({ long, description }) => ({ word: long ?? '', description }));
     const argument = command.registeredArguments[count] ?? command.registeredArguments.findLast(({ variadic }) => variadic);
     const commands = count > 0 ? [] : visible(command).map((each) => ({ word: each.name(), description: each.description() }));
     return [...commands, ...(argument ? await valuesOf(argument) : [])];
@@ -56,7 +56,7 @@ const cursorAfter = (program: Command, words: readonly string[]): CursorPosition
     }
     awaited = undefined;
     const option = word.startsWith('-')
-      ? optionsOf(command).find((each) => each.long === word || each.short === word)
+      ? optionsAfter(command).find((each) => each.long === word || each.short === word)
       : undefined;
     if (option) awaited = option.required || option.optional ? option : undefined;
     if (word.startsWith('-')) continue;
@@ -67,10 +67,12 @@ const cursorAfter = (program: Command, words: readonly string[]): CursorPosition
   return { command, arguments: count, option: awaited, common };
 };
 
-/** Options of the command, of what it does without a command of its own, and of its parents. */
+/** Options that fit after the command: of a group those of its list, which it does without a command. */
+const optionsAfter = (command: Command): Option[] =>
+  optionsOf(command.commands.find((each) => each.name() === 'list') ?? command);
+/** Options of the command and of its parents. */
 const optionsOf = (command: Command): Option[] => [
   ...command.createHelp().visibleOptions(command),
-  ...(command.commands.find((each) => each.name() === 'list')?.options ?? []),
   ...(command.parent ? optionsOf(command.parent).filter(({ long }) => long !== '--help' && long !== '--version') : []),
 ];
 const visible = (command: Command): Command[] => command.createHelp().visibleCommands(command);

@@ -56,6 +56,7 @@ const run = async (options: Partial<InitOptions>, env: Record<string, string> = 
   });
   const written = existsSync(path) ? readFileSync(path, 'utf8') : '';
   for (const text of [lines.join(''), written, String(failure)]) expect(text).not.toContain(key);
+  expect(written, 'it names no document, which would not be where its reader is').not.toContain('docs/');
   if (failure !== undefined) throw failure;
   return { printed: lines.join(''), written };
 };
