@@ -2,11 +2,12 @@ import { useEffect, useState } from 'preact/hooks';
 import type { EventPage, PendingApproval } from '../../../shared/client/main.ts';
 import { linkTo } from '../base/route.ts';
 import { client } from '../base/signed-in.ts';
-import { SessionLink } from '../parts/session-link.tsx';
 import { Time } from '../parts/time.tsx';
 import { answerText } from './answer-text.ts';
 import { type Answered, answeredIn } from './answered.ts';
+import { ApprovalFacts } from './approval-facts.tsx';
 import { actionText } from './command-line.ts';
+import { useStory } from './use-story.ts';
 
 /** How many events are looked through, and how many answers are shown. */
 const [pageEvents, mostAnswers] = [60, 10];
@@ -27,30 +28,40 @@ export const useAnswered = (waiting: readonly PendingApproval[] | null): readonl
   return answered;
 };
 
-const Answer = ({ one }: { readonly one: Answered }) => {
-  const { action, sessionKey, seq, at } = one;
+interface AnswerProps {
+  readonly one: Answered;
+  /** The workspace's path, where this sign-in may know it. */
+  readonly workspace: string | undefined;
+}
+
+const Answer = ({ one, workspace }: AnswerProps) => {
+  const { action = '', sessionKey, seq, at } = one;
+  const story = useStory(one, { until: seq });
   return (
     <li>
       <p>
-        <b>{answerText(one)}</b>, <Time at={at} exact />
+        <b>{answerText(one)}</b>, <Time at={at} exact />{' '}
+        <a href={linkTo(['sessions', sessionKey, 'time'], { at: `${seq}` })}>Show the answer</a>
       </p>
-      {action !== undefined && <p class="approval-action">{actionText(action)}</p>}
-      <p class="hint">
-        In <SessionLink sessionKey={sessionKey} />.{' '}
-        <a href={linkTo(['sessions', sessionKey, 'time'], { at: `${seq}` })}>Show that moment</a>
-      </p>
+      {action !== '' && <p class="approval-action">{actionText(action)}</p>}
+      <ApprovalFacts approval={{ sessionKey, action }} story={story} workspace={workspace} />
     </li>
   );
 };
 
-/** What was answered lately, by whom and when. All of it stays in the log. */
-export const AnsweredLately = ({ answered }: { readonly answered: readonly Answered[] }) =>
+interface Props {
+  readonly answered: readonly Answered[];
+  readonly workspace: string | undefined;
+}
+
+/** What was answered lately: by whom and when, who asked, and where it ran. All of it stays in the log. */
+export const AnsweredLately = ({ answered, workspace }: Props) =>
   answered.length === 0 ? null : (
     <section class="answered" aria-labelledby="answered-title">
       <h2 id="answered-title">Answered lately</h2>
       <ul>
         {answered.map((one) => (
-          <Answer key={one.approvalId} one={one} />
+          <Answer key={one.approvalId} one={one} workspace={workspace} />
         ))}
       </ul>
       <p class="hint">

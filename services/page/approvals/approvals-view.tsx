@@ -1,21 +1,18 @@
 import { useRef } from 'preact/hooks';
 import type { PendingApproval } from '../../../shared/client/main.ts';
 import { linkTo } from '../base/route.ts';
+import { isApprover } from '../base/signed-in.ts';
 import { Empty, Problem } from '../parts/empty.tsx';
-import { oneLine, plainText } from '../parts/one-line.ts';
-import { personOf } from '../parts/person.ts';
-import { SessionLink } from '../parts/session-link.tsx';
 import { Time } from '../parts/time.tsx';
 import { given } from './answer.ts';
 import { answerText } from './answer-text.ts';
 import { AnsweredLately, useAnswered } from './answered-lately.tsx';
 import { ApprovalCard } from './approval-card.tsx';
+import { ApprovalFacts } from './approval-facts.tsx';
 import { approvals, approvalsProblem, readApprovals } from './approval-list.ts';
 import type { ApprovalStory } from './approval-story.ts';
 import { useStory } from './use-story.ts';
-import { useWorkspace, WhereItRuns } from './where-it-runs.tsx';
-
-const messageCharacters = 160;
+import { useWorkspace } from './where-it-runs.tsx';
 
 interface OneProps {
   readonly approval: PendingApproval;
@@ -23,31 +20,6 @@ interface OneProps {
   /** The workspace's path, where this sign-in may know it. */
   readonly workspace: string | undefined;
 }
-
-/** Who asked, on which message, in which session, and where the call runs. */
-const Facts = ({ approval, story, workspace }: Omit<OneProps, 'isOver'> & { readonly story: ApprovalStory }) => {
-  const { sessionKey, action } = approval;
-  const { message, host } = story;
-  return (
-    <dl class="approval-facts">
-      <dt>Session</dt>
-      <dd>
-        <SessionLink sessionKey={sessionKey} />
-      </dd>
-      {message && (
-        <>
-          <dt>Asked by</dt>
-          <dd>
-            {personOf(message.sender, message.actor)}, <Time at={message.at} exact />: “
-            {oneLine(plainText(message.text), messageCharacters)}”{' '}
-            <a href={linkTo(['sessions', sessionKey, 'time'], { at: `${message.seq}` })}>Show that moment</a>
-          </dd>
-        </>
-      )}
-      <WhereItRuns action={action} workspace={workspace} host={host} />
-    </dl>
-  );
-};
 
 const outcomeWords: Readonly<Record<string, string>> = {
   ok: 'It ran',
@@ -72,7 +44,7 @@ const Outcome = ({ story: { result, answer } }: { readonly story: ApprovalStory 
 };
 
 const One = ({ approval, isOver, workspace }: OneProps) => {
-  const story = useStory(approval, isOver);
+  const story = useStory(approval, { isOver });
   const { answer } = story;
   const words = answer && answerText(answer);
   const answered =
@@ -81,7 +53,7 @@ const One = ({ approval, isOver, workspace }: OneProps) => {
     <li>
       <ApprovalCard
         asked={{ ...approval, answered, answeredAt: answer?.at }}
-        facts={<Facts approval={approval} story={story} workspace={workspace} />}
+        facts={<ApprovalFacts approval={approval} story={story} workspace={workspace} />}
       >
         {isOver && <Outcome story={story} />}
       </ApprovalCard>
@@ -114,10 +86,16 @@ export const ApprovalsView = () => {
             do is a rule of the configuration:
           </p>
           <pre>{"tools: { rules: [{ tool: 'exec', action: 'ask' }] }"}</pre>
-          <p>To see one, ask the agent in a chat to run a command.</p>
-          <a class="button" href={linkTo(['sessions'])}>
-            All sessions
-          </a>
+          {isApprover() ? (
+            <p>You may answer them; all else on this page needs another sign-in.</p>
+          ) : (
+            <>
+              <p>To see one, ask the agent in a chat to run a command.</p>
+              <a class="button" href={linkTo(['sessions'])}>
+                All sessions
+              </a>
+            </>
+          )}
         </Empty>
       ) : (
         <ul class="approval-list">
@@ -126,7 +104,7 @@ export const ApprovalsView = () => {
           ))}
         </ul>
       )}
-      <AnsweredLately answered={answered} />
+      <AnsweredLately answered={answered} workspace={workspace} />
     </section>
   );
 };

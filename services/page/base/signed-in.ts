@@ -76,5 +76,7 @@ export const problemOf = (error: unknown): string => {
   return text;
 };
 
-export const mayWrite = (): boolean => who.value != null && who.value.role !== 'read-only' && who.value.role !== 'approver';
+export const mayWrite = (): boolean => who.value != null && who.value.role !== 'read-only' && !isApprover();
+/** Who may answer approvals, and do and see nothing else. */
+export const isApprover = (): boolean => who.value?.role === 'approver';
 export const mayAnswer = (): boolean => who.value != null && who.value.role !== 'read-only';

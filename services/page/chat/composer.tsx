@@ -1,13 +1,14 @@
 import { useLayoutEffect, useState } from 'preact/hooks';
 import type { Session, SessionRow } from '../../../shared/client/main.ts';
-import { chatCommandLines } from '../../../shared/domain/routing/chat-help.ts';
 import { isToWrite } from '../base/new-chat.ts';
 import { now } from '../base/now.ts';
 import { mayWrite } from '../base/signed-in.ts';
 import { Icon } from '../parts/icon.tsx';
 import { nextResetOf } from '../parts/reset-words.ts';
 import type { ChatStore } from './chat-store.ts';
+import { type Completion, completionsFor } from './completions.ts';
 import { draftOf, keepDraft } from './draft.ts';
+import { useModelNames } from './use-model-names.ts';
 
 const queueWords: Readonly<Record<SessionRow['queueMode'], string>> = {
   followup: 'is answered after this one',
@@ -35,16 +36,12 @@ const Hint = ({ store, row }: { readonly store: ChatStore; readonly row: Session
   );
 };
 
-/** The chat commands that begin with what is written, until the first space. */
-const commandsFor = (text: string): typeof chatCommandLines =>
-  /^\/\S*$/.test(text) ? chatCommandLines.filter(([usage]) => usage.startsWith(text)) : [];
-
-const Commands = ({ text, choose }: { readonly text: string; choose(word: string): void }) => (
+const Completions = ({ list, choose }: { readonly list: readonly Completion[]; choose(text: string): void }) => (
   <ul class="commands" id="commands" aria-label="Commands">
-    {commandsFor(text).map(([usage, what]) => (
-      <li key={usage}>
-        <button type="button" onClick={() => choose(`${usage.split(' ', 1)[0]} `)}>
-          <code>{usage}</code> <span>{what}</span>
+    {list.map(({ text, name, what }) => (
+      <li key={name}>
+        <button type="button" onClick={() => choose(text)}>
+          <code>{name}</code> <span>{what}</span>
         </button>
       </li>
     ))}
@@ -70,16 +67,16 @@ export const Composer = ({ store, row }: { readonly store: ChatStore; readonly r
     void store.stop();
     store.field.current?.focus();
   };
-  const choose = (word: string): void => {
-    keep(word);
+  const completions = completionsFor(text, useModelNames(text));
+  const choose = (whole: string): void => {
+    keep(whole);
     store.field.current?.focus();
   };
   const sendOnEnter = (event: KeyboardEvent): void => {
-    const [match] = commandsFor(text);
-    const word = `${match?.[0].split(' ', 1)[0] ?? ''} `;
-    if (event.key === 'Tab' && !event.shiftKey && match && word.trim() !== text) {
+    const [match] = completions;
+    if (event.key === 'Tab' && !event.shiftKey && match && match.text.trim() !== text) {
       event.preventDefault();
-      keep(word);
+      keep(match.text);
     }
     if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return;
     event.preventDefault();
@@ -94,7 +91,7 @@ export const Composer = ({ store, row }: { readonly store: ChatStore; readonly r
         send();
       }}
     >
-      {commandsFor(text).length > 0 && <Commands text={text} choose={choose} />}
+      {completions.length > 0 && <Completions list={completions} choose={choose} />}
       <div class="composer-box">
         <textarea
           ref={store.field}

@@ -2,7 +2,7 @@ import type { NatterEvent } from '../../../shared/client/main.ts';
 import type { EventOf } from '../../../shared/domain/session/events.ts';
 import type { ResetCause } from '../../../shared/domain/values/expiry.ts';
 import { counted } from '../../../shared/kit/text/counted.ts';
-import { resetWords } from '../parts/reset-words.ts';
+import { forkedFrom as forkedWords, knownAfterFork, resetWords } from '../parts/reset-words.ts';
 import type { ChatItem } from './chat-model.ts';
 
 /** What resets and forks are in a chat. */
@@ -17,7 +17,7 @@ export const resetDetails = ({ cause, actor, forkedFrom }: EventOf<'session_rese
 
 /** Why a generation began. */
 export const resetMark = ({ cause, reason, forkedFrom }: EventOf<'session_reset'>): string => {
-  if (forkedFrom) return `Forked from commit ${forkedFrom.rev}`;
+  if (forkedFrom) return `${forkedWords(forkedFrom.rev)}: ${knownAfterFork}`;
   // Of those that a person or a program asked for, with what was said: the names of rules are for the configuration.
   const why = cause ? `${resetWords(cause)}${isAsked(cause) ? `, ${cause.rule}` : ''}` : `Reset: ${reason}`;
   return `${why}. The agent no longer knows what is above`;

@@ -16,6 +16,12 @@ export const resetWords = ({ trigger, boundaryAt, lastUpdateAt }: Omit<ResetCaus
     ? `Reset after more than ${Math.round((boundaryAt - lastUpdateAt) / 60_000)} min idle`
     : words[trigger];
 
+/** Where a fork goes on from: the number that the commit has in its session. */
+export const forkedFrom = (rev: number): string => `Forked from commit ${rev}`;
+
+/** What the agent knows of the conversation after a fork, as a clause. */
+export const knownAfterFork = 'the agent knows the conversation up to there, and since';
+
 /** When the next reset is, or was due, and by which rule; `null`: none comes by itself. */
 export const nextResetOf = ({
   dailyAt,

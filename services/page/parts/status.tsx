@@ -1,4 +1,5 @@
 import type { SessionRow } from '../../../shared/client/main.ts';
+import { ErrorMark } from './icon.tsx';
 
 export type Status = SessionRow['status'];
 
@@ -10,13 +11,27 @@ export const statusWords: Readonly<Record<Status, string>> = {
   inactive: 'Archived',
 };
 
+export const lastFailed = 'Last answer failed';
+
+interface StatusProps {
+  readonly status: Status;
+  /** Its last answer failed, which is said in place of the status. */
+  readonly hasFailed?: boolean;
+}
+
 /** The status as a dot; its word is there for those who cannot see colours. */
-export const StatusDot = ({ status, hasFailed = false }: { readonly status: Status; readonly hasFailed?: boolean }) => (
+export const StatusDot = ({ status, hasFailed = false }: StatusProps) => (
   <span class={`dot dot-${hasFailed ? 'failed' : status}`}>
-    <span class="unseen">{statusWords[status]}</span>
+    <span class="unseen">{hasFailed ? lastFailed : statusWords[status]}</span>
   </span>
 );
 
-export const StatusBadge = ({ status }: { readonly status: Status }) => (
-  <span class={`badge badge-${status}`}>{statusWords[status]}</span>
-);
+export const StatusBadge = ({ status, hasFailed = false }: StatusProps) =>
+  hasFailed ? (
+    <span class="badge badge-fail">
+      <ErrorMark />
+      {lastFailed}
+    </span>
+  ) : (
+    <span class={`badge badge-${status}`}>{statusWords[status]}</span>
+  );

@@ -1,7 +1,7 @@
 import { useRef } from 'preact/hooks';
 import { changeQuery } from '../base/route.ts';
 import { Icon } from '../parts/icon.tsx';
-import { statusWords } from '../parts/status.tsx';
+import { lastFailed, statusWords } from '../parts/status.tsx';
 import { type Filter, filter, filters, isUnreadOnly, label, labels, search } from './session-list.ts';
 
 const searchMs = 200;
@@ -9,7 +9,7 @@ const searchMs = 200;
 const filterWords: Readonly<Record<Filter, string>> = {
   active: 'Active',
   ...statusWords,
-  failed: 'Last answer failed',
+  failed: lastFailed,
   all: 'All, including archived',
 };
 

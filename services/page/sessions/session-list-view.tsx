@@ -15,6 +15,7 @@ import { Bulk } from './bulk.tsx';
 import { choosing, chosen, isChoosing, toggle } from './chosen.ts';
 import { Filters } from './filters.tsx';
 import { FoundInMessages, foundCount } from './found-messages.tsx';
+import { NeedsYou } from './needs-you.tsx';
 import { filter, hasMore, isUnreadOnly, label, listProblem, readAgain, readMore, rows, search } from './session-list.ts';
 import { nameOf, saysFailed, whyOf } from './session-name.ts';
 
@@ -150,6 +151,7 @@ export const SessionListView = () => {
           </button>
         )}
         <Filters />
+        <NeedsYou />
         {mayWrite() && !isChoosing.value && (
           <button type="button" class="button button-quiet choose" onClick={() => choosing(true)}>
             Choose several

@@ -3,6 +3,7 @@ import type { SessionPage, SessionRow } from '../../../shared/client/main.ts';
 import { route } from '../base/route.ts';
 import { client, problemOf, who } from '../base/signed-in.ts';
 import { bySaid, withPage } from './merge-rows.ts';
+import { saysFailed } from './session-name.ts';
 
 /** The list of sessions, as the filters in the address say. It is read again whenever anything is recorded. */
 
@@ -54,19 +55,30 @@ const readPage = (cursor: string | undefined, signal: AbortSignal): Promise<Sess
     query: {
       ...{ limit: pageRows, cursor, q: search.peek() || undefined, label: label.peek() || undefined },
       ...statusQuery(filter.peek()),
-      pinned: isSorted() ? false : undefined,
+      pinned: isUnfiltered.peek() ? false : undefined,
       unread: isUnreadOnly.peek() || undefined,
     },
     signal,
   });
 
 /** Pinned sessions stand above the others, unless something is searched for. */
-const isSorted = (): boolean => search.peek() === '' && filter.peek() === 'active' && label.peek() === '' && !isUnreadOnly.peek();
+export const isUnfiltered = computed(
+  () => search.value === '' && filter.value === 'active' && label.value === '' && !isUnreadOnly.value,
+);
 const mostPinned = 50;
 const readPinned = async (signal: AbortSignal): Promise<readonly SessionRow[]> => {
-  if (!isSorted()) return [];
+  if (!isUnfiltered.peek()) return [];
   const { sessions } = await client.get<SessionPage>('/v1/sessions', { query: { limit: mostPinned, pinned: true }, signal });
   return sessions;
+};
+
+/** How many of the newest sessions whose last answer failed are counted, and how many of them there are. */
+export const mostFailed = 50;
+export const failedCount = signal(0);
+const readFailed = async (signal: AbortSignal): Promise<number> => {
+  if (!isUnfiltered.peek()) return 0;
+  const { sessions } = await client.get<SessionPage>('/v1/sessions', { query: { limit: mostFailed, failed: true }, signal });
+  return sessions.filter(saysFailed).length;
 };
 
 /** Reads the first page. Rows further down stay as they were read. */
@@ -75,7 +87,7 @@ export const readAgain = async (): Promise<void> => {
   reading = new AbortController();
   const { signal } = reading;
   try {
-    const [page, pinned] = await Promise.all([readPage(undefined, signal), readPinned(signal)]);
+    const [page, pinned, failed] = await Promise.all([readPage(undefined, signal), readPinned(signal), readFailed(signal)]);
     if (signal.aborted) return;
     const fresh = new Set([...pinned, ...page.sessions].map(({ key }) => key));
     const oldest = page.sessions.at(-1)?.updatedAt ?? 0;
@@ -87,6 +99,7 @@ export const readAgain = async (): Promise<void> => {
     rows.value = [...bySaid(pinned), ...bySaid([...page.sessions, ...further])];
     known = new Set(rows.value.map(({ key }) => key));
     if (further.length === 0) nextCursor.value = page.nextCursor;
+    failedCount.value = failed;
     listProblem.value = null;
   } catch (error) {
     if (!signal.aborted) listProblem.value = problemOf(error);
@@ -106,7 +119,7 @@ export const readMore = async (): Promise<void> => {
     for (const { key } of more) known.add(key);
     noteLabels(more);
     const before = rows.peek() ?? [];
-    const others = isSorted() ? before.findIndex(({ settings }) => settings.pinned !== true) : 0;
+    const others = isUnfiltered.peek() ? before.findIndex(({ settings }) => settings.pinned !== true) : 0;
     rows.value = withPage(before, more, others === -1 ? before.length : others);
     nextCursor.value = page.nextCursor;
   } catch (error) {

@@ -1,6 +1,7 @@
 import type { SessionRow } from '../../../shared/client/main.ts';
 import { actionText } from '../approvals/command-line.ts';
-import { resetWords } from '../parts/reset-words.ts';
+import { forkedFrom, resetWords } from '../parts/reset-words.ts';
+import { lastFailed } from '../parts/status.tsx';
 import { shortTime } from '../parts/time.tsx';
 
 type Named = Pick<SessionRow, 'key' | 'shownKey' | 'settings' | 'origin' | 'description'>;
@@ -22,17 +23,16 @@ export const nameOfKey = (key: string, rows: readonly SessionRow[] | null, shown
   return row === undefined ? withoutAgent(shownKey) : nameOf(row);
 };
 
-/** Why the present generation began: "Reset after being idle, 04:00", "Forked, 12:30". */
+/** Why the present generation began: "Reset after being idle, 04:00", "Forked from commit 6, 12:30". */
 export const resetText = ({ lastReset }: SessionRow, today: number): string | null => {
   if (lastReset === undefined) return null;
-  return `${resetWords(lastReset)}, ${shortTime(lastReset.at, today)}`;
+  const { fromRev, at } = lastReset;
+  return `${fromRev === undefined ? resetWords(lastReset) : forkedFrom(fromRev)}, ${shortTime(at, today)}`;
 };
 
-export const lastFailed = 'The last answer failed';
-
-/** Whether the row of a session says that its last answer failed: whatever is under way, or waits, is said instead. */
+/** Whether a session says that its last answer failed: what is under way, waits, or was put away is said instead. */
 export const saysFailed = ({ approval, status, failedLastRun = false }: SessionRow): boolean =>
-  approval === null && status !== 'running' && failedLastRun;
+  approval === null && status === 'idle' && failedLastRun;
 
 /** Why a session is what it is, in a few words; `null` where there is nothing to say. */
 export const whyOf = (row: SessionRow, today: number): string | null => {

@@ -8,15 +8,15 @@ import { client } from '../base/signed-in.ts';
 import { onEvent } from '../base/system-events.ts';
 import { ChatView } from '../chat/chat-view.tsx';
 import { Empty } from '../parts/empty.tsx';
-import { ErrorMark, Icon } from '../parts/icon.tsx';
+import { Icon } from '../parts/icon.tsx';
 import { modelText } from '../parts/model-words.ts';
-import { nextResetOf, nextResetWords } from '../parts/reset-words.ts';
+import { knownAfterFork, nextResetOf, nextResetWords } from '../parts/reset-words.ts';
 import { StatusBadge } from '../parts/status.tsx';
 import { Time } from '../parts/time.tsx';
 import { lazy } from './lazy.tsx';
 import { SessionActions } from './session-actions.tsx';
 import { readAgain, rows } from './session-list.ts';
-import { lastFailed, nameOf, resetText } from './session-name.ts';
+import { nameOf, resetText, saysFailed } from './session-name.ts';
 
 const TimeMachine = lazy(() => import('../time-machine/time-machine-view.tsx'));
 const Transcript = lazy(() => import('../transcript/transcript-view.tsx'));
@@ -80,7 +80,10 @@ const Why = ({ session }: { readonly session: Session }) => {
     <p class="why">
       <span title={lastReset?.rule}>
         {lastReset ? (
-          resetText(session, now.value)
+          <>
+            {resetText(session, now.value)}
+            {lastReset.fromSeq !== undefined && `: ${knownAfterFork}`}
+          </>
         ) : (
           <>
             Begun <Time at={session.createdAt} />
@@ -110,17 +113,12 @@ const Facts = ({ session, isPast }: { readonly session: Session; readonly isPast
       {session.totalTokens > 0 && (
         <span title="Tokens that its model has read and written">{session.totalTokens.toLocaleString()} tokens</span>
       )}
-      {session.failedLastRun && (
-        <span class="session-failed">
-          <ErrorMark />
-          {lastFailed}
-        </span>
-      )}
       {model !== null && <span class="session-model">{model}</span>}
     </>
   );
 };
 
+/** The tabs stand above all that is said of the session, which may be one line or more; on a small screen it is folded away. */
 const Head = ({
   sessionKey,
   session,
@@ -132,6 +130,7 @@ const Head = ({
 }) => {
   const { at } = route.value.query;
   const isPast = tab === 'time' && at !== undefined;
+  const [isOpen, open] = useState(false);
   return (
     <header class="session-head">
       <div class="session-title">
@@ -143,25 +142,40 @@ const Head = ({
           <Icon name="back" />
         </a>
         <h1>{session ? nameOf(session) : begun.value === sessionKey ? 'New chat' : sessionKey}</h1>
-        {session && !isPast && <StatusBadge status={session.status} />}
+        {session && !isPast && <StatusBadge status={session.status} hasFailed={saysFailed(session)} />}
       </div>
-      <p class="session-facts">
-        <span class="session-key">{sessionKey}</span>
-        {session && <Facts session={session} isPast={isPast} />}
-      </p>
-      {session ? <Why session={session} /> : <p class="why" />}
-      {session ? <SessionActions key={session.key} session={session} /> : <div class="session-actions" />}
-      <nav class="tabs" aria-label="Views of this session">
-        {tabs.map(([name, words]) => (
-          <a
-            key={name}
-            href={linkTo(['sessions', sessionKey, name], { ...listQuery(), at })}
-            aria-current={name === tab ? 'page' : undefined}
+      <div class="session-bar">
+        <nav class="tabs" aria-label="Views of this session">
+          {tabs.map(([name, words]) => (
+            <a
+              key={name}
+              href={linkTo(['sessions', sessionKey, name], { ...listQuery(), at })}
+              aria-current={name === tab ? 'page' : undefined}
+            >
+              {words}
+            </a>
+          ))}
+        </nav>
+        {session && (
+          <button
+            type="button"
+            class="about-toggle"
+            aria-expanded={isOpen}
+            aria-controls="session-about"
+            onClick={() => open(!isOpen)}
           >
-            {words}
-          </a>
-        ))}
-      </nav>
+            Details
+          </button>
+        )}
+      </div>
+      <div id="session-about" class={`session-about ${isOpen ? 'session-about-open' : ''}`}>
+        <p class="session-facts">
+          <span class="session-key">{sessionKey}</span>
+          {session && <Facts session={session} isPast={isPast} />}
+        </p>
+        {session ? <Why session={session} /> : <p class="why" />}
+        {session ? <SessionActions key={session.key} session={session} /> : <div class="session-actions" />}
+      </div>
     </header>
   );
 };

@@ -12,6 +12,7 @@ export const forkWords = (timeline: Timeline, place: number): readonly string[] 
     later === 0
       ? `This session goes on from this moment; no second one is made. Nothing was said after it${errors === 0 ? '' : ', but an answer failed'}.`
       : `This session goes on from this moment; no second one is made. The agent forgets the ${counted(later, 'message')} after it. They stay in the log, and another fork can go back to them.`,
+    `The agent knows the conversation up to commit ${place}, as it was then. Its long-term memories stay as they are now.`,
     ...(turn !== null || queue.length > 0
       ? ['Its last question is not answered again by itself: write on, or choose Try again below it.']
       : []),

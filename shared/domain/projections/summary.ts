@@ -26,7 +26,13 @@ const endedTurn = (row: IndexRow) => ({ ...ended, ...asking(null, questionsIn(ro
 
 /** Why the generation began, for lists. */
 const lastResetOf = ({ cause, forkedFrom }: EventOf<'session_reset'>, at: number, seq: number): LastReset | undefined =>
-  cause && { at, seq, trigger: cause.trigger, rule: cause.rule, ...(forkedFrom && { fromSeq: forkedFrom.seq }) };
+  cause && {
+    at,
+    seq,
+    trigger: cause.trigger,
+    rule: cause.rule,
+    ...(forkedFrom && { fromSeq: forkedFrom.seq, fromRev: forkedFrom.rev }),
+  };
 
 /** What one event changes in a row. Exhaustive: for a new event type it must be decided what lists show. */
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: one table of all events

@@ -25,10 +25,10 @@ export const resetCause = z.object({
   lastUpdateAt: timestamp.optional(),
 });
 export type ResetCause = z.infer<typeof resetCause>;
-/** Why a generation began, and when, for lists; `fromSeq`: as a fork of that commit. */
+/** Why a generation began, and when, for lists; `fromSeq`, `fromRev`: as a fork of that commit. Rows that an older version wrote have no `fromRev`. */
 export const lastReset = resetCause
   .pick({ trigger: true, rule: true })
-  .extend({ at: z.number(), seq: z.int().min(1), fromSeq: z.int().min(1).optional() });
+  .extend({ at: z.number(), seq: z.int().min(1), fromSeq: z.int().min(1).optional(), fromRev: z.int().min(1).optional() });
 export type LastReset = z.infer<typeof lastReset>;
 
 /**

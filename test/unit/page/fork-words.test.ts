@@ -17,6 +17,10 @@ test('a question that has no answer at that moment gets none by itself', () => {
   expect(told(4)).not.toContain(isNotAnswered);
 });
 
+test('what the agent knows afterwards', () => {
+  expect(told(2)).toContain('The agent knows the conversation up to commit 2, as it was then.');
+});
+
 test('how much of the conversation is left behind', () => {
   expect(told(2)).toContain('the 1 message after it');
   expect(told(4)).toContain('Nothing was said after it.');

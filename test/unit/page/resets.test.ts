@@ -29,7 +29,9 @@ test.each([
 });
 
 test('a fork is named after the commit that it goes on from', () => {
-  expect(said({ forkedFrom: { rev: 7 } as never })).toBe('Forked from commit 7');
+  expect(said({ forkedFrom: { rev: 7 } as never })).toBe(
+    'Forked from commit 7: the agent knows the conversation up to there, and since',
+  );
 });
 
 test('of one whose cause the log does not have', () => {

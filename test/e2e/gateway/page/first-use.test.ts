@@ -186,8 +186,8 @@ describe.skipIf(!hasBrowser)('who opens the page for the first time', () => {
     await rig().client.sessions.post(key, '[[fail busy]] now', { wait: 30 });
     const { page, faults } = await open();
     await goTo(page, place(key));
-    const words = [/^Error: The last answer failed/, /^Error: The last answer failed/, /^Error: No answer/] as const;
-    for (const [at, selector] of ['a.row .row-failed', '.session-failed', '.mark-bad'].entries())
+    const words = [/^Error: Last answer failed/, /^Error: Last answer failed/, /^Error: No answer/] as const;
+    for (const [at, selector] of ['a.row .row-failed', '.session-head .badge-fail', '.mark-bad'].entries())
       await page
         .locator(selector)
         .filter({ hasText: words[at] ?? '' })
@@ -198,7 +198,7 @@ describe.skipIf(!hasBrowser)('who opens the page for the first time', () => {
     await goTo(page, place(key).replace('/chat', '/time'));
     await page.locator('.commit-error .commit-type', { hasText: 'Error: turn failed' }).waitFor();
     const colours = new Set<string>();
-    for (const selector of ['a.row .row-failed', '.session-failed', '.commit-error .commit-type'])
+    for (const selector of ['a.row .row-failed', '.session-head .badge-fail', '.commit-error .commit-type'])
       colours.add(
         await page
           .locator(selector)
@@ -207,8 +207,8 @@ describe.skipIf(!hasBrowser)('who opens the page for the first time', () => {
       );
     expect([...colours]).toEqual(['rgb(163, 49, 42)']);
     await rig().client.sessions.post(key, 'and now', { wait: 30 });
-    await page.getByText('The last answer failed').first().waitFor({ state: 'detached' });
-    expect(await page.locator('.session-failed').count()).toBe(0);
+    await page.locator('.row-failed', { hasText: 'Last answer failed' }).first().waitFor({ state: 'detached' });
+    expect(await page.locator('.session-head .badge-fail').count()).toBe(0);
     expect(faults).toEqual([]);
   });
 

@@ -201,7 +201,7 @@ describe.skipIf(!hasBrowser)('the page', () => {
     await page.getByRole('button', { name: 'Fork from here' }).click();
     await page.getByRole('dialog').getByText('This session goes on from this moment', { exact: false }).waitFor();
     await page.getByRole('dialog').getByRole('button', { name: 'Fork', exact: true }).click();
-    await page.locator('.why', { hasText: /Forked, / }).waitFor();
+    await page.locator('.why', { hasText: /Forked from commit \d+, / }).waitFor();
     expect(faults).toEqual([]);
   });
 
@@ -253,7 +253,7 @@ describe.skipIf(!hasBrowser)('the page', () => {
     await page.getByLabel('Search sessions').fill('');
     await page.getByLabel('Status').selectOption('active');
     const row = page.locator('a.row', { hasText: 'Pinned' });
-    await row.getByText(/Forked, /).waitFor();
+    await row.getByText(/Forked from commit \d+, /).waitFor();
     expect(faults).toEqual([]);
   });
 
@@ -331,10 +331,11 @@ describe.skipIf(!hasBrowser)('the page', () => {
     await sessions.patch(key, { model: 'gone/model' });
     const { page, faults } = await open(width);
     await goTo(page, place(key, 'chat'));
+    if (width < 760) await page.getByRole('button', { name: 'Details' }).click();
     await page.getByText('model: gone/model, set by /model').waitFor();
-    await page.locator('.session-failed').waitFor();
+    await page.locator('.session-head .badge-fail').waitFor();
     const cut = await page
-      .locator('html, .session-head, .session-facts, .session-facts > *, .why > *')
+      .locator('html, .session-head, .session-bar, .session-facts, .session-facts > *, .why > *')
       .evaluateAll((all) =>
         all.filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth && clientWidth > 0).map((one) => one.textContent),
       );

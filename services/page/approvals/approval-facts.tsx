@@ -1,0 +1,42 @@
+import type { PendingApproval } from '../../../shared/client/main.ts';
+import { linkTo } from '../base/route.ts';
+import { oneLine, plainText } from '../parts/one-line.ts';
+import { personOf } from '../parts/person.ts';
+import { Time } from '../parts/time.tsx';
+import type { ApprovalStory } from './approval-story.ts';
+import { SessionLink } from './session-link.tsx';
+import { WhereItRuns } from './where-it-runs.tsx';
+
+const messageCharacters = 160;
+
+interface Props {
+  readonly approval: Pick<PendingApproval, 'sessionKey' | 'action'>;
+  readonly story: ApprovalStory;
+  /** The workspace's path, where this sign-in may know it. */
+  readonly workspace: string | undefined;
+}
+
+/** Who asked, on which message, in which session, and where the call runs. */
+export const ApprovalFacts = ({ approval, story, workspace }: Props) => {
+  const { sessionKey, action } = approval;
+  const { message, host } = story;
+  return (
+    <dl class="approval-facts">
+      <dt>Session</dt>
+      <dd>
+        <SessionLink sessionKey={sessionKey} />
+      </dd>
+      {message && (
+        <>
+          <dt>Asked by</dt>
+          <dd>
+            {personOf(message.sender, message.actor)}, <Time at={message.at} exact />: “
+            {oneLine(plainText(message.text), messageCharacters)}”{' '}
+            <a href={linkTo(['sessions', sessionKey, 'time'], { at: `${message.seq}` })}>Show that moment</a>
+          </dd>
+        </>
+      )}
+      <WhereItRuns action={action} workspace={workspace} host={host} />
+    </dl>
+  );
+};

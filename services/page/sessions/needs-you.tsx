@@ -1,0 +1,23 @@
+import { approvals } from '../approvals/approval-list.ts';
+import { linkTo, route } from '../base/route.ts';
+import { lastFailed, statusWords } from '../parts/status.tsx';
+import { type Filter, failedCount, isUnfiltered, mostFailed } from './session-list.ts';
+
+/** How many sessions need a person, wherever they are in the list; each count leads to the filter that shows them. */
+export const NeedsYou = () => {
+  const asking = new Set(approvals.value?.map(({ sessionKey }) => sessionKey)).size;
+  const failed = failedCount.value;
+  if (!isUnfiltered.value || asking + failed === 0) return null;
+  const { path, query } = route.value;
+  const link = (status: Filter, style: string, words: string, count: number | string) => (
+    <a class={`badge ${style}`} href={linkTo(path, { ...query, status })}>
+      {words} <b>{count}</b>
+    </a>
+  );
+  return (
+    <nav class="needs-you" aria-label="Needs you">
+      {failed > 0 && link('failed', 'badge-fail', lastFailed, failed < mostFailed ? failed : `${mostFailed} or more`)}
+      {asking > 0 && link('awaiting_approval', 'badge-awaiting_approval', statusWords.awaiting_approval, asking)}
+    </nav>
+  );
+};

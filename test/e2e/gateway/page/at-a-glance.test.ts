@@ -1,0 +1,169 @@
+import { describe, expect, test, vi } from 'vitest';
+import type { Session } from '../../../../shared/client/main.ts';
+import { goTo, hasBrowser, usePage, wrongIn } from './use-page.ts';
+
+/** What the page must say where somebody looks first, and in words that everybody knows. */
+
+const soon = { timeout: 30_000, interval: 50 };
+const place = (key: string, tab: string): string => `#/sessions/${encodeURIComponent(key)}/${tab}`;
+
+describe.skipIf(!hasBrowser)('who looks at the page for a moment', () => {
+  const asking = 'agent:main:asking';
+  const failing = 'agent:main:failing';
+  const forked = 'agent:main:forked';
+  const small = { kind: 'anthropic', apiKeyEnv: 'NO_SUCH_KEY', models: ['small-1', 'large-1'] };
+  const settings = {
+    tools: { exec: { enabled: true } },
+    model: { providers: { local: small }, aliases: { fast: 'local/small-1' } },
+  };
+  const { rig, open, openTab } = usePage(settings, async ({ client: { sessions } }) => {
+    await sessions.post(failing, '[[fail busy]] now', { wait: 30 });
+    let middle = 0;
+    for (let count = 0; count < 12; count++) {
+      await sessions.post(forked, `question ${count}`, { wait: 30 });
+      if (count === 4) middle = (await sessions.get(forked)).seq;
+    }
+    await sessions.fork(forked, { at: middle });
+    await sessions.post(asking, '[[tool exec {"command": ["true"]}]] please', {});
+  });
+
+  test('sees what needs a person above the list, and that an answer failed, in words, in the list and the head', async () => {
+    const { page, faults } = await open();
+    const needs = page.getByRole('navigation', { name: 'Needs you' });
+    await needs.getByRole('link', { name: 'Needs approval 1' }).waitFor();
+    await needs.getByRole('link', { name: 'Last answer failed 1' }).click();
+    await vi.waitFor(async () => expect(await page.locator('a.row').count()).toBe(1), soon);
+    const row = page.locator('a.row', { hasText: 'failing' });
+    expect(await row.locator('.dot').textContent()).toBe('Last answer failed');
+    expect(await needs.count()).toBe(0);
+    await row.click();
+    await page.locator('.session-head .badge-fail', { hasText: 'Last answer failed' }).waitFor();
+    expect(await page.locator('.session-head', { hasText: 'Idle' }).count()).toBe(0);
+    expect(faults).toEqual([]);
+  });
+
+  test.each([
+    ['light', 1280],
+    ['dark', 390],
+  ] as const)('finds the tabs in one place, however much the head says: %s, %d px', async (scheme, width) => {
+    const { page, faults } = await open(width, scheme);
+    let rule = 'short';
+    await page.route(`**/v1/sessions/${encodeURIComponent(forked)}`, async (route) => {
+      const response = await route.fetch();
+      const session = (await response.json()) as Session;
+      const displayName = `Name ${rule}`.slice(0, 200);
+      await route.fulfill({ response, json: { ...session, settings: { ...session.settings, displayName, model: rule } } });
+    });
+    const tabs = page.locator('.tabs');
+    const tops = new Set<number | undefined>();
+    for (const words of ['short', 'wide '.repeat(60)]) {
+      rule = words;
+      await goTo(page, place(forked, 'chat'));
+      await page.getByRole('heading', { name: `Name ${words}`.slice(0, 20) }).waitFor();
+      tops.add((await tabs.boundingBox())?.y);
+      await goTo(page, '#/account');
+      await page.locator('.themes').waitFor();
+    }
+    expect(tops.size).toBe(1);
+    expect(faults).toEqual([]);
+  });
+
+  test('has most of a small screen for the conversation, and the details of the session behind one button', async () => {
+    const { page, faults } = await open(390, 'dark');
+    await goTo(page, place(forked, 'chat'));
+    await page.getByRole('heading', { name: 'forked' }).waitFor();
+    const head = await page.locator('.session-head').boundingBox();
+    expect(head?.height).toBeLessThan(800 / 8);
+    expect(await page.getByRole('button', { name: 'Rename' }).isVisible()).toBe(false);
+    const details = page.getByRole('button', { name: 'Details' });
+    await details.click();
+    await page.getByRole('button', { name: 'Rename' }).waitFor();
+    expect(await details.getAttribute('aria-expanded')).toBe('true');
+    expect(await wrongIn(page, place(forked, 'chat'), '.session-actions button')).toEqual([]);
+    expect(faults).toEqual([]);
+  });
+
+  test('sees the chosen commit on a small screen while reading what happened there', async () => {
+    const { page, faults } = await open(390);
+    await goTo(page, place(forked, 'time'));
+    await page.locator('.live-on').waitFor();
+    const chosen = page.locator('.commit-chosen');
+    const [tabBar] = await Promise.all([page.locator('.rail').boundingBox(), chosen.waitFor()]);
+    await page.locator('.past').evaluate((view) => view.scrollTo(0, view.scrollHeight));
+    await page.locator('.moment .books').last().scrollIntoViewIfNeeded();
+    for (const name of ['One commit back', 'To the beginning', 'One commit on', 'To the newest']) {
+      await page.getByRole('button', { name }).click();
+      if (name === 'To the beginning') continue;
+      await vi.waitFor(async () => {
+        const [row, scrubber] = await Promise.all([chosen.boundingBox(), page.locator('.scrubber').boundingBox()]);
+        expect(row?.y).toBeGreaterThanOrEqual((scrubber?.y ?? 0) + (scrubber?.height ?? 0) - 1);
+        expect((row?.y ?? 0) + (row?.height ?? 0)).toBeLessThanOrEqual(tabBar?.y ?? 0);
+      }, soon);
+    }
+    expect(faults).toEqual([]);
+  });
+
+  test('reads what the agent knows after a fork: before it, in the head, and in the chat', async () => {
+    const { page, faults } = await open();
+    await goTo(page, place(forked, 'chat'));
+    await page.locator('.why', { hasText: 'Forked from commit 5' }).waitFor();
+    await page.locator('.why', { hasText: 'the agent knows the conversation up to there, and since' }).waitFor();
+    await page.locator('.mark', { hasText: 'Forked from commit 5: the agent knows the conversation up to there' }).waitFor();
+    await goTo(page, place(failing, 'time'));
+    await page.getByRole('button', { name: 'Fork from here' }).click();
+    await page
+      .getByRole('dialog')
+      .getByText(/^The agent knows the conversation up to commit \d+, as it was then/)
+      .waitFor();
+    expect(faults).toEqual([]);
+  });
+
+  test('is offered the models of the configuration after /model, and completes one with the Tab key', async () => {
+    const { page, faults } = await open();
+    await goTo(page, place(failing, 'chat'));
+    const field = page.getByLabel('Message', { exact: true });
+    await field.fill('/model ');
+    const offered = page.locator('#commands code');
+    await vi.waitFor(async () => {
+      expect(await offered.allTextContents()).toEqual(['fast', 'offline', 'local/small-1', 'local/large-1']);
+    }, soon);
+    await field.fill('/model large');
+    await vi.waitFor(async () => expect(await offered.allTextContents()).toEqual(['local/large-1']), soon);
+    await page.keyboard.press('Tab');
+    expect(await field.inputValue()).toBe('/model local/large-1');
+    await field.fill('/model local/small-1');
+    await vi.waitFor(async () => expect(await offered.count()).toBe(0), soon);
+    await field.fill('');
+    expect(faults).toEqual([]);
+  });
+
+  test('who may only approve finds nothing to approve, and nothing that leads to where they may not go', async () => {
+    const { code } = await rig().client.post<{ code: string }>('/v1/page/codes', { role: 'approver' });
+    const { page, faults } = await openTab(390, 'dark');
+    await page.goto(`${rig().url}/#code=${code}`);
+    const deny = page.getByRole('button', { name: 'Deny' });
+    await deny.click();
+    await page.locator('.approval-answer', { hasText: 'Denied' }).waitFor();
+    await page.reload();
+    await page.getByRole('heading', { name: 'Nothing to approve' }).waitFor();
+    expect(await page.locator('.empty a').count()).toBe(0);
+    expect(await page.getByText('ask the agent in a chat').count()).toBe(0);
+    expect(await page.getByRole('alert').count()).toBe(0);
+    expect(await wrongIn(page, '#/approvals', '.empty')).toEqual([]);
+    expect(faults).toEqual([]);
+  });
+
+  test('still reads who asked, on which message, and where a call ran once it is answered', async () => {
+    const { page, faults } = await open();
+    await goTo(page, '#/approvals');
+    const lately = page.getByRole('region', { name: 'Answered lately' });
+    await lately
+      .getByText(/^Denied/)
+      .first()
+      .waitFor();
+    await lately.locator('dd', { hasText: /A program \(API\), .*“.*please”/ }).waitFor();
+    await lately.locator('dd', { hasText: /^in .*workspace, on the session’s host \(session-\d/ }).waitFor();
+    await lately.getByRole('link', { name: 'asking', exact: true }).waitFor();
+    expect(faults).toEqual([]);
+  });
+});
