@@ -1,5 +1,5 @@
 import type { NatterEvent } from '../../../shared/client/main.ts';
-import { typeWords } from '../parts/one-line.ts';
+import { typeWords } from '../parts/event-words.ts';
 
 /** What led to an event and what came of it: the events of one run, which all have its id, in their order. */
 export interface Stage {
@@ -17,7 +17,7 @@ const wordsOf = (event: NatterEvent): string | null => {
     case 'turn_queued':
       return 'queued';
     case 'turn_started':
-      return event.attempt > 1 ? `attempt ${event.attempt}` : 'turn';
+      return event.attempt > 1 ? `attempt ${event.attempt}` : 'started';
     case 'turn_resumed':
       return 'resumed';
     case 'model_step':
@@ -29,7 +29,7 @@ const wordsOf = (event: NatterEvent): string | null => {
     case 'approval_requested':
       return 'asked';
     case 'approval_resolved':
-      return event.verdict;
+      return event.verdict === 'granted' ? 'allowed' : event.verdict;
     case 'assistant_message':
       return 'answer';
     case 'notice':
@@ -37,7 +37,7 @@ const wordsOf = (event: NatterEvent): string | null => {
     case 'turn_completed':
       return 'done';
     case 'turn_failed':
-      return `failed: ${event.code}`;
+      return 'failed';
     case 'turn_aborted':
       return 'stopped';
     case 'delivery_reported':

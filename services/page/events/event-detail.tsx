@@ -3,7 +3,7 @@ import { type EventPage, type NatterEvent, sessionPath } from '../../../shared/c
 import { changeQuery, linkTo } from '../base/route.ts';
 import { client, problemOf } from '../base/signed-in.ts';
 import { CopyButton } from '../parts/copy-button.tsx';
-import { eventWords } from '../parts/one-line.ts';
+import { eventWords, meaningOf } from '../parts/event-words.ts';
 import { actorText } from '../parts/person.ts';
 import { spanText, Time } from '../parts/time.tsx';
 import { causeOf, type Stage } from './cause.ts';
@@ -67,6 +67,7 @@ const CauseLine = ({ event }: { readonly event: NatterEvent }) => {
 /** One event: what it is, what it came from and led to, and all of it as JSON. */
 export const EventDetail = ({ event }: { readonly event: NatterEvent }) => {
   const json = JSON.stringify(event, null, 2);
+  const meaning = meaningOf(event);
   return (
     <article class="event-detail" aria-label={`Event ${event.id}`}>
       <header>
@@ -75,6 +76,7 @@ export const EventDetail = ({ event }: { readonly event: NatterEvent }) => {
           {event.id}, <Time at={event.at} exact />, <span title={event.actor}>{actorText(event.actor)}</span>
         </span>
       </header>
+      {meaning !== null && <p class="hint">{meaning}</p>}
       <CauseLine event={event} />
       <p class="item-facts">
         <a href={linkTo(['sessions', event.key, 'chat'])}>{event.key}</a>

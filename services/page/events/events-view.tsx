@@ -2,8 +2,8 @@ import { useEffect, useMemo } from 'preact/hooks';
 import type { EventType, NatterEvent } from '../../../shared/client/main.ts';
 import { changeQuery, route } from '../base/route.ts';
 import { Empty, Problem } from '../parts/empty.tsx';
+import { eventWords, typeWords } from '../parts/event-words.ts';
 import { Icon } from '../parts/icon.tsx';
-import { eventWords, typeWords } from '../parts/one-line.ts';
 import { eventText } from '../parts/person.ts';
 import { Time } from '../parts/time.tsx';
 import { useVirtual } from '../parts/virtual.ts';
@@ -19,7 +19,7 @@ const groups: Readonly<Record<string, readonly [words: string, types: readonly E
   all: ['Everything', []],
   talk: ['What was said', ['user_message', 'assistant_message', 'notice', 'message_edited', 'message_withdrawn']],
   turns: [
-    'Turns',
+    'Answers',
     ['turn_queued', 'turn_started', 'turn_resumed', 'turn_joined', 'turn_completed', 'turn_failed', 'turn_aborted', 'model_step'],
   ],
   tools: ['Tools and approvals', ['tool_call_started', 'tool_result', 'approval_requested', 'approval_resolved']],

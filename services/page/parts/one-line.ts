@@ -1,5 +1,3 @@
-import type { SessionEvent } from '../../../shared/domain/session/events.ts';
-
 /** Text from outside on one line of at most `width` characters. */
 export const oneLine = (text: string, width: number): string => {
   const characters = [...text.replace(/\s+/gu, ' ').trim()];
@@ -20,16 +18,3 @@ export const plainText = (text: string): string =>
             .replace(/(\*\*|__|~~)(?=\S)(.+?)(?<=\S)\1/g, '$2'),
     )
     .join('');
-
-/** Types whose own words say too little to people. */
-const plainer: Readonly<Record<string, string>> = {
-  introspected: 'checkpoint done',
-  introspection_failed: 'checkpoint failed',
-};
-
-/** The type of an event as words: `turn_started` is "turn started". */
-export const typeWords = (type: string): string => plainer[type] ?? type.replaceAll('_', ' ');
-
-/** An event as words. A reset that goes on from an earlier moment is a fork. */
-export const eventWords = (event: SessionEvent): string =>
-  event.type === 'session_reset' && event.forkedFrom !== undefined ? 'forked' : typeWords(event.type);

@@ -1,7 +1,7 @@
 import type { Sender } from '../../../shared/client/main.ts';
-import { summaryOf } from '../../../shared/domain/projections/event-summary.ts';
 import type { SessionEvent } from '../../../shared/domain/session/events.ts';
 import { decidedBy, pageOf } from '../../../shared/domain/values/decided-by.ts';
+import { plainSummary } from './event-words.ts';
 import { oneLine } from './one-line.ts';
 
 /** What people are called on the page. `me`: the actor that this page is in the log. */
@@ -19,11 +19,12 @@ export const personNamed = (sender: Sender | undefined, actor: string | undefine
 export const decidedWords = (by: string, me: string | undefined): string => (by === me ? 'by you' : decidedBy(by));
 
 const width = 100;
+const verdictWords = { granted: 'allowed', denied: 'denied', expired: 'expired' } as const;
 
 /** An event in a few words. Who said or decided something is called as in the chat. */
 export const eventSummary = (event: SessionEvent, actor: string | undefined, me: string | undefined): string => {
   if (event.type === 'user_message')
     return `${personNamed(event.message.sender, actor, me)}: ${oneLine(event.message.text, width)}`;
-  if (event.type === 'approval_resolved') return `${event.verdict} ${decidedWords(event.by, me)}`;
-  return summaryOf(event, oneLine);
+  if (event.type === 'approval_resolved') return `${verdictWords[event.verdict]} ${decidedWords(event.by, me)}`;
+  return plainSummary(event);
 };

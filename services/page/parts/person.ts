@@ -15,4 +15,4 @@ export const decidedText = (by: string): string => decidedWords(by, who.value?.a
 export const actorText = (actor: string): string => (isHost(actor) ? `by the host ${hostOf(actor)}` : decidedText(actor));
 
 /** An event in a few words, with people called as in the chat. */
-export const eventText = (event: SessionEvent, actor: string): string => eventSummary(event, actor, who.value?.actor);
+export const eventText = (event: SessionEvent, actor?: string): string => eventSummary(event, actor, who.value?.actor);

@@ -2,7 +2,8 @@ import type { AuditPage } from '../../../shared/client/main.ts';
 import { auditKinds } from '../../../shared/domain/access/audit.ts';
 import { changeQuery, route } from '../base/route.ts';
 import { Empty } from '../parts/empty.tsx';
-import { typeWords } from '../parts/one-line.ts';
+import { typeWords } from '../parts/event-words.ts';
+import { actorText } from '../parts/person.ts';
 import { Pane, useRead } from '../parts/read.tsx';
 import { Time } from '../parts/time.tsx';
 
@@ -17,7 +18,7 @@ const One = ({ one }: { readonly one: AuditPage['records'][number] }) => (
     </header>
     <p class="item-facts">
       <span>
-        by <b>{one.actor}</b>
+        <b title={one.actor}>{actorText(one.actor)}</b>
         {one.address !== undefined && ` from ${one.address}`}
       </span>
       {one.target !== undefined && <code>{one.target}</code>}

@@ -4,6 +4,7 @@ import { client, mayWrite } from '../base/signed-in.ts';
 import { ActOutcome, useAct } from '../parts/act.tsx';
 import { Confirm } from '../parts/confirm.tsx';
 import { Empty } from '../parts/empty.tsx';
+import { decidedText } from '../parts/person.ts';
 import { Pane, useRead } from '../parts/read.tsx';
 import { Time } from '../parts/time.tsx';
 import { Waiting } from './waiting.tsx';
@@ -88,7 +89,7 @@ const ChannelsView = () => {
               <Time at={sender.pairedAt} />
             </header>
             <p class="item-facts">
-              <span>by {sender.by}</span>
+              <span title={sender.by}>{decidedText(sender.by)}</span>
             </p>
             {mayWrite() && (
               <div class="item-buttons">{button('revoke', sender, { channel: sender.channel, senderId: sender.senderId })}</div>

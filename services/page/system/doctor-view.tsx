@@ -6,19 +6,31 @@ const everyMs = 10_000;
 const levelWords = { ok: 'Fine', warn: 'Warning', fail: 'Wrong' } as const;
 const order = { fail: 0, warn: 1, ok: 2 } as const;
 
+/** What is checked, for who does not know the word. */
+const checked: Readonly<Record<string, string>> = {
+  values: 'Passwords and addresses in the configuration',
+  privacy: 'Whether two people share a conversation',
+  owner: 'Who may do everything on the channels',
+  address: 'Who can reach the gateway, the service behind this page',
+  store: 'Whether the broker, which keeps everything, keeps what it is sent',
+  queues: 'Messages that wait to be worked on',
+  cursors: 'How far the services have read in the log of all that happens',
+  processes: 'Whether every part of Natter runs',
+  checkpoints: 'Requests to a model to read what was said, for notes and memories',
+  'dead letters': 'Messages that nobody could process, kept with the reason',
+  deliveries: 'Messages to people that may not have arrived',
+  tokens: 'The access tokens of people and programs',
+};
+
 /** What `natter doctor` says, in its words, the worst first. */
 const DoctorView = () => {
   const read = useRead<DoctorReport>('/v1/doctor', { everyMs });
   const findings = [...(read.value?.findings ?? [])].sort((one, other) => order[one.level] - order[other.level]);
   const bad = findings.filter(({ level }) => level !== 'ok').length;
   return (
-    <Pane
-      title="Doctor"
-      hint="The checks of natter doctor that a gateway can make. The command also looks at its machine and at the broker's own settings, and asks the model's provider."
-      read={read}
-    >
+    <Pane title="Doctor" hint="What the gateway can check by itself, the worst first." read={read}>
       <p class={bad === 0 ? 'act-done' : 'item-trouble'} role="status">
-        {bad === 0 ? 'Nothing is wrong.' : `${counted(bad, 'finding')} to look at.`}
+        {bad === 0 ? 'Nothing is wrong in what was checked.' : `${counted(bad, 'finding')} to look at.`}
       </p>
       <ul class="items">
         {findings.map(({ what, level, detail, fix }) => (
@@ -27,11 +39,20 @@ const DoctorView = () => {
               <span class={`badge badge-${level}`}>{levelWords[level]}</span>
               <h2>{what}</h2>
             </header>
+            {checked[what] !== undefined && <p class="hint">{checked[what]}</p>}
             <p>{detail}</p>
             {fix !== undefined && <p class="item-fix">{fix}</p>}
           </li>
         ))}
       </ul>
+      <section class="card unchecked" aria-labelledby="unchecked-title">
+        <h2 id="unchecked-title">Not checked here</h2>
+        <p>
+          Whether the model’s provider answers and takes the key, the files of the machine, and the broker’s own settings. On the
+          machine of the session hosts this command checks them too:
+        </p>
+        <pre>natter doctor</pre>
+      </section>
     </Pane>
   );
 };

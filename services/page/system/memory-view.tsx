@@ -5,6 +5,7 @@ import { client, mayWrite } from '../base/signed-in.ts';
 import { ActOutcome, useAct } from '../parts/act.tsx';
 import { Confirm } from '../parts/confirm.tsx';
 import { Empty } from '../parts/empty.tsx';
+import { decidedText } from '../parts/person.ts';
 import { Pane, useRead } from '../parts/read.tsx';
 import { Time } from '../parts/time.tsx';
 import { Paging } from './paging.tsx';
@@ -13,7 +14,7 @@ const everyMs = 5_000;
 const searchMs = 250;
 
 const writer = ({ by, person }: Memory['source']): string =>
-  by === 'person' ? `by ${person ?? 'a person'}` : by === 'agent' ? 'by the agent, with its tool' : 'from a checkpoint';
+  by === 'person' ? decidedText(person ?? 'a person') : by === 'agent' ? 'by the agent, with its tool' : 'from a checkpoint';
 
 const One = ({ one, forget }: { readonly one: Memory; readonly forget: () => void }) => (
   <li class="item">
@@ -23,9 +24,7 @@ const One = ({ one, forget }: { readonly one: Memory; readonly forget: () => voi
       <span>
         {writer(one.source)}, <Time at={one.updatedAt} />
       </span>
-      <a href={linkTo(['sessions', one.source.key, 'time'], { at: `${one.source.seq}` })}>
-        {one.source.by === 'person' || one.source.by === 'agent' ? 'The turn that wrote it' : 'The checkpoint that wrote it'}
-      </a>
+      <a href={linkTo(['sessions', one.source.key, 'time'], { at: `${one.source.seq}` })}>The moment it was written</a>
     </p>
     {mayWrite() && (
       <div class="item-buttons">

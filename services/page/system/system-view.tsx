@@ -28,7 +28,7 @@ export const systemPlaces: readonly Place[] = [
   {
     name: 'channels',
     words: 'Channels',
-    says: 'strangers, and parked accounts',
+    says: 'strangers who ask, and accounts that get nothing',
     View: lazy(() => import('./channels-view.tsx')),
   },
   { name: 'memory', words: 'Memory', says: 'what is remembered, and by whom', View: lazy(() => import('./memory-view.tsx')) },

@@ -24,6 +24,9 @@ export const Waiting = ({ accounts, resumed }: WaitingProps) => {
               <span class="badge badge-warn">{account.state === 'parked' ? 'Parked' : 'Waits'}</span>
               <h2>{[account.channel, account.accountId, account.to].filter((part) => part !== undefined).join(' ')}</h2>
             </header>
+            {account.state === 'parked' && (
+              <p class="hint">The platform lets nothing through for this account; its messages wait.</p>
+            )}
             <p>
               {account.detail}. Tried again <Time at={account.until} exact />.
             </p>

@@ -1,6 +1,6 @@
 import { useEffect, useRef } from 'preact/hooks';
+import { eventWords } from '../parts/event-words.ts';
 import { ErrorMark } from '../parts/icon.tsx';
-import { eventWords } from '../parts/one-line.ts';
 import { eventText } from '../parts/person.ts';
 import { Time } from '../parts/time.tsx';
 import { useVirtual } from '../parts/virtual.ts';

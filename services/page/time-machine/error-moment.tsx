@@ -1,6 +1,6 @@
-import { summaryOf } from '../../../shared/domain/projections/event-summary.ts';
+import { eventWords } from '../parts/event-words.ts';
 import { ErrorMark } from '../parts/icon.tsx';
-import { eventWords, oneLine } from '../parts/one-line.ts';
+import { eventText } from '../parts/person.ts';
 import type { Past } from '../past/past.ts';
 
 /** Says right before an error that it comes next, and at the error that it is one; each leads to the other, by one button that keeps the focus. */
@@ -12,7 +12,7 @@ export const ErrorMoment = ({ past }: { readonly past: Past }) => {
   const next = past.timeline.errorAt(place + 1);
   const error = here ?? next;
   if (error === undefined) return null;
-  const words = `${eventWords(error)}, ${summaryOf(error, oneLine)}`;
+  const words = `${eventWords(error)}, ${eventText(error)}`;
   return (
     <p class="moment-waits moment-error">
       <span>

@@ -31,7 +31,7 @@ export const MomentFacts = ({ past, state }: { readonly past: Past; readonly sta
           {counted(messages, 'message')}
           {generation > 1 && ((forks.at(-1) ?? 0) > (resets.at(-1) ?? 0) ? ' since the fork' : ' since the reset')}
         </span>
-        <span>{counted(completedTurns, 'turn')} answered</span>
+        <span>{counted(completedTurns, 'answer')}</span>
         <span>{usage.totalTokens.toLocaleString()} tokens</span>
         <span>{modelText(settings.model, past.timeline.modelAt(place)) ?? 'model: the agent’s own'}</span>
         {turn !== null && <span>at step {turn.step} of an answer</span>}

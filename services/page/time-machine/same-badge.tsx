@@ -1,10 +1,13 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { ShownState } from '../../../shared/domain/session/fold/evolve.ts';
 import { client, problemOf } from '../base/signed-in.ts';
-import { changesBetween } from './differences.ts';
+import { changesBetween, plainPath } from './differences.ts';
 
 /** How long a place must stay chosen before the gateway is asked: it folds a few pasts at a time, for everybody. */
 const settleMs = 400;
+
+const compared =
+  'This page works out each moment from the log by itself. The gateway, the service behind it, does so too: both must come to the same.';
 
 type Verdict = { readonly kind: 'asking' | 'same' | 'differs' | 'unknown'; readonly text: string };
 
@@ -12,13 +15,13 @@ const compare = async (key: string, seq: number, here: ShownState, signal: Abort
   try {
     const { key: _, from: __, ...there } = await client.sessions.state(key, { at: seq, signal });
     const [first, ...others] = changesBetween(there, here);
-    if (first === undefined) return { kind: 'same', text: 'This state equals the gateway’s' };
+    if (first === undefined) return { kind: 'same', text: 'Checked: the gateway says the same about this moment' };
     return {
       kind: 'differs',
-      text: `This state differs from the gateway’s: ${first.path}${others.length > 0 ? ` and ${others.length} more` : ''}`,
+      text: `The gateway says something else about this moment: ${plainPath(first.path)}${others.length > 0 ? ` and ${others.length} more` : ''}`,
     };
   } catch (error) {
-    return { kind: 'unknown', text: `Not compared: ${problemOf(error)}` };
+    return { kind: 'unknown', text: `Not checked: ${problemOf(error)}` };
   }
 };
 
@@ -32,10 +35,10 @@ export const SameBadge = ({
   readonly seq: number;
   readonly state: ShownState;
 }) => {
-  const [verdict, setVerdict] = useState<Verdict>({ kind: 'asking', text: 'Comparing with the gateway…' });
+  const [verdict, setVerdict] = useState<Verdict>({ kind: 'asking', text: 'Checking with the gateway…' });
   useEffect(() => {
     const controller = new AbortController();
-    setVerdict({ kind: 'asking', text: 'Comparing with the gateway…' });
+    setVerdict({ kind: 'asking', text: 'Checking with the gateway…' });
     if (seq === 0) return () => controller.abort();
     const timer = setTimeout(() => {
       void compare(sessionKey, seq, state, controller.signal).then((found) => {
@@ -49,7 +52,7 @@ export const SameBadge = ({
   }, [sessionKey, seq]);
   if (seq === 0) return null;
   return (
-    <p class={`same same-${verdict.kind}`} role="status">
+    <p class={`same same-${verdict.kind}`} role="status" title={compared}>
       {verdict.text}
     </p>
   );

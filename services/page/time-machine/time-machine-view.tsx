@@ -1,7 +1,7 @@
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { changeQuery, route } from '../base/route.ts';
 import { Problem } from '../parts/empty.tsx';
-import { eventWords } from '../parts/one-line.ts';
+import { eventWords, meaningOf } from '../parts/event-words.ts';
 import { actorText, eventText } from '../parts/person.ts';
 import { Time } from '../parts/time.tsx';
 import { Past, type PastSource } from '../past/past.ts';
@@ -31,6 +31,7 @@ const Commit = ({ past }: { readonly past: Past }) => {
         {commit.events.map((event, index) => (
           <li key={index}>
             <b>{eventWords(event)}</b> {eventText(event, commit.actor)}
+            {meaningOf(event) !== null && <small class="hint"> {meaningOf(event)}</small>}
           </li>
         ))}
       </ul>

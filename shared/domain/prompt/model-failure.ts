@@ -33,6 +33,9 @@ const other: Failure = { reason: 'the request failed', advice: 'see docs/use/mod
 /** Why a model did not answer and what to do about it, by the code. */
 export const failureOf = ({ code }: { readonly code: string }): Failure => failures.get(code) ?? other;
 
+/** Why a model did not answer, in plain words; `null`: the code does not tell. */
+export const reasonOf = (code: string): string | null => failures.get(code)?.reason ?? null;
+
 /** What to do about a turn that failed because its model did not answer; `null`: there is nothing that helps every time. */
 export const nextStep = (code: string): string | null => {
   const known = failures.get(code);

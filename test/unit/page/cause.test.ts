@@ -21,7 +21,7 @@ test('an event stands between what it came from and what became of it, up to the
   const [, started] = events;
   expect(causeOf(started as NatterEvent, events).map(({ words, afterMs }) => [words, afterMs])).toEqual([
     ['message', 0],
-    ['turn', 0],
+    ['started', 0],
     ['step 1', 900],
     ['answer', 0],
     ['delivery unknown', 600],

@@ -194,9 +194,9 @@ describe.skipIf(!hasBrowser)('who opens the page for the first time', () => {
         .first()
         .waitFor();
     await goTo(page, place(key).replace('/chat', '/transcript'));
-    await page.locator('.line-error .line-type', { hasText: 'Error: turn failed' }).waitFor();
+    await page.locator('.line-error .line-type', { hasText: 'Error: answer failed' }).waitFor();
     await goTo(page, place(key).replace('/chat', '/time'));
-    await page.locator('.commit-error .commit-type', { hasText: 'Error: turn failed' }).waitFor();
+    await page.locator('.commit-error .commit-type', { hasText: 'Error: answer failed' }).waitFor();
     const colours = new Set<string>();
     for (const selector of ['a.row .row-failed', '.session-head .badge-fail', '.commit-error .commit-type'])
       colours.add(

@@ -29,19 +29,19 @@ describe.skipIf(!hasBrowser)('who goes from one view of the page to another', ()
     const link = page.locator('.mark-bad').getByRole('link', { name: 'Show the moment before' });
     await link.press('Enter');
     // The moment before the error says so, and one key leads to the error and back.
-    await page.locator('.moment-error', { hasText: 'Right before an error: turn failed' }).waitFor();
+    await page.locator('.moment-error', { hasText: 'Right before an error: answer failed' }).waitFor();
     await page.locator('.moment-error button:focus').waitFor();
-    expect(await page.locator('.happened').getByText('turn failed').count()).toBe(0);
+    expect(await page.locator('.happened').getByText('answer failed').count()).toBe(0);
     await page.keyboard.press('Enter');
-    await page.locator('.happened').getByText('turn failed').waitFor();
-    await page.getByText('This commit is the error: turn failed').waitFor();
+    await page.locator('.happened').getByText('answer failed').waitFor();
+    await page.getByText('This commit is the error: answer failed').waitFor();
     await page.keyboard.press('Enter');
     await page.locator('.moment-error', { hasText: 'A fork from here leaves it behind' }).waitFor();
     await goTo(page, `${place(key, 'time')}?at=1`);
     await page.reload();
     await page.locator('.jump-error b', { hasText: '1' }).waitFor();
     await page.getByRole('button', { name: 'Next error' }).click();
-    await page.locator('.happened').getByText('turn failed').waitFor();
+    await page.locator('.happened').getByText('answer failed').waitFor();
     // A commit is named after what was said in it.
     await page.locator('.commit-type', { hasText: 'assistant message' }).first().waitFor();
     expect(faults).toEqual([]);

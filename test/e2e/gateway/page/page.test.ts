@@ -144,7 +144,7 @@ describe.skipIf(!hasBrowser)('the page', () => {
   test('the time machine folds what the gateway folds, at each moment, and jumps to what a person looks for', async () => {
     const { page, faults } = await open();
     await goTo(page, place(main, 'time'));
-    const same = page.getByText('This state equals the gateway’s');
+    const same = page.getByText('Checked: the gateway says the same about this moment');
     await same.waitFor();
     const number = page.getByLabel('Commit number');
     const count = Number(await number.getAttribute('max'));
@@ -165,7 +165,7 @@ describe.skipIf(!hasBrowser)('the page', () => {
       await asked.fulfill({ response, json: state });
     });
     await page.keyboard.press('ArrowRight');
-    await page.getByText(/This state differs from the gateway.*context\.messages/).waitFor();
+    await page.getByText(/The gateway says something else about this moment: messages/).waitFor();
     await page.unroute(/\/state\?at=/);
     await number.fill('1');
     await number.press('Enter');
@@ -177,10 +177,10 @@ describe.skipIf(!hasBrowser)('the page', () => {
     await page.locator('.happened').getByText('session reset').waitFor();
     await page.getByText('by a call: test').first().waitFor();
     await page.getByRole('button', { name: 'Next error' }).click();
-    await page.locator('.happened').getByText('turn failed').waitFor();
+    await page.locator('.happened').getByText('answer failed').waitFor();
     await page.getByRole('img', { name: /running|idle/ }).waitFor();
     // The moment in words: what the agent knew then, of this generation alone.
-    await page.getByRole('region', { name: 'The session at this moment' }).getByText('1 turn answered').waitFor();
+    await page.getByRole('region', { name: 'The session at this moment' }).getByText('1 answer', { exact: true }).waitFor();
     const moment = page.getByRole('region', { name: 'What the agent knew of the conversation' });
     await moment.getByRole('button', { name: 'A program (API) a fresh start', exact: true }).waitFor();
     expect(await moment.getByText('hello').count()).toBe(0);
@@ -224,7 +224,7 @@ describe.skipIf(!hasBrowser)('the page', () => {
     await page.getByRole('button', { name: 'Back to the moment' }).click();
     await page.locator('.happened').getByText('forked').waitFor();
     await page.getByRole('button', { name: 'Compare with what was left behind' }).waitFor();
-    await page.getByText('This state equals the gateway’s').waitFor();
+    await page.getByText('Checked: the gateway says the same about this moment').waitFor();
     await picture(page, 'time-machine', 1_280, 120_000);
     expect(faults).toEqual([]);
   });

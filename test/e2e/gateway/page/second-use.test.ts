@@ -47,7 +47,7 @@ describe.skipIf(!hasBrowser)('who uses the page again', () => {
     await lately.getByText('true', { exact: true }).waitFor();
     await page.getByText('To see one, ask the agent in a chat to run a command.').waitFor();
     await lately.getByRole('link', { name: 'Show the answer' }).click();
-    await page.locator('.happened').getByText('approval resolved').waitFor();
+    await page.locator('.happened').getByText('approval answered').waitFor();
     expect(faults).toEqual([]);
   });
 

@@ -87,6 +87,39 @@ describe.skipIf(!hasBrowser)('the views of the system', () => {
     expect(faults).toEqual([]);
   });
 
+  test('the doctor says of every finding what was checked, and of what was not which command checks it', async () => {
+    const { page, faults } = await open();
+    await goTo(page, '#/system/doctor');
+    const findings = page.locator('.items > .item');
+    await findings.first().waitFor();
+    expect(await findings.filter({ hasNot: page.locator('.hint') }).allTextContents()).toEqual([]);
+    await findings
+      .filter({ hasText: 'Messages that nobody could process' })
+      .getByRole('heading', { name: 'dead letters' })
+      .waitFor();
+    const unchecked = page.getByRole('region', { name: 'Not checked here' });
+    await unchecked.getByText('Whether the model’s provider answers', { exact: false }).waitFor();
+    await unchecked.getByText('natter doctor').waitFor();
+    expect(await page.getByText('Nothing is wrong.').count()).toBe(0);
+    expect(faults).toEqual([]);
+  });
+
+  test('nobody is called by a token, in the audit trail, and no event by a code', async () => {
+    const { page, faults } = await open();
+    await goTo(page, '#/system/audit');
+    await page
+      .locator('.item b', { hasText: /^(by you|on the page by the owner|over the API)$/ })
+      .first()
+      .waitFor();
+    expect(await page.locator('.item b', { hasText: 'token:' }).count()).toBe(0);
+    await goTo(page, `#/events?key=${encodeURIComponent(main)}`);
+    const failed = page.locator('.event-row', { hasText: 'answer failed' });
+    await failed.locator('.event-text', { hasText: /^the message asked/ }).waitFor();
+    await failed.click();
+    await page.locator('.cause-stage', { hasText: /^failed$/ }).waitFor();
+    expect(faults).toEqual([]);
+  });
+
   test('events stand still while paused, go by the filter in the address, and lead from the message to the end', async () => {
     const { page, faults } = await open();
     await goTo(page, `#/events?key=${encodeURIComponent(main)}&type=talk`);
@@ -104,7 +137,7 @@ describe.skipIf(!hasBrowser)('the views of the system', () => {
     await page.keyboard.press('ArrowDown');
     const stages = page.locator('.cause-stage');
     await stages.filter({ hasText: 'answer' }).waitFor();
-    expect(await stages.allTextContents()).toEqual(expect.arrayContaining(['message', 'turn', 'step 1', 'answer', 'done']));
+    expect(await stages.allTextContents()).toEqual(expect.arrayContaining(['message', 'started', 'step 1', 'answer', 'done']));
     const id = new URL(page.url().replace('#/', '')).searchParams.get('id');
     await page.keyboard.press('ArrowDown');
     expect(new URL(page.url().replace('#/', '')).searchParams.get('id')).not.toBe(id);
@@ -172,7 +205,7 @@ describe.skipIf(!hasBrowser)('the views of the system', () => {
     await picture(page, 'export');
     await page.getByRole('button', { name: 'Next error' }).waitFor();
     await page.getByRole('button', { name: 'Previous error' }).click();
-    await page.locator('.happened').getByText('turn failed').waitFor();
+    await page.locator('.happened').getByText('answer failed').waitFor();
     expect(await page.getByRole('button', { name: 'Fork from here' }).count()).toBe(0);
     await page.getByRole('link', { name: 'Transcript' }).click();
     await page.locator('.line').first().waitFor();

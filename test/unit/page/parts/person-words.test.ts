@@ -15,6 +15,11 @@ test.each([
   expect(eventSummary(said, actor, me)).toBe(`${name}: hello`);
 });
 
+test('an answer that allows a call says so', () => {
+  const allowed = { type: 'approval_resolved', verdict: 'granted', by: me } as SessionEvent;
+  expect(eventSummary(allowed, me, me)).toBe('allowed by you');
+});
+
 test.each([
   [me, 'denied by you'],
   ['token:page:owner:xyz', 'denied on the page by the owner'],

@@ -1,0 +1,76 @@
+import { summaryOf } from '../../../shared/domain/projections/event-summary.ts';
+import { reasonOf } from '../../../shared/domain/prompt/model-failure.ts';
+import type { EventOf, SessionEvent } from '../../../shared/domain/session/events.ts';
+import { oneLine } from './one-line.ts';
+
+/** Events in words for people who have not read the glossary. */
+
+/** Types whose own words say too little to people. */
+const plainer: Readonly<Record<string, string>> = {
+  turn_queued: 'message queued',
+  turn_started: 'answer started',
+  turn_resumed: 'answer resumed',
+  turn_joined: 'message joined',
+  turn_completed: 'answer completed',
+  turn_failed: 'answer failed',
+  turn_aborted: 'answer stopped',
+  approval_resolved: 'approval answered',
+  session_deactivated: 'session archived',
+  introspected: 'checkpoint done',
+  introspection_failed: 'checkpoint failed',
+};
+
+/** The type of an event as words: `tool_result` is "tool result". */
+export const typeWords = (type: string): string => plainer[type] ?? type.replaceAll('_', ' ');
+
+/** An event as words. A reset that goes on from an earlier moment is a fork. */
+export const eventWords = (event: SessionEvent): string =>
+  event.type === 'session_reset' && event.forkedFrom !== undefined ? 'forked' : typeWords(event.type);
+
+const explained: Partial<Readonly<Record<SessionEvent['type'], string>>> = {
+  checkpoint_requested: 'At a checkpoint a model reads what was said since the last one, and keeps notes and memories.',
+  introspected: 'A model has read what was said, and kept notes and memories.',
+  introspection_failed: 'A model was to read what was said, and to keep notes and memories.',
+  context_compacted: 'For the model a summary stands in place of the older part of the conversation.',
+  prompt_changed: 'The model gets other standing instructions from now on.',
+  model_step: 'The model was asked once, and this is what it gave.',
+  delivery_reported: 'What became of a message that was sent to a channel.',
+  history_damaged: 'Commits of this session are lost or changed in the store; natter repair tells what can be done.',
+};
+
+/** What an event means, where its name is a term; `null`: its words say it. */
+export const meaningOf = ({ type }: SessionEvent): string | null => explained[type] ?? null;
+
+const reasons: Readonly<Record<EventOf<'checkpoint_requested'>['reason'], string>> = {
+  manual: 'asked for',
+  new_session: 'before a new beginning',
+  turn_limit: 'after many answers',
+  idle: 'after a silence',
+};
+
+const checkpointText = (event: EventOf<'checkpoint_requested' | 'introspected' | 'introspection_failed'>): string =>
+  `${reasons[event.reason]}, of commits ${event.fromRev} to ${event.toRev}`;
+
+const width = 100;
+
+/** Why a model did not answer: in plain words where the code is known, and in its provider's own. */
+const failureText = ({ code, message }: { readonly code: string; readonly message: string }): string =>
+  [reasonOf(code), oneLine(message, width)].filter((words) => words !== null && words !== '').join(': ');
+
+/** An event in a few words, without the names of codes. */
+export const plainSummary = (event: SessionEvent): string => {
+  switch (event.type) {
+    case 'turn_failed':
+      return failureText(event);
+    case 'message_refused':
+      return typeWords(event.code);
+    case 'checkpoint_requested':
+      return checkpointText(event);
+    case 'introspected':
+      return [checkpointText(event), ...(event.description ? [oneLine(event.description, width)] : [])].join(': ');
+    case 'introspection_failed':
+      return `${checkpointText(event)}: ${failureText(event)}`;
+    default:
+      return summaryOf(event, oneLine);
+  }
+};

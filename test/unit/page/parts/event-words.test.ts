@@ -1,0 +1,48 @@
+import { expect, test } from 'vitest';
+import { eventWords, meaningOf, plainSummary, typeWords } from '../../../../services/page/parts/event-words.ts';
+import type { SessionEvent } from '../../../../shared/domain/session/events.ts';
+
+/** Events as people read them who know no codes and no types. */
+
+const event = (type: string, more: object = {}): SessionEvent => ({ type, v: 1, ...more }) as unknown as SessionEvent;
+const commits = { fromRev: 1, toRev: 14 };
+
+test.each([
+  ['turn_failed', 'answer failed'],
+  ['turn_completed', 'answer completed'],
+  ['introspected', 'checkpoint done'],
+  ['assistant_message', 'assistant message'],
+])('the type %s is "%s"', (type, words) => {
+  expect(typeWords(type)).toBe(words);
+});
+
+test('a reset that goes on from an earlier moment is a fork', () => {
+  expect(eventWords(event('session_reset', { forkedFrom: { rev: 3 } }))).toBe('forked');
+  expect(eventWords(event('session_reset'))).toBe('session reset');
+});
+
+test.each([
+  [
+    'turn_failed',
+    { code: 'model_unavailable', message: 'no route' },
+    'the provider cannot be reached, or is in trouble: no route',
+  ],
+  ['turn_failed', { code: 'busy', message: 'it is busy' }, 'it is busy'],
+  ['turn_failed', { code: 'model_auth', message: '' }, 'the provider refused the key'],
+  ['message_refused', { code: 'queue_full' }, 'queue full'],
+  ['checkpoint_requested', { reason: 'new_session', ...commits }, 'before a new beginning, of commits 1 to 14'],
+  ['introspected', { reason: 'idle', description: 'A talk', ...commits }, 'after a silence, of commits 1 to 14: A talk'],
+  ['introspected', { reason: 'manual', ...commits }, 'asked for, of commits 1 to 14'],
+  [
+    'introspection_failed',
+    { reason: 'turn_limit', code: 'model_timeout', message: 'late', ...commits },
+    'after many answers, of commits 1 to 14: no answer came in time: late',
+  ],
+])('%s of %j is "%s"', (type, more, words) => {
+  expect(plainSummary(event(type, more))).toBe(words);
+});
+
+test('what a checkpoint is, is said where one is named', () => {
+  expect(meaningOf(event('checkpoint_requested'))).toContain('a model reads what was said');
+  expect(meaningOf(event('user_message'))).toBeNull();
+});
