@@ -117,6 +117,16 @@ export class Timeline {
     return head && landmarkOf(head) === 'error' ? head : undefined;
   }
 
+  /** Whether the last answer that had ended after so many commits of this generation failed. */
+  hasFailedAt(count: number): boolean {
+    const ends = ['turn_failed', 'turn_completed', 'turn_aborted', 'session_reset', 'session_deleted'];
+    for (let at = count - 1; at >= 0; at--) {
+      const end = this.commits[at]?.events.findLast(({ type }) => ends.includes(type));
+      if (end !== undefined) return end.type === 'turn_failed';
+    }
+    return false;
+  }
+
   /** How many commits there were at a sequence. */
   countAt(seq: number): number {
     let [low, high] = [0, this.commits.length];

@@ -24,7 +24,7 @@ export const MomentFacts = ({ past, state }: { readonly past: Past; readonly sta
     <section class="card" aria-labelledby="moment-facts">
       <h2 id="moment-facts">The session at this moment</h2>
       <p class="moment-facts">
-        <StatusBadge status={state.status} />
+        <StatusBadge status={state.status} hasFailed={state.status === 'idle' && past.timeline.hasFailedAt(place)} />
         {resets.length > 0 && <span>{counted(resets.length, 'reset')}</span>}
         {forks.length > 0 && <span>{counted(forks.length, 'fork')}</span>}
         <span>

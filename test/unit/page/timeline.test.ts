@@ -23,6 +23,18 @@ test.each([
   expect(headOf(commitOf(...types))?.type).toBe(expected);
 });
 
+test.each([
+  ['before any answer', ['post m1'], false],
+  ['after one that failed', ['post m1', 'fail m1/1 1'], true],
+  ['while nothing else has ended', ['post m1', 'fail m1/1 1', 'checkpoint', 'introspect-failed 1 3'], true],
+  ['after a better one', ['post m1', 'fail m1/1 1', 'post m2', 'reply m2/1 1'], false],
+  ['in another generation', ['post m1', 'fail m1/1 1', 'reset s2'], false],
+])('whether the last answer failed, %s', (_, history, expected) => {
+  const timeline = new Timeline();
+  for (const commit of tell(...history).commits) timeline.add(commit);
+  expect(timeline.hasFailedAt(timeline.commits.length)).toBe(expected);
+});
+
 test('a failed answer is an error, a failure in the background is none; a fork is no reset, and ends where one begins', () => {
   const timeline = new Timeline();
   const history = [

@@ -27,7 +27,7 @@ describe.skipIf(!hasBrowser)('who looks at the page for a moment', () => {
     await sessions.post(asking, '[[tool exec {"command": ["true"]}]] please', {});
   });
 
-  test('sees what needs a person above the list, and that an answer failed, in words, in the list and the head', async () => {
+  test('sees what needs a person above the list, and that an answer failed, in words, in the list, the head and the moment', async () => {
     const { page, faults } = await open();
     const needs = page.getByRole('navigation', { name: 'Needs you' });
     await needs.getByRole('link', { name: 'Needs approval 1' }).waitFor();
@@ -39,6 +39,10 @@ describe.skipIf(!hasBrowser)('who looks at the page for a moment', () => {
     await row.click();
     await page.locator('.session-head .badge-fail', { hasText: 'Last answer failed' }).waitFor();
     expect(await page.locator('.session-head', { hasText: 'Idle' }).count()).toBe(0);
+    await page.getByRole('link', { name: 'Time machine' }).click();
+    await page.locator('.moment-facts .badge-fail').waitFor();
+    await page.getByRole('button', { name: 'To the beginning' }).click();
+    await page.locator('.moment-facts').waitFor({ state: 'detached' });
     expect(faults).toEqual([]);
   });
 
