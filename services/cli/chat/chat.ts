@@ -1,27 +1,32 @@
 import pc from 'picocolors';
-import { type Cursor, NatterApiError, type NatterClient, type Session, type StreamItem } from '../../../shared/client/main.ts';
+import {
+  type Caller,
+  type Cursor,
+  NatterApiError,
+  type NatterClient,
+  type Session,
+  type StreamItem,
+} from '../../../shared/client/main.ts';
 import { pause } from '../../../shared/client/pause.ts';
 import { errorMessage } from '../../../shared/kit/errors.ts';
 import { printable } from '../../../shared/kit/scrub.ts';
 import { counted } from '../../../shared/kit/text/counted.ts';
-import { oneLine, type World } from '../terminal.ts';
+import type { World } from '../terminal.ts';
 import { wrapToWidth } from '../text/text-width.ts';
+import { type Earlier, isBeginning, lastThatFit, readEarlier } from './earlier.ts';
 import { exportToFile } from './export-file.ts';
 import { openKeyboard } from './keyboard.ts';
 import { type Key, LineEditor } from './line-editor.ts';
 import { answerIn, type Question } from './question.ts';
 import { Screen } from './screen.ts';
 import { SessionView } from './session-view.ts';
+import { labels, typedLines } from './typed.ts';
 import { completedWords, helpLines, type Known, lineMeaning } from './words.ts';
 
-const labels = { you: pc.bold('you> '), asked: pc.yellow('allow? ') } as const;
 /** How long a message is sent again, with the same id, while the gateway is unavailable. */
 const patienceMs = 10_000;
 /** Time until events are asked for again after trouble that lasts. */
 const againMs = 5_000;
-/** Commits before the last one that are searched for what was said before. */
-const earlierCommits = 100;
-const earlierMessages = 4;
 
 /**
  * A chat with one session: each line is sent at once, also while an answer streams, and everything the session says is shown above the prompt.
@@ -57,8 +62,11 @@ export class Chat {
     const { input, output, terminal } = this.#world;
     const { signal: ended } = this.#ended;
     const leave = (): void => this.#ended.abort();
-    const session = await this.#session();
+    const [session, { actor }] = await Promise.all([this.#session(), this.#client.get<Caller>('/v1/me', { patienceMs })]);
+    // What was said before stands above the first line that is typed.
+    const earlier = session && (await readEarlier(this.#client, this.#key));
     if (signal.aborted) return;
+    this.#view.signedInAs(actor);
     signal.addEventListener('abort', leave);
     const keyboard = openKeyboard(input, (sequence) => output.write(sequence), {
       onKey: (key) => this.#press(key),
@@ -68,8 +76,9 @@ export class Chat {
     output.on('resize', resized);
     terminal.divert((text) => this.#screen.print(...text.split('\n')));
     try {
-      await this.#begin(session);
-      await this.#follow(session?.seq ?? 0, ended);
+      if (earlier !== null) this.#showEarlier(earlier);
+      this.#refresh();
+      await this.#follow(earlier?.events.at(-1)?.id ?? session?.seq ?? 0, ended);
     } finally {
       leave();
       signal.removeEventListener('abort', leave);
@@ -89,31 +98,28 @@ export class Chat {
     }
   }
 
-  /** Shows the end of what was said before, and what waits for an answer. */
-  async #begin(session: Session | null): Promise<void> {
-    this.#refresh();
-    if (session === null) return;
-    const { seq, status } = session;
-    const said = [];
-    // Natter's own messages to the model are not for people.
-    for await (const message of this.#client.sessions.messages(this.#key, { after: Math.max(0, seq - earlierCommits) }))
-      if (message.sender?.id !== 'natter') said.push(message);
-    for (const { role, text } of said) if (role === 'user') this.#editor.remember(text);
-    if (said.length > earlierMessages || seq > earlierCommits)
-      this.#screen.print(pc.dim('The last of what was said; /export FILE writes all of it, and the page shows it.'));
-    for (const { role, text, sender } of said.slice(-earlierMessages)) {
-      const who = role === 'user' ? (sender?.name ?? sender?.id ?? 'api') : 'agent';
-      // Who writes over the API with the installation's own token is most likely at this terminal.
-      this.#screen.print(pc.dim(oneLine(`${who === 'api' ? 'you' : who}: ${text}`, this.#screen.width)));
+  /** Shows the last turns and what waits for an answer. */
+  #showEarlier({ events, hasMore }: Earlier): void {
+    // Of a turn whose beginning was not read, only what still goes on matters.
+    const turns: string[][] = hasMore ? [] : [[]];
+    for (const event of events) {
+      if (isBeginning(event)) turns.push([]);
+      if (event.type === 'user_message' && event.message.sender.id !== 'natter') this.#editor.remember(event.message.text);
+      const lines = this.#screen.printedBy(() => this.#view.showPast(event));
+      turns.at(-1)?.push(...lines);
     }
-    if (status === 'running') this.#view.runsAlready('earlier');
-    if (status !== 'awaiting_approval') return;
-    for await (const pending of this.#client.approvals.list()) if (pending.sessionKey === this.#key) this.#view.asks(pending);
-    this.#refresh();
+    const said = turns.filter(({ length }) => length > 0);
+    const shown = lastThatFit(said, this.#screen.rows);
+    if (hasMore || shown.length < said.length)
+      this.#screen.print(pc.dim('The last of what was said; /export FILE writes all of it, and the page shows it.'));
+    this.#screen.print(...shown.flat());
+    const { asked, isBusy } = this.#view;
+    if (asked !== null) this.#screen.print(...asked.lines(this.#screen.width));
+    else if (isBusy) this.#screen.print(pc.dim('The answer that was under way goes on.'));
   }
 
   /** Shows events until the chat ends. Trouble is told once, and the prompt stays. */
-  async #follow(from: number, signal: AbortSignal): Promise<void> {
+  async #follow(from: Cursor, signal: AbortSignal): Promise<void> {
     let after: Cursor = from;
     let told = '';
     const onWaiting = (reason: string): void => {
@@ -149,7 +155,7 @@ export class Chat {
     if (this.#editor.text === '' && this.#prompted !== this.#view.asked) this.#prompted = this.#view.asked;
     this.#screen.setLabel(this.#prompted === null ? labels.you : labels.asked);
     const stopping = this.#view.isBusy ? 'Stopping the answer. ' : '';
-    this.#screen.setHint(this.#mayLeave ? pc.dim(`${stopping}Ctrl-C again leaves.`) : null);
+    this.#screen.setHint(this.#mayLeave ? pc.dim(`${stopping}Ctrl-C again ${this.#known.leaving}.`) : null);
     this.#screen.repaint();
   }
 
@@ -157,7 +163,7 @@ export class Chat {
     const pressed = this.#editor.press(key);
     if (pressed.type === 'interrupt') return this.#interrupt();
     this.#mayLeave = false;
-    if (pressed.type === 'end') return this.#ended.abort();
+    if (pressed.type === 'end') return this.#leave();
     if (pressed.type === 'clear') return this.#screen.clear();
     if (pressed.type === 'line') this.#say(pressed.text);
     if (pressed.type !== 'pasting') this.#refresh();
@@ -172,15 +178,16 @@ export class Chat {
     this.#refresh();
   }
 
+  #leave(): void {
+    if (this.#view.asked !== null) this.#screen.print(pc.dim('The call still waits for your answer; the next chat asks again.'));
+    this.#ended.abort();
+  }
+
   #say(text: string): void {
     const prompted = this.#prompted;
     const label = prompted === null ? labels.you : labels.asked;
     if (text.trim() === '') return;
-    this.#screen.print(
-      ...printable(text)
-        .split('\n')
-        .map((line, index) => `${index === 0 ? label : '     '}${line}`),
-    );
+    this.#screen.print(...typedLines(text, label));
     const answer = prompted === null ? null : answerIn(text, prompted);
     if (answer !== null) {
       if (this.#view.asked?.approvalId === prompted?.approvalId) return this.#send(answer);
@@ -193,7 +200,7 @@ export class Chat {
     const line = lineMeaning(text, this.#known);
     switch (line.type) {
       case 'leave':
-        return this.#ended.abort();
+        return this.#leave();
       case 'help':
         return this.#screen.print(...helpLines(this.#known, this.#screen.width));
       case 'clear':

@@ -1,26 +1,82 @@
 import { writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import type { Message, NatterClient } from '../../../shared/client/main.ts';
+import type { Caller, NatterClient } from '../../../shared/client/main.ts';
+import type { RecordedCommit } from '../../../shared/domain/session/envelope.ts';
+import type { SessionEvent } from '../../../shared/domain/session/events.ts';
+import { decidedBy, personNamed } from '../../../shared/domain/values/person-words.ts';
+import { withoutSilence } from '../../../shared/domain/values/silence.ts';
 import { NatterError } from '../../../shared/kit/errors.ts';
+import { commitsOf } from '../commits.ts';
+import { revised } from './earlier.ts';
+import { endedBy } from './turn-end.ts';
 
-const headOf = ({ role, sender, at }: Message): string =>
-  `## ${role === 'assistant' ? 'agent' : (sender?.name ?? sender?.id ?? 'user')}, ${new Date(at).toISOString()}`;
+/** An event with what its commit says of it. `id` is `<seq>.<index>`. */
+type Told = SessionEvent & Pick<RecordedCommit, 'at' | 'actor'> & { readonly id: string };
 
-/** Writes everything that was said in a session to a new Markdown file (B20), and resolves with its path and the number of messages. */
+const told = ({ seq, at, actor, events }: RecordedCommit): Told[] =>
+  events.map((event, index) => ({ ...event, at, actor, id: `${seq}.${index}` }));
+
+/** Text that is shown as it is, whatever it contains. */
+const block = (text: string): string => text.replaceAll(/^/gmu, '    ');
+
+const verdictWords = { granted: 'Allowed', denied: 'Denied' } as const;
+
+/** What an event says to people as Markdown, or `null`. `me`: the actor that the reader is in the log. */
+const markdownOf = (event: Told, me: string): string | null => {
+  const head = (who: string): string => `## ${who}, ${new Date(event.at).toISOString()}`;
+  const isMine = event.actor === me;
+  switch (event.type) {
+    case 'user_message':
+      return `${head(personNamed(event.message.sender, event.actor, me))}\n\n${event.message.text}`;
+    case 'assistant_message':
+      return `${head('Agent')}\n\n${withoutSilence(event.text).trim() === '' ? '(no reply)' : event.text}`;
+    case 'model_step': {
+      if (event.flush) return null;
+      const said = event.finish === 'continue' && event.text.trim() !== '' ? [`${head('Agent')}\n\n${event.text}`] : [];
+      const calls = (event.calls ?? []).map(({ tool, arguments: args }) => `Calls the tool ${tool}:\n\n${block(args)}`);
+      return [...said, ...calls].join('\n\n') || null;
+    }
+    case 'approval_resolved': {
+      if (event.verdict === 'expired') return 'Nobody answered in time.';
+      const reason = event.reason === undefined ? '' : `: ${event.reason}`;
+      return `${verdictWords[event.verdict]} ${isMine ? 'by you' : decidedBy(event.by)}${reason}.`;
+    }
+    case 'tool_result':
+      return `Result of ${event.tool} (${event.outcome}):\n\n${block(event.text)}`;
+    case 'session_reset':
+      return '---';
+    case 'turn_completed':
+      return null;
+    default: {
+      const ended = endedBy(event, isMine);
+      return ended && `*(${ended.how})*`;
+    }
+  }
+};
+
+const isMessage = ({ type }: Told): boolean => type === 'user_message' || type === 'assistant_message';
+
+/**
+ * Writes what was said and done in a session to a new Markdown file (B20), and resolves with its path and the number of messages. Throws
+ * `NatterError('invalid')` where there is a file already.
+ */
 export const exportToFile = async (
   client: NatterClient,
   key: string,
   file: string,
 ): Promise<{ readonly path: string; readonly messages: number }> => {
   const path = resolve(file);
-  const parts: string[] = [];
-  for await (const message of client.sessions.messages(key)) parts.push(`${headOf(message)}\n\n${message.text}\n`);
+  const { actor: me } = await client.get<Caller>('/v1/me');
+  const all: Told[] = [];
+  for await (const commit of commitsOf(client, key)) all.push(...told(commit));
+  const events = revised(all);
+  const parts = events.map((event) => markdownOf(event, me)).filter((part) => part !== null);
   try {
-    await writeFile(path, parts.join('\n'), { flag: 'wx', mode: 0o600 });
+    await writeFile(path, `${parts.join('\n\n')}\n`, { flag: 'wx', mode: 0o600 });
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'EEXIST')
       throw new NatterError('invalid', `${path} exists already; name another file`);
     throw error;
   }
-  return { path, messages: parts.length };
+  return { path, messages: events.filter(isMessage).length };
 };

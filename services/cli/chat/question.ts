@@ -1,26 +1,31 @@
 import pc from 'picocolors';
-import type { PendingApproval } from '../../../shared/client/main.ts';
 import type { EventOf } from '../../../shared/domain/session/events.ts';
 import { oneLine, questionCharacters } from '../../../shared/kit/one-line.ts';
 import { printable } from '../../../shared/kit/scrub.ts';
 import { wrapToWidth } from '../text/text-width.ts';
 
+type Asked = Pick<EventOf<'approval_requested'>, 'action' | 'approvalId' | 'asks' | 'onceOnly' | 'tool'>;
+
 /** An approval that the person at the terminal may answer in place (A5/62). */
 export interface Question {
   readonly approvalId: string;
   readonly mayAlways: boolean;
+  /** What would run, with the arguments as the model wrote them, and how to answer: in lines of at most `width` columns. */
+  lines(width: number): string[];
+  /** What became of the call if its turn ends without an answer. */
+  readonly unanswered: string;
 }
 
-export const questionIn = ({
-  approvalId,
-  onceOnly,
-  asks,
-}: Pick<PendingApproval, 'approvalId'> & { onceOnly?: boolean | undefined; asks?: 'run' | 'retry' | undefined }): Question => ({
-  approvalId,
-  mayAlways: onceOnly !== true && asks !== 'retry',
-});
-
-type Asked = Pick<EventOf<'approval_requested'>, 'action' | 'asks' | 'tool'> & { readonly approvalId: string };
+/** The question of an approval. `args`: the arguments of the call, as JSON, where they are known. */
+export const questionIn = (asked: Asked, args?: string): Question => {
+  const { approvalId, asks, onceOnly, tool } = asked;
+  const mayAlways = onceOnly !== true && asks !== 'retry';
+  return {
+    ...{ approvalId, mayAlways },
+    lines: (width) => questionLines(asked, { mayAlways, width, args }),
+    unanswered: `${tool ?? 'The call'} was not run${asks === 'retry' ? ' again' : ''}.`,
+  };
+};
 
 /** Whether the summary has all of the arguments: they are none, or one value that it quotes. */
 const hasAll = (action: string, args: string): boolean => {
@@ -34,13 +39,10 @@ const hasAll = (action: string, args: string): boolean => {
   }
 };
 
-/** What would run, with the arguments as the model wrote them, and how to answer. */
-export const questionLines = (
+const questionLines = (
   { action, asks, tool }: Asked,
-  { mayAlways }: Question,
-  given: { readonly width: number; readonly args?: string | undefined },
+  { mayAlways, width, args }: { readonly mayAlways: boolean; readonly width: number; readonly args: string | undefined },
 ): string[] => {
-  const { width, args } = given;
   const isShown = args === undefined || hasAll(action, args);
   const text = (line: string): string[] => wrapToWidth(printable(line), width);
   return [
@@ -52,7 +54,7 @@ export const questionLines = (
 };
 
 /** The chat command for a line that answers, or `null`: the line is something else. */
-export const answerIn = (line: string, { approvalId, mayAlways }: Question): string | null => {
+export const answerIn = (line: string, { approvalId, mayAlways }: Pick<Question, 'approvalId' | 'mayAlways'>): string | null => {
   const [word = '', ...rest] = line.trim().split(/\s+/u);
   const answer = word.toLowerCase();
   const isAlone = rest.length === 0;

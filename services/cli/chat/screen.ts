@@ -36,6 +36,8 @@ export class Screen {
   #timer: NodeJS.Timeout | null = null;
   #paintMs = 0;
   #isClosed = false;
+  /** Where lines go that are not printed. */
+  #kept: string[] | null = null;
 
   constructor(output: ScreenOutput, editor: LineEditor) {
     this.#output = output;
@@ -45,6 +47,10 @@ export class Screen {
   /** Columns that a line may take. */
   get width(): number {
     return Math.max(20, (this.#output.columns || usualColumns) - 1);
+  }
+
+  get rows(): number {
+    return this.#output.rows || usualRows;
   }
 
   setLabel(label: string): void {
@@ -59,6 +65,15 @@ export class Screen {
   /** Lines that stay, above everything that may still change. */
   print(...lines: readonly string[]): void {
     this.#paint(lines);
+  }
+
+  /** What the work prints, which is not printed. */
+  printedBy(work: () => void): string[] {
+    const lines: string[] = [];
+    this.#kept = lines;
+    work();
+    this.#kept = null;
+    return lines;
   }
 
   /** The same, and new live lines instead of the old ones. Of more lines than fit, the last are shown. */
@@ -110,12 +125,16 @@ export class Screen {
   }
 
   #paint(lines: readonly string[]): void {
+    if (this.#kept !== null) {
+      this.#kept.push(...lines);
+      return;
+    }
     const stay = lines.map((line) => `${line}\n`).join('');
     if (this.#isClosed) {
       this.#output.write(stay);
       return;
     }
-    const [columns, height] = [this.#output.columns || usualColumns, this.#output.rows || usualRows];
+    const [columns, height] = [this.#output.columns || usualColumns, this.rows];
     const prompt = layOutPrompt(this.#label, this.#editor, { columns, most: Math.max(1, Math.floor(height / 2)) });
     const room = Math.max(0, height - this.#hint.length - prompt.rows.length - 1);
     const live = room === 0 ? [] : this.#live.slice(-room);

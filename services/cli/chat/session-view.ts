@@ -1,12 +1,21 @@
 import pc from 'picocolors';
-import type { NatterEvent, PendingApproval, StreamItem } from '../../../shared/client/main.ts';
+import type { NatterEvent, StreamItem } from '../../../shared/client/main.ts';
 import { nextStep } from '../../../shared/domain/prompt/model-failure.ts';
+import type { EventOf } from '../../../shared/domain/session/events.ts';
+import { decidedBy, personNamed } from '../../../shared/domain/values/person-words.ts';
 import { printable } from '../../../shared/kit/scrub.ts';
 import { oneLine } from '../terminal.ts';
 import { wrapToWidth } from '../text/text-width.ts';
 import { type AnswerScreen, AnswerView } from './answer-view.ts';
-import { type Question, questionIn, questionLines } from './question.ts';
+import { type Question, questionIn } from './question.ts';
 import { endedBy } from './turn-end.ts';
+import { typedLines } from './typed.ts';
+
+const waitText = ({ position }: EventOf<'turn_queued'>): string =>
+  position === 1 ? 'Your message is next, after this answer.' : `Your message waits; it is number ${position} in the queue.`;
+
+const resumedText = ({ turn, reason }: EventOf<'turn_resumed'>): string =>
+  `The answer was interrupted${reason === undefined ? '' : ` (${reason})`} and goes on, attempt ${turn.attempt}.`;
 
 type ViewScreen = AnswerScreen & { print(...lines: readonly string[]): void };
 
@@ -20,7 +29,13 @@ export class SessionView {
   readonly #active = new Set<string>();
   /** Arguments of the calls of the running turn, by call. */
   readonly #args = new Map<string, string>();
+  /** Who answered approvals that were granted. */
+  readonly #allowed = new Map<string, string>();
   #asked: Question | null = null;
+  /** The actor that the person at the terminal is in the log. */
+  #me: string | undefined;
+  /** What is shown was recorded before the chat began. */
+  #isPast = false;
 
   constructor(screen: ViewScreen) {
     this.#screen = screen;
@@ -42,15 +57,16 @@ export class SessionView {
     this.#active.add(runId);
   }
 
-  /** A turn that ran before the chat began. */
-  runsAlready(turnId: string): void {
-    this.#active.add(turnId);
+  /** Who is at the terminal, as the log names them. */
+  signedInAs(actor: string): void {
+    this.#me = actor;
   }
 
-  /** Shows a question that was asked before the chat began. */
-  asks(pending: PendingApproval): void {
-    this.#asked = questionIn(pending);
-    this.#screen.print(...questionLines(pending, this.#asked, { width: this.#screen.width }));
+  /** Shows an event from before the chat began: what was answered meanwhile is not asked again, and what was stopped says so. */
+  showPast(event: NatterEvent): void {
+    this.#isPast = true;
+    this.#showEvent(event);
+    this.#isPast = false;
   }
 
   show(item: StreamItem): void {
@@ -62,24 +78,26 @@ export class SessionView {
     switch (event.type) {
       case 'notice':
         this.#active.delete(event.correlationId);
-        return this.#say(event.notice.text);
+        // It answers a command, and commands are not recorded.
+        return this.#isPast ? undefined : this.#say(event.notice.text);
       case 'user_message':
-        return this.#heard(event.correlationId, event.message);
+        return this.#heard(event);
       case 'assistant_message':
         this.#answerOf(event.turn.id).answer(event.text);
         return event.interim ? undefined : this.#end([event.turn.id]);
       case 'model_step':
+        this.#active.add(event.turn.id);
         for (const { callId, arguments: args } of event.calls ?? []) this.#args.set(callId, args);
         return event.finish === 'continue' && !event.flush
           ? this.#answerOf(event.turn.id).step(event.step, event.text)
           : undefined;
       case 'tool_call_started':
-        return this.#note(`· ${event.tool} ${this.#args.get(event.callId) ?? ''}`);
+        return this.#note(`${this.#call(event)}${this.#allowed.get(event.approvalId ?? '') ?? ''}`);
       case 'tool_result':
-        return event.outcome === 'ok' ? undefined : this.#note(`· ${event.tool}: ${event.outcome}: ${event.text}`);
+        return this.#result(event);
       case 'turn_queued':
         this.#active.add(event.turn.id);
-        return this.#own.has(event.turn.id) ? this.#say('Queued behind the running turn.', pc.dim) : undefined;
+        return this.#own.has(event.turn.id) ? this.#say(waitText(event), pc.dim) : undefined;
       case 'turn_started':
         for (const { id } of event.merged ?? []) this.#active.delete(id);
         this.#active.add(event.turn.id);
@@ -87,37 +105,65 @@ export class SessionView {
       case 'turn_joined':
         this.#active.delete(event.runId);
         return;
+      case 'turn_resumed':
+        this.#active.add(event.turn.id);
+        // The next attempt may say it in other words.
+        this.#answerOf(event.turn.id).end();
+        return this.#isPast ? undefined : this.#say(resumedText(event), pc.yellow);
       case 'approval_requested': {
-        this.#asked = questionIn(event);
         const args = event.callId === undefined ? undefined : this.#args.get(event.callId);
-        return this.#screen.print(...questionLines(event, this.#asked, { width: this.#screen.width, args }));
+        this.#asked = questionIn(event, args);
+        return this.#isPast ? undefined : this.#screen.print(...this.#asked.lines(this.#screen.width));
       }
       case 'approval_resolved':
         if (this.#asked?.approvalId === event.approvalId) this.#asked = null;
+        if (event.verdict === 'granted') this.#allowed.set(event.approvalId, ` (allowed ${this.#decider(event)})`);
         return;
+      case 'session_reset':
+        return this.#isPast ? this.#say('A new session began.', pc.dim) : undefined;
       default: {
-        const ended = endedBy(event);
+        const ended = endedBy(event, event.actor === this.#me);
         if (ended === null) return;
         const isKnown = ended.turnIds.some((id) => this.#active.has(id));
         this.#end(ended.turnIds);
         // What is removed from the queue had not begun to ask.
-        if (event.type !== 'queue_cleared' && event.type !== 'message_refused') this.#asked = null;
+        if (event.type !== 'queue_cleared' && event.type !== 'message_refused') this.#drop();
         // A notice tells the rest.
-        if (isKnown && !(event.type === 'turn_aborted' && event.reason === '/stop'))
-          this.#say(ended.how, event.type === 'turn_completed' ? pc.dim : pc.red);
+        const isTold = event.type === 'turn_aborted' && event.reason === '/stop' && !this.#isPast;
+        if (isKnown && !isTold) this.#say(ended.how, event.type === 'turn_completed' ? pc.dim : pc.red);
         const next = event.type === 'turn_failed' && isKnown ? nextStep(event.code) : null;
         if (next !== null) this.#say(`${next}; ↑ brings the line back`, pc.dim);
       }
     }
   }
 
-  /** What others write in the session. Natter's own messages to the model are not for people. */
-  #heard(
-    runId: string,
-    { text, sender }: { readonly text: string; readonly sender: { id: string; name?: string | undefined } },
-  ): void {
-    if (this.#own.has(runId) || sender.id === 'natter') return;
-    this.#say(`${oneLine(sender.name ?? sender.id, 40)}: ${text}`, pc.dim);
+  /** What was written elsewhere, or before. Natter's own messages to the model are not for people. */
+  #heard({ correlationId, actor, message: { text, sender } }: NatterEvent & EventOf<'user_message'>): void {
+    if (this.#own.has(correlationId) || sender.id === 'natter') return;
+    if (sender.name === undefined && actor === this.#me) this.#screen.print(...typedLines(text));
+    else this.#say(`${oneLine(personNamed(sender, actor, this.#me), 40)}: ${text}`, pc.dim);
+  }
+
+  #call({ tool, callId }: { readonly tool: string; readonly callId: string }): string {
+    return `· ${tool} ${this.#args.get(callId) ?? ''}`;
+  }
+
+  #result(event: EventOf<'tool_result'>): void {
+    const { tool, outcome, text } = event;
+    // The question showed the call, and is not shown again.
+    if (this.#isPast && (outcome === 'denied' || outcome === 'expired')) this.#note(this.#call(event));
+    if (outcome !== 'ok') this.#note(`· ${tool}: ${outcome}: ${text}`);
+  }
+
+  /** An answer in the chat is by the holder of its token. */
+  #decider({ by, actor }: NatterEvent & EventOf<'approval_resolved'>): string {
+    return actor === this.#me ? 'by you' : decidedBy(by);
+  }
+
+  /** The question went with its turn. */
+  #drop(): void {
+    if (this.#asked !== null) this.#say(this.#asked.unanswered);
+    this.#asked = null;
   }
 
   #answerOf(turnId: string): AnswerView {
@@ -133,7 +179,9 @@ export class SessionView {
       this.#answers.get(id)?.end();
       for (const set of [this.#answers, this.#active, this.#own]) set.delete(id);
     }
-    if (this.#active.size === 0) this.#args.clear();
+    if (this.#active.size > 0) return;
+    this.#args.clear();
+    this.#allowed.clear();
   }
 
   #note(text: string): void {

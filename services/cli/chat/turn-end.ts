@@ -1,12 +1,24 @@
-import type { SessionEvent } from '../../../shared/domain/session/events.ts';
+import type { EventOf, SessionEvent } from '../../../shared/domain/session/events.ts';
 
-/** The turns that an event ends without an answer, and how. */
-export const endedBy = (event: SessionEvent): { readonly turnIds: readonly string[]; readonly how: string } | null => {
+/** What a person gives as the reason: the chat command, or nothing. */
+const byPerson: ReadonlySet<string> = new Set(['/stop', 'api']);
+
+/** How an answer was stopped: the log has none of what was not finished. */
+const stopped = ({ reason }: EventOf<'turn_aborted'>, isMine: boolean): string => {
+  const who = isMine && byPerson.has(reason) ? 'stopped by you' : reason.startsWith('stopped') ? reason : `stopped: ${reason}`;
+  return `${who}; what was not finished is not kept`;
+};
+
+/** The turns that an event ends without an answer, and how. `isMine`: the reader did it. */
+export const endedBy = (
+  event: SessionEvent,
+  isMine: boolean,
+): { readonly turnIds: readonly string[]; readonly how: string } | null => {
   switch (event.type) {
     case 'turn_failed':
       return { turnIds: [event.turn.id], how: `failed: ${event.code}: ${event.message}` };
     case 'turn_aborted':
-      return { turnIds: [event.turn.id], how: `stopped: ${event.reason}` };
+      return { turnIds: [event.turn.id], how: stopped(event, isMine) };
     case 'turn_completed':
       return { turnIds: [event.turn.id], how: '(no reply)' };
     case 'queue_cleared':

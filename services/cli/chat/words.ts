@@ -14,15 +14,21 @@ export type Line =
 
 const leaving: ReadonlySet<string> = new Set(['/quit', '/exit', 'quit', 'exit']);
 /** Words of the terminal itself. */
-const own = [
-  ['/export FILE', 'writes this session to a Markdown file'],
-  ['/clear', 'clears the screen'],
-  ['/quit', 'leaves; so do quit, exit and Ctrl-D'],
-] as const;
-const keys = [
+const ownLines = (leaving: string) =>
+  [
+    ['/export FILE', 'writes this session to a Markdown file'],
+    ['/clear', 'clears the screen'],
+    ['/quit', `${leaving}; so do quit, exit and Ctrl-D`],
+  ] as const;
+const keysText = (leaving: string): string[] => [
   'Alt-Enter begins a new line; a paste of several lines is one message; ↑ and ↓ are the history; Tab completes a command.',
-  'Ctrl-C stops the answer, and leaves when pressed again. A space before the / sends the line to the model.',
+  `Ctrl-C stops the answer; pressed again, it ${leaving}. A space before the / sends the line to the model.`,
 ];
+/** How the model gets to run programs, where it may not: whoever asks it to is told that it cannot. */
+const programsText = [
+  'The model may not run programs (exec). To let it, each time with your approval, put this into ~/.natter/natter.json and',
+  'restart "natter up": agent: { workspace: "~/.natter/workspace" }, tools: { exec: { enabled: true } }',
+].join(' ');
 
 /** What the terminal knows besides. */
 export interface Known {
@@ -30,11 +36,21 @@ export interface Known {
   readonly skills: ReadonlyMap<string, string>;
   /** Further words that begin a new session. */
   readonly triggers: readonly string[];
+  /** What leaving does: the chat of `natter up` stops everything with it. */
+  readonly leaving: 'leaves' | 'stops everything';
+  /** The model has the tool `exec`. */
+  readonly hasPrograms: boolean;
 }
 
 /** Words that Tab completes. */
-export const completedWords = ({ skills, triggers }: Known): string[] => [
-  ...[...chatCommandWords, ...own.slice(1).map(([word]) => word), ...[...skills.keys()].map((name) => `/${name}`)],
+export const completedWords = ({ skills, triggers, leaving }: Known): string[] => [
+  ...[
+    ...chatCommandWords,
+    ...ownLines(leaving)
+      .slice(1)
+      .map(([word]) => word),
+    ...[...skills.keys()].map((name) => `/${name}`),
+  ],
   ...triggers.filter((word) => word.startsWith('/')),
 ];
 
@@ -58,14 +74,15 @@ const skillCharacters = 80;
 const leastColumns = 20;
 
 /** `/help`, at the terminal: each command with a line, then the keys, in lines of at most `columns`. */
-export const helpLines = ({ skills }: Known, columns: number): string[] => {
+export const helpLines = ({ skills, leaving, hasPrograms }: Known, columns: number): string[] => {
   const skillLines = [...skills].map(([name, purpose]) => [`/${name}`, oneLine(`skill: ${purpose}`, skillCharacters)] as const);
   // The terminal's own /export stands for that of every channel.
-  const rows = [...chatCommandLines.filter(([usage]) => usage !== '/export'), ...skillLines, ...own];
+  const rows = [...chatCommandLines.filter(([usage]) => usage !== '/export'), ...skillLines, ...ownLines(leaving)];
   const width = Math.max(...rows.map(([usage]) => usage.length));
   const room = Math.max(leastColumns, columns - width - 2);
   const lines = rows.flatMap(([usage, what]) =>
     wrapToWidth(what, room).map((line, index) => `${(index === 0 ? usage : '').padEnd(width)}  ${line}`),
   );
-  return [...lines, '', ...keys.flatMap((line) => wrapToWidth(line, columns))];
+  const notes = [...keysText(leaving), ...(hasPrograms ? [] : [programsText])];
+  return [...lines, '', ...notes.flatMap((line) => wrapToWidth(line, columns))];
 };

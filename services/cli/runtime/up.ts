@@ -85,8 +85,10 @@ export const up = async (world: World, options: UpOptions): Promise<void> => {
     const started = { config, url: system.gateway.url, hosts: system.hosts?.pids() ?? [], chatting, page };
     const { columns = Number.POSITIVE_INFINITY } = world.output as NodeJS.WriteStream;
     if (!stopping.signal.aborted) for (const row of greeting(world.env, started, columns)) terminal.out(row);
-    if (chatting) await new Chat(world, client, mainSessionKey(config), await knownWords(world, options)).run(stopping.signal);
-    else await new Promise<void>((resolve) => aborted(stopping.signal, resolve));
+    if (chatting) {
+      const known = await knownWords(world, options, 'stops everything');
+      await new Chat(world, client, mainSessionKey(config), known).run(stopping.signal);
+    } else await new Promise<void>((resolve) => aborted(stopping.signal, resolve));
   } finally {
     stopping.abort();
     live.close();

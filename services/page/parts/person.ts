@@ -1,8 +1,9 @@
 import type { Sender } from '../../../shared/client/main.ts';
 import type { SessionEvent } from '../../../shared/domain/session/events.ts';
+import { decidedWords, personNamed } from '../../../shared/domain/values/person-words.ts';
 import { who } from '../base/signed-in.ts';
 import { hostOf, isHost } from './host.ts';
-import { decidedWords, eventSummary, personNamed } from './person-words.ts';
+import { eventSummary } from './person-words.ts';
 
 /** What people call who said something, as this page knows them. */
 export const personOf = (sender: Sender | undefined, actor: string | undefined): string =>

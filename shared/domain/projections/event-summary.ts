@@ -1,8 +1,8 @@
 import { counted } from '../../kit/text/counted.ts';
 import { fieldWords } from '../../kit/text/field-words.ts';
 import type { EventOf, SessionEvent } from '../session/events.ts';
-import { decidedBy } from '../values/decided-by.ts';
 import type { ResetCause } from '../values/expiry.ts';
+import { decidedBy } from '../values/person-words.ts';
 
 /** Puts text from outside on one line of at most so many characters. */
 export type Shorten = (text: string, width: number) => string;

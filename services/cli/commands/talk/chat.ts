@@ -17,7 +17,7 @@ export const chatCommand = (program: Command, world: World): void => {
       const [{ Chat }, { knownWords }] = await Promise.all([import('../../chat/chat.ts'), import('../../chat/known-words.ts')]);
       const options = command.optsWithGlobals<CommonOptions>();
       const config = configOf(world, options);
-      const known = await knownWords(world, options);
+      const known = await knownWords(world, options, 'leaves');
       await new Chat(world, clientOf(world, options), key ?? mainSessionKey(config), known).run(world.interrupted);
     });
 };

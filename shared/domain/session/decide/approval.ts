@@ -1,5 +1,5 @@
 import { limits } from '../../../kit/limits.ts';
-import { decidedBy } from '../../values/decided-by.ts';
+import { decidedBy } from '../../values/person-words.ts';
 import type { ApprovalRequest, Sender } from '../../values/types.ts';
 import { questionCalled } from '../answered.ts';
 import type { CallState } from '../context.ts';

@@ -1,5 +1,5 @@
 import { limits } from '../../../kit/limits.ts';
-import { decidedBy } from '../../values/decided-by.ts';
+import { decidedBy } from '../../values/person-words.ts';
 import type { ApprovalRequest, Notice } from '../../values/types.ts';
 import type { CallState, SessionContext } from '../context.ts';
 import type { EventOf, SessionEvent } from '../events.ts';

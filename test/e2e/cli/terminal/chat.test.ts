@@ -72,7 +72,7 @@ test('/stop and Ctrl-C stop the answer that streams, and the chat goes on', asyn
   up.type('[[think 20000]] five six seven eight\r');
   await up.shows(/You( said:.*)?\nyou> *$/);
   up.type('\u0003');
-  await up.shows(/Stopped 1 run[^\n]*\nCtrl-C again leaves\.\nyou>/);
+  await up.shows(/Stopped 1 run[^\n]*\nCtrl-C again stops everything\.\nyou>/);
   // What Ctrl-C would do is said until another key is pressed.
   up.type('s');
   await up.shows(/Stopped 1 run[^\n]*\nyou> s$/);
@@ -92,10 +92,23 @@ test('A5/62: a tool call is approved in place, or denied', async () => {
   await up.say('n not today', /denied[\s\S]*not today[\s\S]*\nyou>/);
 });
 
+test('Ctrl-C at a question says that the call was not run', async () => {
+  await up.say('[[tool exec {"command": ["echo", "third"]}]] go', /Approval needed[\s\S]*\nallow\?/);
+  up.type('\u0003');
+  await up.shows(/exec was not run\.\nStopped 1 run[^\n]*\nCtrl-C again stops everything\.\nyou>/);
+  // The hint goes with the next key.
+  up.type('\u0015');
+  await up.shows(/exec was not run\.\nStopped 1 run[^\n]*\nyou>/);
+});
+
 test('another terminal joins with natter chat, sees what was said, and leaves with exit', async () => {
   const other = natter('chat');
   try {
-    await other.shows(/agent: .*not today/);
+    await other.shows(
+      /you> .*echo", "third"[^\n]*\n[\s\S]*exec was not run\.\nstopped by you; what was not finished is not kept\nyou>/,
+    );
+    expect(other.screen.text).toMatch(/· exec \{"command":.*"made it".*\} \(allowed by you\)\n[\s\S]*made it\n/);
+    expect(other.screen.text).toMatch(/· exec \{"command":.*"again".*\}\n· exec: denied: .*not today/);
     await other.say('hi from there', 'You said: hi from there\nyou>');
     await up.shows(/hi from there\nYou said: hi from there\nyou>/);
     other.type('exit\r');
@@ -139,3 +152,17 @@ test('nothing that came controls the terminal, and the second Ctrl-C leaves', as
   expect(await up.exited).toBe(0);
   expect(readFileSync(join(dataDir, 'natter.log'), 'utf8')).not.toContain('"level":50');
 });
+
+test('an answer that was under way when everything was killed goes on at the next start, which says so', async () => {
+  const start = async (): Promise<void> => {
+    up = natter('up', '--port', '0');
+    await up.shows('you>');
+  };
+  await start();
+  up.type('[[think 8000]] one two\r');
+  await up.shows(/one two\nYou( said:.*)?\nyou>/);
+  up.kill();
+  await up.exited;
+  await start();
+  await up.shows(/one two\nThe answer that was under way goes on\.\n[\s\S]*You said: one two\nyou>/);
+}, 90_000);

@@ -4,23 +4,41 @@ import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { Chat } from '../../../../services/cli/chat/chat.ts';
-import { questionLines } from '../../../../services/cli/chat/question.ts';
+import { questionIn } from '../../../../services/cli/chat/question.ts';
 import type { World } from '../../../../services/cli/terminal.ts';
 import { NatterApiError, type NatterClient } from '../../../../shared/client/main.ts';
+import type { SessionKey } from '../../../../shared/domain/keys/session-key.ts';
+import type { SessionEvent } from '../../../../shared/domain/session/events.ts';
 import { Signal } from '../../../../shared/kit/signal.ts';
+import { recordedAt } from '../../../support/memories.ts';
 import { TerminalScreen } from '../../../support/terminal/screen.ts';
 
 type Told = { readonly type: string; readonly [name: string]: unknown };
 const turn = { id: 'run-1', attempt: 1 };
+/** The person at the terminal, as the log has them. */
+const me = 'token:api';
+const mainKey = 'agent:main:main' as SessionKey;
 /** A piece of live text, as the gateway sends it. */
 const piece = (offset: number, text: string, end = offset + text.length) => ({ type: 'delta', turn, step: 1, offset, end, text });
 const answer = (text: string) => ({ type: 'assistant_message', turn, text });
+/** What the person at the terminal wrote before, or elsewhere. */
+const mine = (text: string): Told => ({
+  type: 'user_message',
+  actor: me,
+  message: { text, sender: { id: 'api', role: 'program' } },
+});
 
 const waiting = { interval: 5, timeout: 30_000 };
 
 /** A chat at a terminal, with a gateway that says what the test tells it to. */
 const atTerminal = (
-  given: { earlier?: readonly object[]; session?: object; pending?: readonly object[]; fail?: () => boolean } = {},
+  given: {
+    earlier?: readonly Told[];
+    hasMore?: boolean;
+    status?: string;
+    fail?: () => boolean;
+    leaving?: 'leaves' | 'stops everything';
+  } = {},
 ) => {
   const keys = Object.assign(new PassThrough(), { isTTY: true, setRawMode: () => keys });
   const screen = new TerminalScreen();
@@ -30,24 +48,23 @@ const atTerminal = (
   const queue: Told[] = [];
   const more = new Signal();
   let above: ((text: string) => void) | null = null;
+  const events = given.earlier?.map((event, at) => ({ id: `${at + 1}.0`, seq: at + 1, at: 0, actor: 'session-1', ...event }));
   const client = {
+    get: async (path: string) =>
+      path === '/v1/me' ? { actor: me } : { events: events?.toReversed(), more: given.hasMore ?? false, next: '0' },
     sessions: {
       get: async () => {
-        if (given.session === undefined) throw new NatterApiError(404, { detail: 'there is no such session' });
-        return given.session;
+        if (events === undefined) throw new NatterApiError(404, { detail: 'there is no such session' });
+        return { seq: events.length, status: given.status ?? 'idle' };
       },
-      messages: async function* () {
-        yield* given.earlier ?? [];
+      export: async function* () {
+        for (const { id: _, seq, at, actor, ...event } of events ?? [])
+          yield { ...recordedAt(mainKey, seq, event as unknown as SessionEvent), at, actor };
       },
       post: async (_: string, text: string) => {
         if (given.fail?.()) throw new NatterApiError(0, { detail: 'no answer from http://gateway' });
         posted.push(text);
         return { runId: `run-${posted.length}` };
-      },
-    },
-    approvals: {
-      list: async function* () {
-        yield* given.pending ?? [];
       },
     },
     events: async function* ({ signal }: { signal: AbortSignal }) {
@@ -60,9 +77,11 @@ const atTerminal = (
   const terminal = { divert: (to: typeof above) => (above = to) };
   const world = { terminal, input: keys, output } as unknown as World;
   const stop = new AbortController();
-  const done = new Chat(world, client, 'agent:main:main', {
+  const done = new Chat(world, client, mainKey, {
     skills: new Map([['tides', 'When the tide is high']]),
     triggers: ['/fresh'],
+    leaving: given.leaving ?? 'leaves',
+    hasPrograms: false,
   }).run(stop.signal);
   const shows = (text: string): Promise<void> => vi.waitFor(() => expect(screen.text).toContain(text), waiting);
   return {
@@ -331,62 +350,262 @@ describe('an approval', () => {
     ['none', 'run make', '{}', false],
     ['no JSON', 'run make', '{"command', true],
   ])('arguments that are %s: said once', (_, action, args, isShown) => {
-    const lines = questionLines(
-      { action, asks: 'run', tool: 'exec', approvalId: 'x' },
-      { approvalId: 'x', mayAlways: false },
-      { width: 80, args },
-    );
+    const lines = questionIn({ action, asks: 'run', tool: 'exec', approvalId: 'x' }, args).lines(80);
     expect(lines.some((line) => line.startsWith('  exec '))).toBe(isShown);
   });
 
-  test('from before the chat is asked again, behind the end of what was said', async () => {
-    const earlier = [
-      { role: 'user', text: 'make it', sender: { id: 'api' } },
-      { role: 'user', text: 'A new session has just begun.', sender: { id: 'natter' } },
-      { role: 'assistant', text: 'I ask\nfirst' },
-    ];
-    const pending = [
-      { sessionKey: 'agent:main:main', approvalId: 'k3x9', action: 'run make', asks: 'run', onceOnly: false },
-      { sessionKey: 'agent:main:other', approvalId: 'zzz', action: 'run other', asks: 'run', onceOnly: false },
-    ];
-    const chat = atTerminal({ earlier, pending, session: { seq: 7, status: 'awaiting_approval' } });
+  test('from before the chat is asked again with its arguments, below what was said, and its call shows them', async () => {
+    const chat = atTerminal({ earlier: [mine('make it'), step, request], status: 'awaiting_approval' });
     await chat.shows('allow?');
-    expect(chat.screen.lines.slice(0, 3)).toEqual(['you: make it', 'agent: I ask first', 'Approval needed: run make']);
-    expect(chat.screen.text).not.toContain('other');
+    expect(chat.screen.lines.slice(0, 3)).toEqual([
+      'you> make it',
+      'Approval needed: run exec',
+      '  exec {"command":["make\\u{202e}"]}',
+    ]);
     await chat.say('y');
     expect(chat.posted).toEqual(['/approve k3x9']);
+    chat.tell(
+      { type: 'approval_resolved', approvalId: 'k3x9', turn, verdict: 'granted', by: 'api', actor: me },
+      { type: 'tool_call_started', turn, tool: 'exec', callId: 'c', approvalId: 'k3x9' },
+    );
+    await chat.shows('· exec {"command":["make"]} (allowed by you)');
+    await chat.left();
+  });
+
+  test.each([
+    ['run', 'exec was not run.'],
+    ['retry', 'exec was not run again.'],
+  ])('that Ctrl-C ends (asks: %s) says what became of the call: %s', async (asks, text) => {
+    const chat = atTerminal();
+    await chat.say('hello');
+    chat.tell(step, { ...request, asks });
+    await chat.shows('allow?');
+    chat.type('\u0003');
+    await vi.waitFor(() => expect(chat.posted).toEqual(['hello', '/stop']), waiting);
+    chat.tell(
+      { type: 'turn_aborted', turn, reason: '/stop' },
+      { type: 'notice', correlationId: 'run-2', notice: { text: 'Stopped 1 run.' } },
+    );
+    await chat.shows(`${text}\nStopped 1 run.\n`);
+    await chat.left();
+  });
+
+  test('that is open when somebody leaves stays open, and that is said', async () => {
+    const chat = atTerminal();
+    await chat.say('hello');
+    chat.tell(step, request);
+    await chat.shows('allow?');
+    chat.type('\u0004');
+    await chat.done;
+    expect(chat.screen.text).toContain('The call still waits for your answer; the next chat asks again.');
+    expect(chat.posted).toEqual(['hello']);
+  });
+});
+
+test.each(['leaves', 'stops everything'] as const)('/help and Ctrl-C say what leaving does: %s', async (leaving) => {
+  const chat = atTerminal({ leaving });
+  chat.type('/help\r');
+  await chat.shows('Ctrl-C stops the answer');
+  expect(chat.screen.text).toMatch(new RegExp(`^/quit +${leaving}; so do quit, exit and Ctrl-D$`, 'm'));
+  expect(chat.screen.text).toContain(`pressed again, it ${leaving}.`);
+  expect(chat.screen.text.replaceAll('\n', ' ')).toContain('restart "natter up": agent: { workspace:');
+  chat.type('\u0003');
+  await chat.shows(`Ctrl-C again ${leaving}.`);
+  chat.type('\u0003');
+  await chat.done;
+});
+
+test.each([
+  [1, 'Your message is next, after this answer.'],
+  [3, 'Your message waits; it is number 3 in the queue.'],
+])('a message that waits at position %i says so: %s', async (position, text) => {
+  const chat = atTerminal();
+  await chat.say('hello');
+  chat.tell({ type: 'turn_queued', turn, position });
+  await chat.shows(text);
+  await chat.left();
+});
+
+describe('a chat that was left shows', () => {
+  const call = { type: 'tool_call_started', turn, tool: 'exec', callId: 'c' };
+  const calling = (finish = 'continue'): Told => ({
+    ...{ type: 'model_step', v: 1, turn, step: 1, text: 'Looking.', finish, model: 'm' },
+    ...{
+      usage: { inputTokens: 1, outputTokens: 1, totalTokens: 2 },
+      calls: [{ callId: 'c', tool: 'exec', arguments: '{"a":1}' }],
+    },
+  });
+  const begun: Told = { type: 'turn_started', turn, attempt: 1 };
+
+  test.each<[string, Told[], string[]]>([
+    [
+      'the last turn in full, as it was',
+      [mine('one\ntwo'), begun, calling(), call, { ...answer('# Done\n\n- made'), messageId: 'a1' }],
+      ['you> one', '     two', 'Looking.', '· exec {"a":1}', 'Done', '• made'],
+    ],
+    [
+      'who allowed a call, and the call that was denied',
+      [
+        ...[mine('go'), begun, calling()],
+        { type: 'approval_requested', turn, approvalId: 'k3x9', action: 'run exec', callId: 'c', tool: 'exec', expiresAt: 0 },
+        { type: 'approval_resolved', turn, approvalId: 'k3x9', verdict: 'granted', by: 'alice' },
+        { ...call, approvalId: 'k3x9' },
+        { type: 'tool_result', turn, tool: 'exec', callId: 'c', outcome: 'denied', text: 'not today' },
+        answer('Well.'),
+      ],
+      ['you> go', 'Looking.', '· exec {"a":1} (allowed by alice)', '· exec {"a":1}', '· exec: denied: not today', 'Well.'],
+    ],
+    [
+      'that an answer was stopped, and by whom',
+      [
+        ...[mine('a long one'), begun, { type: 'turn_aborted', turn, reason: '/stop', actor: me }],
+        { type: 'notice', correlationId: 'run-2', notice: { text: 'Stopped 1 run.' } },
+      ],
+      ['you> a long one', 'stopped by you; what was not finished is not kept'],
+    ],
+    [
+      'that a call was not run whose question went with its turn',
+      [
+        ...[mine('go'), begun, calling()],
+        { type: 'approval_requested', turn, approvalId: 'k3x9', action: 'run exec', callId: 'c', tool: 'exec', expiresAt: 0 },
+        { type: 'turn_aborted', turn, reason: '/stop', actor: me },
+      ],
+      ['you> go', 'Looking.', 'exec was not run.', 'stopped by you; what was not finished is not kept'],
+    ],
+    [
+      'why an answer was stopped that somebody else stopped',
+      [mine('a long one'), begun, { type: 'turn_aborted', turn, reason: 'stopped on the page' }],
+      ['you> a long one', 'stopped on the page; what was not finished is not kept'],
+    ],
+    [
+      'what others said, as it was edited, and not what was withdrawn or Natter said to the model',
+      [
+        { type: 'user_message', message: { text: 'hi al', sender: { id: '7', name: 'Ann' } } },
+        { type: 'user_message', message: { text: 'oops', sender: { id: '7', name: 'Ann' } } },
+        { type: 'user_message', message: { text: 'Greet the user', sender: { id: 'natter' } } },
+        { type: 'message_edited', of: '1.0', text: 'hi all' },
+        { type: 'message_withdrawn', of: '2.0' },
+        answer('Hello.'),
+      ],
+      ['Ann: hi all', 'Hello.'],
+    ],
+    [
+      'that the answer goes on that was under way',
+      [mine('a long one'), begun],
+      ['you> a long one', 'The answer that was under way goes on.'],
+    ],
+    [
+      'where a new session began',
+      [mine('one'), answer('1'), { type: 'session_reset' }, mine('two'), answer('2')],
+      ['you> one', '1', 'A new session began.', 'you> two', '2'],
+    ],
+  ])('%s', async (_, earlier, expected) => {
+    const chat = atTerminal({ earlier });
+    await chat.shows(`${expected.at(-1)}\nyou>`);
+    expect(await chat.left()).toEqual(expected);
+    expect(chat.screen.strange).toEqual([]);
+  });
+
+  const turns = (count: number, lines: number): Told[] =>
+    Array.from({ length: count }, (_, at) => [mine(`question ${at + 1}`), answer(Array(lines).fill('line').join('\\\n'))]).flat();
+  test.each([
+    ['all turns that fit', turns(3, 2), false, ['question 1', 'question 2', 'question 3']],
+    ['fewer turns if more do not fit', turns(3, 9), false, ['question 2', 'question 3']],
+    ['the last turn whole, however long it is', turns(3, 40), false, ['question 3']],
+    [
+      'only whole turns of a history that was not read to its beginning',
+      [answer('the end'), ...turns(1, 2)],
+      true,
+      ['question 1'],
+    ],
+  ])('%s, and where the rest is', async (_, earlier, hasMore, expected) => {
+    const chat = atTerminal({ earlier, hasMore });
+    await chat.shows('line\nyou>');
+    expect(chat.screen.text.match(/question \d/g)).toEqual(expected);
+    expect(chat.screen.text).not.toContain('the end');
+    expect(chat.screen.text.includes('/export FILE writes all of it')).toBe(hasMore || expected[0] !== 'question 1');
+    await chat.left();
+  });
+
+  test('an answer that another attempt takes up again, which may say it in other words', async () => {
+    const chat = atTerminal({ earlier: [mine('a long one'), begun] });
+    await chat.shows('goes on');
+    chat.tell(piece(0, 'Once upon'));
+    await chat.shows('Once upon');
+    chat.tell({ type: 'turn_resumed', turn: { id: 'run-1', attempt: 2 }, step: 1 }, piece(0, 'There was'));
+    await chat.shows('Once upon\nThe answer was interrupted and goes on, attempt 2.\nThere was\nyou>');
+    chat.tell(answer('There was one.'));
+    await chat.shows('attempt 2.\nThere was one.\nyou>');
+    await chat.left();
+  });
+
+  test('a turn that Ctrl-C can stop', async () => {
+    const chat = atTerminal({ earlier: [mine('a long one'), begun] });
+    await chat.shows('goes on');
+    chat.type('\u0003');
+    await vi.waitFor(() => expect(chat.posted).toEqual(['/stop']), waiting);
     await chat.left();
   });
 });
 
-test.each([
-  ['more than the last four messages', 5, 7, true],
-  ['no more than those', 4, 7, false],
-  ['a log that is longer than what was read', 1, 101, true],
-])('a chat that was left, with %s: says where all of it is: %o', async (_, count, seq, isSaid) => {
-  const earlier = Array.from({ length: count }, (_, at) => ({ role: 'assistant', text: `answer ${at + 1}` }));
-  const chat = atTerminal({ earlier, session: { seq, status: 'idle' } });
-  await chat.shows(`answer ${count}\nyou>`);
-  expect(chat.screen.text.includes('/export FILE writes all of it')).toBe(isSaid);
+test('what is said at another terminal of the same person looks as if it were typed here', async () => {
+  const chat = atTerminal();
+  await chat.say('hello');
+  chat.tell({ ...mine('hi from there'), correlationId: 'x' });
+  await chat.shows('you> hello\nyou> hi from there\nyou>');
   await chat.left();
 });
 
-test('B20: /export writes what was said to a new file, and not over another', async () => {
+test('B20: /export writes who said what, calls, answers to approvals and results to a new file, and not over another', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'natter-export-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const file = join(folder, 'notes.md');
+  const usage = { inputTokens: 1, outputTokens: 1, totalTokens: 2 };
+  const said = (text: string, sender: object, actor: string): Told => ({
+    ...{ type: 'user_message', v: 1, actor },
+    message: { messageId: text, text, sender },
+  });
   const chat = atTerminal({
-    session: { seq: 7, status: 'idle' },
     earlier: [
-      { role: 'user', text: 'hello', at: 0, sender: { id: '7', name: 'Ann' } },
-      { role: 'assistant', text: '**hi**', at: 1_000 },
+      said('hello', { id: 'api', role: 'program' }, me),
+      said('me too', { id: '7', name: 'Ann', role: 'participant' }, 'router'),
+      {
+        ...{ type: 'model_step', v: 1, turn, step: 1, text: '', finish: 'continue', model: 'm', usage },
+        calls: [{ callId: 'c', tool: 'exec', arguments: '{"a":1}' }],
+      },
+      { type: 'approval_resolved', v: 1, turn, approvalId: 'k3x9', verdict: 'granted', by: 'api', actor: me },
+      { type: 'tool_result', v: 1, turn, tool: 'exec', callId: 'c', outcome: 'ok', text: 'made\nit', bytes: 7 },
+      { ...answer('**hi**'), v: 1, messageId: 'a', at: 1_000 },
+      { type: 'turn_aborted', v: 1, turn, reason: '/stop', actor: me },
     ],
   });
   chat.type(`/export ${file}\r`);
-  await chat.shows('2 messages in');
-  expect(readFileSync(file, 'utf8')).toBe(
-    '## Ann, 1970-01-01T00:00:00.000Z\n\nhello\n\n## agent, 1970-01-01T00:00:01.000Z\n\n**hi**\n',
-  );
+  await chat.shows('3 messages in');
+  expect(readFileSync(file, 'utf8')).toBe(`## You, 1970-01-01T00:00:00.000Z
+
+hello
+
+## Ann, 1970-01-01T00:00:00.000Z
+
+me too
+
+Calls the tool exec:
+
+    {"a":1}
+
+Allowed by you.
+
+Result of exec (ok):
+
+    made
+    it
+
+## Agent, 1970-01-01T00:00:01.000Z
+
+**hi**
+
+*(stopped by you; what was not finished is not kept)*
+`);
   chat.type(`/export ${file}\r`);
   await chat.shows('Not exported:');
   await chat.left();

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
-import { eventSummary, personNamed } from '../../../../services/page/parts/person-words.ts';
+import { eventSummary } from '../../../../services/page/parts/person-words.ts';
 import type { SessionEvent } from '../../../../shared/domain/session/events.ts';
+import { personNamed } from '../../../../shared/domain/values/person-words.ts';
 
 const me = 'token:page:owner:abc';
 const program = { id: 'api', role: 'program' } as const;

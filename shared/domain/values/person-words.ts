@@ -1,3 +1,7 @@
+import type { Sender } from './types.ts';
+
+/** What people are called where somebody reads a session. `me`: the actor that the reader is in the log. */
+
 /** How the log names the holders of the gateway's tokens; `api` is the installation's own, and `page:<whose>:<id>` that of a page. */
 const holder = 'token:';
 const page = /^token:page:([^:]+):[^:]+$/;
@@ -6,7 +10,7 @@ const page = /^token:page:([^:]+):[^:]+$/;
 const writer = 'api';
 
 /** Whose page an actor's token is: the owner's, an approver's, or that of whoever holds the token named; `null`: it is not a page's. */
-export const pageOf = (actor: string): string | null => page.exec(actor)?.[1] ?? null;
+const pageOf = (actor: string): string | null => page.exec(actor)?.[1] ?? null;
 
 const onPage = (whose: string): string => {
   if (whose === 'owner') return 'on the page by the owner';
@@ -21,3 +25,15 @@ export const decidedBy = (by: string): string => {
   if (by === `${holder}api`) return 'over the API';
   return by.startsWith(holder) ? `over the API (token ${by.slice(holder.length)})` : `by ${by}`;
 };
+
+/** Who said something: their name if the message has one, "You" for what the reader sent, else what it is. */
+export const personNamed = (sender: Sender | undefined, actor: string | undefined, me: string | undefined): string => {
+  if (sender?.name) return sender.name;
+  if (actor !== undefined && actor === me) return 'You';
+  if (sender?.role === 'owner' || (actor !== undefined && pageOf(actor) === 'owner')) return 'Owner';
+  if (sender === undefined || sender.id === 'api') return 'A program (API)';
+  return sender.id;
+};
+
+/** Who decided, after a word such as "Denied": `by you` where the reader did. */
+export const decidedWords = (by: string, me: string | undefined): string => (by === me ? 'by you' : decidedBy(by));
