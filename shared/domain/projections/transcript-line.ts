@@ -48,6 +48,11 @@ export const linesOf = (commit: RecordedCommit): TranscriptLine[] => {
       const header = { type: 'session', key, v: 1, id, sessionId, generation, createdAt, ...(from && { forkedFrom }) };
       return [{ seq, index, sessionId, generation, text: json(header) }];
     }
+    // What was not finished is not kept: without this line a question would stand there as if nobody had seen it.
+    if (event.type === 'turn_aborted') {
+      const stopped = { type: 'stopped', id, timestamp: createdAt, runId: event.turn.id, reason: event.reason };
+      return [{ seq, index, sessionId, text: json(stopped) }];
+    }
     const message = messages.get(id);
     return message === undefined ? [] : [{ seq, index, sessionId, text: json({ type: 'message', ...message }) }];
   });

@@ -473,7 +473,12 @@ describe('a chat that was left shows', () => {
       ['you> go', 'Looking.', 'exec was not run.', 'stopped by you; what was not finished is not kept'],
     ],
     [
-      'why an answer was stopped that somebody else stopped',
+      'that somebody else stopped an answer',
+      [mine('a long one'), begun, { type: 'turn_aborted', turn, reason: '/stop' }],
+      ['you> a long one', 'stopped: /stop; what was not finished is not kept'],
+    ],
+    [
+      'why an answer was stopped on the page',
       [mine('a long one'), begun, { type: 'turn_aborted', turn, reason: 'stopped on the page' }],
       ['you> a long one', 'stopped on the page; what was not finished is not kept'],
     ],
@@ -539,8 +544,11 @@ describe('a chat that was left shows', () => {
     await chat.left();
   });
 
-  test('a turn that Ctrl-C can stop', async () => {
-    const chat = atTerminal({ earlier: [mine('a long one'), begun] });
+  test.each<[string, Told[]]>([
+    ['', [mine('a long one'), begun]],
+    [' whose beginning was not read', [calling()]],
+  ])('a turn%s that Ctrl-C can stop', async (_, earlier) => {
+    const chat = atTerminal({ earlier, hasMore: true });
     await chat.shows('goes on');
     chat.type('\u0003');
     await vi.waitFor(() => expect(chat.posted).toEqual(['/stop']), waiting);

@@ -37,12 +37,22 @@ test('A2/16: full turns: what tools were asked and what they answered, also when
   ]);
 });
 
+test('A2/16: an answer that was stopped has a line that says why, after its question', () => {
+  const lines = linesAfter('post m1', 'stop');
+  expect(lines.slice(1).map(({ text }) => parsed(text))).toMatchObject([
+    { type: 'message', role: 'user', runId: 'm1' },
+    { type: 'stopped', runId: 'm1', reason: 'stop' },
+  ]);
+});
+
 test('A2/9: a reset ends one transcript and begins the next, also within one commit', () => {
   const lines = linesAfter('append m1', 'post m2', 'reset s2 m3');
-  expect(lines.map(({ sessionId, text }) => [sessionId, parsed(text).messageId ?? parsed(text).generation])).toEqual([
+  const nameIn = ({ messageId, generation, type }: Record<string, unknown>) => messageId ?? generation ?? type;
+  expect(lines.map(({ sessionId, text }) => [sessionId, nameIn(parsed(text))])).toEqual([
     ['s1', 1],
     ['s1', 'm1'],
     ['s1', 'm2'],
+    ['s1', 'stopped'],
     ['s2', 2],
     ['s2', 'm3'],
   ]);
