@@ -3,6 +3,7 @@ import { type ClientRequest, clientRequest } from '../../../../shared/domain/val
 import { NatterError } from '../../../../shared/kit/errors.ts';
 import { checked } from '../../http/input.ts';
 import { parsed } from '../../http/issue-text.ts';
+import { toolFields, toolsIn } from './tools.ts';
 
 /**
  * What a request wants besides an answer: its own tools, the form of the answer, and settings of the model. All of it is passed on; what Natter
@@ -14,18 +15,6 @@ export const unsupported = (field: string, message = 'is not supported with this
   new NatterError('unsupported', `${field}: ${message}`, { field });
 
 const schema = z.record(z.string(), z.unknown());
-const functionTool = z.object({
-  type: z.literal('function', 'only functions are taken: the agent has other tools of its own'),
-  name: z.string('name the tool').regex(/^[\w-]{1,64}$/, 'use 1 to 64 letters, digits, "_" and "-"'),
-  description: z.string('use a text').nullish(),
-  parameters: schema.nullish(),
-  strict: z.boolean('use true or false').nullish(),
-});
-/** Chat completions nest a function, responses do not. */
-const tool = z.preprocess((given) => {
-  if (typeof given !== 'object' || given === null || !('function' in given)) return given;
-  return typeof given.function === 'object' ? { ...given, ...given.function } : given;
-}, functionTool);
 const number = z.number('use a number').nullish();
 const whole = z.int('use a whole number').nullish();
 const jsonFormat = {
@@ -43,18 +32,9 @@ const format = z.discriminatedUnion(
   ],
   { error: 'use "text", "json_object" or "json_schema"' },
 );
-const namedChoice = z.object({
-  type: z.literal('function', 'only functions can be chosen'),
-  name: z.string().optional(),
-  function: z.object({ name: z.string() }).optional(),
-});
-
 const effort = z.string('use a text').min(1).max(32).nullish();
 const settings = z.object({
-  tools: z.array(tool, 'use a list of tools').nullish(),
-  tool_choice: z
-    .union([z.enum(['auto', 'none', 'required']), namedChoice], 'use "auto", "none", "required" or a function')
-    .nullish(),
+  ...toolFields,
   parallel_tool_calls: z.boolean('use true or false').nullish(),
   temperature: number,
   top_p: number,
@@ -79,11 +59,11 @@ type Settings = z.infer<typeof settings>;
 export const clientRequestIn = (body: unknown): ClientRequest | undefined => {
   refuseUnsupported(body as Record<string, unknown>);
   const given = checked(settings, body, 'body');
-  const tools = toolsOf(given);
+  const { tools = [], toolChoice } = toolsIn(given);
   const request = {
     ...(tools.length > 0 && { tools }),
     ...present({
-      toolChoice: choiceOf(given),
+      toolChoice,
       // It says nothing without tools, and providers refuse it then.
       parallelCalls: tools.length > 0 ? given.parallel_tool_calls : undefined,
       temperature: given.temperature,
@@ -103,7 +83,7 @@ export const clientRequestIn = (body: unknown): ClientRequest | undefined => {
   const result = parsed(clientRequest, request);
   if (result.success) return result.data;
   const { path = [], message = 'is not valid' } = result.error.issues[0] ?? {};
-  throw invalid(wireNames[String(path[0])] ?? String(path[0]), message);
+  throw invalid(nameIn(given, String(path[0])), message);
 };
 
 /** A summary of a response's reasoning, or as providers of chat completions have it. */
@@ -112,36 +92,18 @@ const asksForReasoning = ({ reasoning, include_reasoning: inChat, include }: Set
 /** Nothing here is encrypted: it is shown as it is. */
 const encryptedReasoning = 'reasoning.encrypted_content';
 
-/** OpenAI's names, for errors about a value that is out of range. */
-const wireNames: Readonly<Record<string, string>> = {
-  topP: 'top_p',
-  presencePenalty: 'presence_penalty',
-  frequencyPenalty: 'frequency_penalty',
-  maxOutputTokens: 'max_tokens',
-  logitBias: 'logit_bias',
-  format: 'response_format',
+/** OpenAI's names, for errors about a value that is out of range; of several that mean one thing, that in the request. */
+const wireNames: Readonly<Record<string, readonly (keyof Settings)[]>> = {
+  topP: ['top_p'],
+  presencePenalty: ['presence_penalty'],
+  frequencyPenalty: ['frequency_penalty'],
+  maxOutputTokens: ['max_completion_tokens', 'max_output_tokens', 'max_tokens'],
+  logitBias: ['logit_bias'],
+  format: ['response_format', 'text'],
 };
-
-const toolsOf = ({ tools }: Settings): NonNullable<ClientRequest['tools']> => {
-  const names = new Set<string>();
-  return (tools ?? []).map(({ name, description, parameters, strict }, index) => {
-    if (names.has(name)) throw invalid(`tools.${index}`, `a tool ${JSON.stringify(name)} is there already`);
-    names.add(name);
-    const text = JSON.stringify(parameters ?? { type: 'object', properties: {} });
-    return { name, ...(description && { description }), parameters: text, ...present({ strict }) };
-  });
-};
-
-const choiceOf = ({ tools, tool_choice: choice }: Settings): ClientRequest['toolChoice'] => {
-  if (choice === null || choice === undefined || choice === 'auto') return undefined;
-  if (choice === 'none') return tools?.length ? 'none' : undefined;
-  const name = choice === 'required' ? undefined : (choice.name ?? choice.function?.name ?? '');
-  const known = name === undefined ? tools?.length : tools?.some((tool) => tool.name === name);
-  if (!known) {
-    const what = name === undefined ? '"required" needs a tool to call; add' : `no tool ${JSON.stringify(name)}; name one of`;
-    throw invalid('tool_choice', `${what} "tools"`);
-  }
-  return name === undefined ? 'required' : { tool: name };
+const nameIn = (given: Settings, own: string): string => {
+  const name = wireNames[own]?.find((each) => given[each] !== undefined && given[each] !== null);
+  return name === 'text' ? 'text.format' : (name ?? own);
 };
 
 const formatOf = ({ response_format: chat, text }: Settings): ClientRequest['format'] => {

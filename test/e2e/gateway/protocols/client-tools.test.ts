@@ -144,3 +144,44 @@ describe('responses', () => {
     expect(response.output.map(({ type }) => type)).toEqual(['message', 'function_call']);
   });
 });
+
+describe('allowed tools: those alone are offered, and the mode is the choice', () => {
+  const named = (...names: string[]) => names.map((name) => ({ type: 'function' as const, function: { name } }));
+  const flat = (...names: string[]) => names.map((name) => ({ type: 'function' as const, name }));
+  const tools = ['one', 'two', 'three'].map(weather);
+  const offered = async (response: Response) => {
+    const [said] = await system().whole.eventsOf(keyIn(response), 'user_message');
+    return [said?.message.client?.tools?.map(({ name }) => name), said?.message.client?.toolChoice];
+  };
+
+  test.each([
+    ['auto' as const, undefined],
+    ['required' as const, 'required'],
+  ])('%s', async (mode, choice) => {
+    const { openai } = system();
+    const inChat = { type: 'allowed_tools' as const, allowed_tools: { mode, tools: named('three', 'one') } };
+    const chat = openai.chat.completions.create({ model: 'natter', messages: [user('hi')], tools, tool_choice: inChat });
+    expect(await offered((await chat.withResponse()).response)).toEqual([['one', 'three'], choice]);
+    const asked = {
+      model: 'natter',
+      input: 'hi',
+      tools: tools.map((tool) => ({ type: 'function' as const, ...tool.function, strict: null })),
+    };
+    const response = openai.responses.create({
+      ...asked,
+      tool_choice: { type: 'allowed_tools', mode, tools: flat('three', 'one') },
+    });
+    expect(await offered((await response.withResponse()).response)).toEqual([['one', 'three'], choice]);
+  });
+
+  test.each([
+    ['a tool that is not there', { mode: 'auto', tools: named('later') }, 'no tool "later"'],
+    ['no tool', { mode: 'auto', tools: [] }, 'allowed_tools'],
+    ['another mode', { mode: 'none', tools: named('one') }, 'allowed_tools'],
+  ])('%s is refused', async (_, allowed, said) => {
+    const tool_choice = { type: 'allowed_tools', allowed_tools: allowed } as never;
+    const asked = { model: 'natter', messages: [user('hi')], tools, tool_choice };
+    const refused = await failureOf(system().openai.chat.completions.create(asked));
+    expect(refused).toMatchObject({ status: 400, param: 'tool_choice', message: expect.stringContaining(said) });
+  });
+});
