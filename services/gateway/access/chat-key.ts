@@ -8,7 +8,7 @@ import { derivedSessionKey } from './derived-session-key.ts';
 /**
  * The session that a user interface names: by a session key, full or short, or by an id of its own, which means a session of this token,
  * `agent:<agentId>:api:chat-…`. Only the owner may start those. This does not check whether the caller may write there. Throws
- * The session of a program that names it in words of its own, such as a user, or a chat's id: the same words are the same session. `protocol` says `NatterError('invalid')` that names the field, and `'forbidden'`.
+ * `NatterError('invalid')` that names the field, and `'forbidden'`.
  */
 export const chatKey = (
   { config }: GatewayContext,

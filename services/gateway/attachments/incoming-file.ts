@@ -17,6 +17,9 @@ export type ReadFile = IncomingFile | { readonly problem: string };
 /** The answer to an address instead of a file. */
 export const notFetched: ReadFile = { problem: 'addresses are not fetched; send the file itself, as a data URL' };
 
+/** A media type without parameters. */
+export const mediaType = /^[\w.+-]{1,63}\/[\w.+-]{1,64}$/;
+
 const nameCharacters = 256;
 
 /** The file of a data URL, or of base64 alone, whose type must be told then. Addresses are not fetched. */
@@ -39,7 +42,7 @@ const fileOf = (base64: string, told: string | undefined, name: string | undefin
   const content = Buffer.from(text, 'base64');
   const looks = looksLike(content);
   const type = (told ?? '').trim().toLowerCase() || looks || 'application/octet-stream';
-  if (!/^[\w.+-]{1,63}\/[\w.+-]{1,64}$/.test(type)) return { problem: 'its media type is not one such as "image/png"' };
+  if (!mediaType.test(type)) return { problem: 'its media type is not one such as "image/png"' };
   const kind = kindOfFile(type);
   // A model's provider refuses a whole request for one such file.
   if (kind !== null && kindOfFile(looks ?? '') !== kind) return { problem: `is not what its type says, ${type}` };

@@ -6,6 +6,7 @@ import { NatterError } from '../../../shared/kit/errors.ts';
 import type { GatewayContext } from '../context/gateway-context.ts';
 import { Refusal } from '../http/problem.ts';
 import { type Caller, envelopeOf } from './envelope.ts';
+import { publishCommand } from './publish.ts';
 
 /** How long a session may take to answer before the caller is told "accepted". */
 const answerMs = 5_000;
@@ -38,7 +39,7 @@ export const sendEnvelope = async (
 ): Promise<CommandResult> => {
   const { id: runId, key, ifSeq } = envelope;
   const answer = ports.answers.wait(runId, answerMs);
-  const { duplicate } = await ports.commands.publish({ ...envelope, answerTo: ports.answers.address });
+  const { duplicate } = await publishCommand(ports, { ...envelope, answerTo: ports.answers.address });
   // A duplicate within the broker's window reaches no session, so no answer will come: look up the result of the first one.
   if (duplicate) {
     const noted = runs.noted(key, runId);

@@ -10,6 +10,7 @@ import { checkSaid, speakerOf } from '../access/speaker.ts';
 import { incomingAttachments } from '../attachments/incoming-attachment.ts';
 import { checkFiles, withKeptFiles } from '../attachments/keep-files.ts';
 import { type Caller, commandIdOf, envelopeOf, occasionFor } from '../commands/envelope.ts';
+import { scheduleCommand } from '../commands/publish.ts';
 import type { GatewayContext } from '../context/gateway-context.ts';
 import { timeField } from '../http/input.ts';
 import type { Condition } from '../operation/etag.ts';
@@ -88,7 +89,7 @@ const schedule = async (context: GatewayContext, envelope: CommandEnvelope) => {
   }
   const run = { runId: envelope.id, status: 'scheduled' } as const;
   const ifGeneration = await generationAt(context, envelope.key);
-  await ports.commands.schedule(run.runId, envelope.at, { ...envelope, ifGeneration });
+  await scheduleCommand(ports, run.runId, { ...envelope, ifGeneration });
   runs.note(envelope.key, run);
   return { ...run, sendAt: envelope.at };
 };

@@ -20,7 +20,7 @@ export const strictEnvelope = arrivingEnvelope
   })
   .strict();
 
-/** The session that the envelope is for; none if the router will refuse it. */
+/** The session that the envelope is for, or why the router would refuse it. */
 const placeOf = ({ config, access }: GatewayContext, envelope: InboundEnvelope) => placing(config, access.identities)(envelope);
 
 /**
@@ -86,6 +86,8 @@ export const receiveEnvelope = async ({ context, caller }: Call, envelope: z.inf
   await checkChannel(caller.principal, envelope, context);
   const place = placeOf(context, envelope);
   if ('key' in place) context.newSessions.enter(caller, place.key);
+  // What the owner can mend waits for that as a dead letter.
+  else if (!place.isMendable) throw new NatterError('invalid', place.problem, { field: place.problem.split(':', 1)[0] });
   const id = storedId(caller, envelope);
   const { duplicate } = await ports.inbound.publish({ ...envelope, id, at: envelope.at ?? ports.clock.now() });
   return { id, status: 'accepted', duplicate };

@@ -16,6 +16,7 @@ import { speakerOf } from '../access/speaker.ts';
 import type { IncomingFile } from '../attachments/incoming-file.ts';
 import { checkFiles, withKeptFiles } from '../attachments/keep-files.ts';
 import { type Caller, envelopeOf, idempotentIdOf } from '../commands/envelope.ts';
+import { publishCommand } from '../commands/publish.ts';
 import { sendEnvelope } from '../commands/send-command.ts';
 import type { GatewayContext } from '../context/gateway-context.ts';
 import type { Wait } from '../context/runs.ts';
@@ -106,7 +107,7 @@ export const submitCommand = async (
   const { id: runId, key } = envelope;
   if (envelope.ifSeq !== undefined) return submitConditionally(context, envelope, { waitMs, signal, seen });
   if (waitMs === 0) {
-    const { duplicate } = await ports.commands.publish(envelope);
+    const { duplicate } = await publishCommand(ports, envelope);
     const run = { runId, status: 'accepted' } as const;
     runs.note(key, run);
     return { run, duplicate };
@@ -114,7 +115,7 @@ export const submitCommand = async (
   const expected = runs.expect(key, runId, { seen, waitMs, signal, isEnough });
   try {
     const answered = { answerTo: ports.answers.address, answers: 'unrecorded' } as const;
-    const { duplicate } = await ports.commands.publish({ ...envelope, ...answered });
+    const { duplicate } = await publishCommand(ports, { ...envelope, ...answered });
     return { run: await expected.after(duplicate), duplicate };
   } finally {
     expected.end();

@@ -11,7 +11,8 @@ export interface ConversationKey {
   readonly key: SessionKey;
   readonly parsed: ParsedKey;
 }
-export type ConversationKeyOrProblem = ConversationKey | { readonly problem: string };
+/** `problem` names the field. `isMendable`: the owner can mend it in the configuration, so that the same envelope has a session then. */
+export type ConversationKeyOrProblem = ConversationKey | { readonly problem: string; readonly isMendable?: true };
 
 /** Sources that may choose the session themselves (A3/38–39, C16). */
 const choosing: ReadonlySet<string> = new Set(['hook', 'node']);
@@ -57,7 +58,7 @@ export const placing = (
       (parsed.kind === 'group' || parsed.kind === 'channel') && parsed.channel === channel && parsed.agentId === agentId;
     if (!isOwn)
       return { problem: `sessionKey: only hooks and nodes may choose a session; a message of ${channel} may say group:<id>` };
-    return parsed.threadId === undefined && threadId !== undefined ? placed({ ...parsed, threadId }, 'conversation') : place;
+    return parsed.threadId === undefined && threadId !== undefined ? placed({ ...parsed, threadId }, 'sessionKey') : place;
   };
 
   const direct = ({ channel, accountId = 'default', sender }: InboundEnvelope, agentId: string): ConversationKeyOrProblem => {
@@ -67,11 +68,12 @@ export const placing = (
       const link = `${channel}:${sender.id}`;
       return {
         problem: `sender.id: ${JSON.stringify(sender.id)} is the name of another person; add ${JSON.stringify(link)} to session.identityLinks if it is the same`,
+        isMendable: true,
       };
     }
     if (refusesOthers && name === undefined && ownersIds.has(sender.id) && !owners.has(`${channel}:${sender.id}`)) {
       const fix = `add ${JSON.stringify(`${channel}:${sender.id}`)} to agent.owners if it is theirs too, or set session.dmScope to "per-channel-peer"`;
-      return { problem: `sender.id: ${JSON.stringify(sender.id)} is an owner's id on another channel; ${fix}` };
+      return { problem: `sender.id: ${JSON.stringify(sender.id)} is an owner's id on another channel; ${fix}`, isMendable: true };
     }
     const peer = { agentId, kind: 'dm', id: name ?? sender.id } as const;
     switch (dmScope) {

@@ -87,8 +87,12 @@ export const orderOf = (
   number: BigInt(order).toString(),
 });
 
+/** Who sends the command that an envelope becomes. */
+export const actorOf = (channel: string, senderId: string): string => `${channel}:${senderId}`;
+
 /** What is wrong with an envelope besides its single fields: the field, and the fix; `null`: nothing. */
-export const envelopeProblem = ({ kind = 'message', order, target, reaction, button, deliverTo }: InboundEnvelope) => {
+export const envelopeProblem = (envelope: InboundEnvelope) => {
+  const { kind = 'message', order, target, reaction, button, deliverTo, channel, sender: by } = envelope;
   const isAbout = kind !== 'message' && kind !== 'meta';
   if (isAbout && target === undefined) return { field: 'target', message: `name the message that the ${kind} is about` };
   if (!isAbout && target !== undefined)
@@ -99,6 +103,8 @@ export const envelopeProblem = ({ kind = 'message', order, target, reaction, but
     return { field: 'reaction', message: 'belongs to the kind reaction, and is needed there' };
   if ((kind === 'button') !== (button !== undefined))
     return { field: 'button', message: 'belongs to the kind button, and is needed there' };
+  if (actorOf(channel, by.id).length > limits.actorCharacters)
+    return { field: 'sender.id', message: `with the channel's name it has more than ${limits.actorCharacters} characters` };
   // What comes from there is taken for the word of a run that the session started.
   if (deliverTo?.channel === sessionChannel)
     return { field: 'deliverTo.channel', message: 'answers go to a session only from runs that it started; name an outlet' };

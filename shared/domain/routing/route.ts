@@ -10,7 +10,7 @@ import { type ChatCommandContext, commandForChat, mayCommand } from './chat-answ
 import { type ChatCommand, chatCommandIn } from './chat-command.ts';
 import { type ConversationKey, placing } from './envelope-key.ts';
 import { type ChannelRules, channelRules, groupDecision, nameFinder, usualRules } from './group.ts';
-import { envelopeProblem, type InboundEnvelope, identityOf, orderOf } from './inbound-envelope.ts';
+import { actorOf, envelopeProblem, type InboundEnvelope, identityOf, orderOf } from './inbound-envelope.ts';
 import { dateOf, occasionAt } from './occasion.ts';
 import { originOf } from './origin.ts';
 import { queueRulesOf } from './queue-rule.ts';
@@ -88,7 +88,7 @@ export const createRoute = (config: Config): Route => {
     // A platform clock that is ahead would keep the session fresh for too long.
     const at = Math.min(envelope.at ?? receivedAt, receivedAt);
     const { id, mark } = markOf(envelope, at);
-    const actor = `${channel}:${envelope.sender.id}`;
+    const actor = actorOf(channel, envelope.sender.id);
     const order = envelope.order === undefined ? undefined : orderOf(envelope, envelope.order);
     const commanded = (data: SessionCommand): Routed =>
       checked({ id, key: place.key, at, correlationId: id, causationId: envelope.id, actor, order, data });
@@ -243,8 +243,8 @@ const checked = (command: CommandEnvelope): Routed => {
   return { unroutable: `${issue?.path.map(String).join('.')}: ${issue?.message}` };
 };
 
-const isSurelyValid = ({ actor, data }: CommandEnvelope): boolean => {
-  if (actor.length > 256 || (data.type !== 'post_message' && data.type !== 'append_message')) return false;
+const isSurelyValid = ({ data }: CommandEnvelope): boolean => {
+  if (data.type !== 'post_message' && data.type !== 'append_message') return false;
   const { text, sender } = data.message;
   return text.length <= 250_000 && (sender.principal ?? '').length <= 512 && (data.origin?.provider ?? '').length <= 64;
 };

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { limits } from '../../kit/limits.ts';
 import { type SessionKey, sessionKey } from '../keys/session-key.ts';
 import { checkpointReason } from '../values/memory-edit.ts';
 import { timestamp } from '../values/types.ts';
@@ -53,7 +54,7 @@ export const commandEnvelope = z.object({
   at: timestamp,
   correlationId: id,
   causationId: id,
-  actor: z.string().min(1).max(256),
+  actor: z.string().min(1).max(limits.actorCharacters),
   answerTo: z.string().max(256).optional(),
   answers: z.literal('unrecorded').optional(),
   ifGeneration: z.int().min(1).optional(),
@@ -147,7 +148,7 @@ export const commitShape = z.object({
   at: timestamp,
   correlationId: id,
   causationId: id,
-  actor: z.string().min(1).max(256),
+  actor: z.string().min(1).max(limits.actorCharacters),
   command: z.object({
     id,
     seq: z.int().min(1).nullable(),

@@ -2,6 +2,8 @@
 export const arrivalLimits = {
   /** Bytes of one inbound envelope: what routing adds to it still fits into a command. */
   inboundBytes: 240 * 1024,
+  /** Characters of who sends a command: a channel and its own id of the sender. */
+  actorCharacters: 256,
   /** Command and message ids a session remembers in full, and digests of older ones, in strings of so many (D9). */
   recentIds: 64,
   olderIds: 16_384,

@@ -72,7 +72,7 @@ export const conversationIn = ({ turns, field, client }: CompletionRequest): Con
 const checkLength = (turns: readonly Turn[], field: string): void => {
   const bytes = turns.reduce((sum, turn) => sum + Buffer.byteLength(JSON.stringify(lineOf(turn))), 0);
   if (bytes <= limits.commandBytes) return;
-  const problem = `${field}: its texts have ${Math.ceil(bytes / 1_024)} kB; send at most ${limits.commandBytes / 1_024} kB`;
+  const problem = `${field}: its texts, instructions among them, have ${Math.ceil(bytes / 1_024)} kB; send at most ${limits.commandBytes / 1_024} kB`;
   throw new NatterError('too_large', problem, { field });
 };
 

@@ -3,6 +3,7 @@ import type { SessionKey } from '../../../../shared/domain/keys/session-key.ts';
 import type { SessionCommand } from '../../../../shared/domain/session/commands.ts';
 import { limits } from '../../../../shared/kit/limits.ts';
 import { commandIdOf, envelopeOf } from '../../commands/envelope.ts';
+import { scheduleCommand } from '../../commands/publish.ts';
 import { sendCommand } from '../../commands/send-command.ts';
 import type { GatewayContext } from '../../context/gateway-context.ts';
 import type { Answer } from '../../runs/answer.ts';
@@ -17,7 +18,7 @@ const deletion = (mode: 'session' | 'key'): SessionCommand => ({ type: 'delete_s
 export const limitLife = async ({ ports }: GatewayContext, request: FastifyRequest, key: SessionKey): Promise<void> => {
   const at = ports.clock.now() + limits.unstoredSessionMs;
   const id = commandIdOf(request, key, 'delete_session', timerName);
-  await ports.commands.schedule(timerName, at, envelopeOf(request, { id, key, at, data: deletion('key') }));
+  await scheduleCommand(ports, timerName, envelopeOf(request, { id, key, at, data: deletion('key') }));
 };
 
 /** Deletes the session once the whole answer is sent, unless the program still has calls to answer. A client that was cut off may ask again. */

@@ -60,16 +60,20 @@ export interface GatewayRig {
   lastRun(): string;
 }
 
-/** A gateway with these tokens, and a session host behind it. `index: false`: the projection never catches up. */
+/**
+ * A gateway with these tokens, and a session host behind it. `index: false`: the projection never catches up. `watched` is put around the
+ * gateway's ports.
+ */
 export const openGateway = async (
-  options: { index?: boolean; session?: object; current?: Current<Config> } = {},
+  options: { index?: boolean; session?: object; current?: Current<Config>; watched?: (ports: Ports) => Ports } = {},
 ): Promise<GatewayRig> => {
   const memory = openBroker();
   const config = configOf(options.session);
   const hostPorts = memory.portsFor('host');
   const host = await startMiniHost(hostPorts, options);
   afterwards(() => host.close());
-  const ports = memory.portsFor('gateway');
+  const { watched = (same: Ports) => same } = options;
+  const ports = watched(memory.portsFor('gateway'));
   const gateway = await startGateway({
     config: options.current ?? fixed(config),
     ports,

@@ -172,7 +172,7 @@ describe('which session a message to many belongs to', () => {
     ['a channel that looks like a node', { channel: 'node-1' }, {}, /another conversation/],
     ['a channel with the name of a kind', { channel: 'group' }, {}, /another conversation/],
     ['too long', { conversation: { id: 'ä'.repeat(128), kind: 'group' } }, {}, /longer than 256 bytes/],
-    ['a sender too long to be an actor', { sender: { id: 'x'.repeat(256) } }, {}, /^unroutable: actor: /],
+    ['a sender too long to be an actor', { sender: { id: 'x'.repeat(256) } }, {}, /^unroutable: sender\.id: /],
   ])('what cannot be in a key or command is unroutable with a reason: %s', (_, change, settings, reason) => {
     expect(keyOf(change, settings)).toMatch(reason);
   });
