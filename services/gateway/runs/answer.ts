@@ -26,6 +26,7 @@ export const between = '\n\n';
 export class Answer {
   readonly #runId: string;
   readonly #texts: string[] = [];
+  readonly #refusals: string[] = [];
   #tokens: Tokens = { input: 0, output: 0, total: 0 };
   #run: Run | null = null;
   #turnId: string;
@@ -77,10 +78,18 @@ export class Answer {
   get tokens(): Tokens {
     return this.#tokens;
   }
+  /** What the model said to refuse, which is no part of the text; `null`: it did not. */
+  get refusal(): string | null {
+    return this.#refusals.length > 0 ? this.#refusals.join(between) : null;
+  }
+  /** The run has failed because the provider held back what the model said; what it had said before is there. */
+  get isFiltered(): boolean {
+    return this.#run?.status === 'error' && this.#run.error.code === 'model_refused';
+  }
   /** Without a text from a step it is Natter's own text, such as why there is no answer. */
   get text(): string {
     const reply = this.#run?.status === 'ok' ? this.#run.reply : null;
-    return this.#texts.length > 0 ? this.#texts.join(between) : (reply ?? '');
+    return this.#texts.length > 0 || this.refusal !== null ? this.#texts.join(between) : (reply ?? '');
   }
 
   /** Takes the next commit and the run after it; calls `said` with each step's text and number. */
@@ -111,8 +120,8 @@ export class Answer {
       const thought = (event.reasoning ?? []).flatMap((part) => (part.text === '' ? [] : [part.text]));
       if (thought.length > 0) this.#thoughts.push({ step: event.step, text: thought.join(between) });
       const text = withoutSilence(event.text);
-      if (text !== '') this.#texts.push(text);
-      said(text, event.step);
+      if (text !== '') (event.refused ? this.#refusals : this.#texts).push(text);
+      said(event.refused ? '' : text, event.step);
     }
   }
 

@@ -102,7 +102,8 @@ export class AiSdkModel implements Model {
     }
   }
 
-  #outcome(request: ModelRequest, { text, calls, reasoning, finish }: Answer, emitText: (text: string) => void): StepOutcome {
+  #outcome(request: ModelRequest, answer: Answer, emitText: (text: string) => void): StepOutcome {
+    const { text, isRefusal, calls, reasoning, finish } = answer;
     const usage =
       countedUsage(finish.usage) ?? estimateUsage(request, text + calls.map((call) => call.tool + call.arguments).join(''));
     const { showsReasoning = false, maxOutputTokens: wanted } = request.settings ?? {};
@@ -110,7 +111,11 @@ export class AiSdkModel implements Model {
       ({ signature, redacted }) => showsReasoning || signature !== undefined || redacted !== undefined,
     );
     const thought = kept.map((part) => ({ ...part, text: part.text.toWellFormed() }));
-    const step = { text: text.toWellFormed(), model: this.name, usage, ...(thought.length > 0 && { reasoning: thought }) };
+    const step = {
+      ...{ text: text.toWellFormed(), model: this.name, usage },
+      ...(thought.length > 0 && { reasoning: thought }),
+      ...(isRefusal && { refused: true as const }),
+    };
     if (calls.length > 0) return { kind: 'continue', ...step, calls: [...calls] };
     if (finish.finishReason.unified !== 'length') return { kind: 'reply', ...step };
     // A program that sets a limit is told by the end of its answer.

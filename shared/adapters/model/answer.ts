@@ -9,6 +9,8 @@ import type { Watch } from './watch.ts';
 type Part = Awaited<ReturnType<ProviderModel['doStream']>>['stream'] extends ReadableStream<infer P> ? P : never;
 export interface Answer {
   readonly text: string;
+  /** All of the text says that the model refuses. */
+  readonly isRefusal: boolean;
   readonly calls: readonly RequestedCall[];
   readonly reasoning: readonly ReasoningPart[];
   readonly finish: { readonly usage: ReportedUsage; readonly finishReason: Extract<Part, { type: 'finish' }>['finishReason'] };
@@ -33,6 +35,12 @@ export const readAnswer = async (stream: ReadableStream<Part>, tell: (text: stri
     text += piece;
     tell(piece);
   };
+  // It is told once it is recorded: until then nobody could tell it from an answer.
+  let refusal = '';
+  const refuse = (piece: string): void => {
+    if (piece !== '') grow(piece);
+    refusal += piece;
+  };
   for await (const part of stream) {
     if (part.type === 'error') throw part.error;
     if (part.type === 'reasoning-delta') watch.progressed();
@@ -40,11 +48,12 @@ export const readAnswer = async (stream: ReadableStream<Part>, tell: (text: stri
     if (part.type === 'tool-input-delta') grow(part.delta);
     if (part.type === 'tool-call') calls.push(callOf(part.toolName, part.input, calls.length));
     if (part.type === 'text-delta') say(part.delta);
-    if (part.type === 'raw') say(refusalIn(part.rawValue));
+    if (part.type === 'raw') refuse(refusalIn(part.rawValue));
     if (part.type === 'finish') {
       const { unified, raw } = part.finishReason;
       if (unified === 'content-filter') throw new ModelTrouble('model_refused', `the provider stopped the answer: ${raw}`);
-      return { text, calls, reasoning: thoughts.parts, finish: part };
+      const isRefusal = text === '' && refusal !== '';
+      return { text: text + refusal, isRefusal, calls, reasoning: thoughts.parts, finish: part };
     }
   }
   throw new ModelTrouble('model_invalid_answer', 'the answer ended without a finish');

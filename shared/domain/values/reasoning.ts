@@ -6,5 +6,9 @@ import { z } from 'zod';
  */
 export const reasoningPart = z.object({ text: z.string(), signature: z.string().optional(), redacted: z.string().optional() });
 export type ReasoningPart = z.infer<typeof reasoningPart>;
-/** What a step may have besides. `truncated`: it ended at the limit of its output tokens. */
-export const stepDetails = { reasoning: z.array(reasoningPart).optional(), truncated: z.literal(true).optional() };
+/** What a step may have besides. `truncated`: it ended at the limit of its output tokens. `refused`: its text says that the model refuses. */
+export const stepDetails = {
+  reasoning: z.array(reasoningPart).optional(),
+  truncated: z.literal(true).optional(),
+  refused: z.literal(true).optional(),
+};

@@ -144,13 +144,13 @@ export const answerTo = async (
     await followed.ended;
     following.abort();
     const answer = await whole(context, question, followed.answer, seen);
-    if (answer.calls.length === 0) {
+    if (answer.calls.length === 0 && !answer.isFiltered) {
       if (run.status === 'error') throw failureOfRun(run);
       if (run.status !== 'ok') throw await unfinished(context, question, seen);
     }
     const rest = told.end(answer.text);
     if (listener && rest !== '') await listener.text(rest);
-    if (listener && told.isBroken) throw new Failure(500, 'answer_restarted', restarted(runId));
+    if (listener && told.isBroken && !answer.isFiltered) throw new Failure(500, 'answer_restarted', restarted(runId));
     return answer;
   } finally {
     following.abort();

@@ -23,9 +23,10 @@ const callsOf = ({ calls }: Answer) =>
     function: { name, arguments: written },
   }));
 
-type Finish = 'stop' | 'tool_calls' | 'length';
-const finishOf = ({ calls, isTruncated }: Answer): Finish => {
+type Finish = 'stop' | 'tool_calls' | 'length' | 'content_filter';
+const finishOf = ({ calls, isTruncated, isFiltered }: Answer): Finish => {
   if (calls.length > 0) return 'tool_calls';
+  if (isFiltered) return 'content_filter';
   return isTruncated ? 'length' : 'stop';
 };
 
@@ -35,9 +36,10 @@ const reasoningOf = ({ thoughts }: Answer) =>
 
 export const chatCompletion = (head: ChatHead, answer: Answer) => {
   const calls = callsOf(answer);
-  const content = calls.length > 0 && answer.text === '' ? null : answer.text;
+  const { refusal } = answer;
+  const content = (calls.length > 0 || refusal !== null) && answer.text === '' ? null : answer.text;
   const called = calls.length > 0 && { tool_calls: calls };
-  const message = { role: 'assistant', content, refusal: null, ...reasoningOf(answer), ...called };
+  const message = { role: 'assistant', content, refusal, ...reasoningOf(answer), ...called };
   const choices = [{ index: 0, message, logprobs: null, finish_reason: finishOf(answer) }];
   return { ...head, object: 'chat.completion', choices, usage: usageOf(answer) };
 };
@@ -58,7 +60,8 @@ export const chatFrames = (head: ChatHead, includeUsage: boolean) => {
       const counted = { ...head, object: 'chat.completion.chunk', choices: [], usage: usageOf(answer) };
       const calls = callsOf(answer).map((call, index) => ({ index, ...call }));
       const called = calls.length > 0 ? chunk({ tool_calls: calls }) : '';
-      return `${called}${chunk(reasoningOf(answer), finishOf(answer))}${includeUsage ? frame(counted) : ''}data: [DONE]\n\n`;
+      const refused = answer.refusal === null ? '' : chunk({ refusal: answer.refusal });
+      return `${refused}${called}${chunk(reasoningOf(answer), finishOf(answer))}${includeUsage ? frame(counted) : ''}data: [DONE]\n\n`;
     },
     fail: (error: OpenAiError): string => frame({ error }),
   };

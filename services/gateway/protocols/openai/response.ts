@@ -6,7 +6,7 @@ import { assertNever } from '../../../../shared/kit/assert.ts';
 import { sseFrame } from '../../http/sse.ts';
 import type { Answer, StepThoughts } from '../../runs/answer.ts';
 import type { OpenAiError } from './format/failure.ts';
-import { callItem } from './format/items.ts';
+import { callItem, refusalPart, textPart } from './format/items.ts';
 import { isUnstored } from './format/session-names.ts';
 
 /** Responses as OpenAI's clients know them (`object: response`), whole and as events. An answer is one message with one text, and calls after it. */
@@ -42,20 +42,26 @@ const statusOf = (run: Run | null, isTruncated = false): Status => {
     case 'awaiting_results':
       return 'completed';
     case 'error':
+      if (run.error.code === 'model_refused') return 'incomplete';
       return run.error.code === 'aborted' ? 'cancelled' : 'failed';
     default:
       return assertNever(run);
   }
 };
 
-const partOf = (text: string) => ({ type: 'output_text', text, annotations: [], logprobs: [] });
-const messageOf = (head: Pick<ResponseHead, 'runId'>, text: string | null) => ({
+const partsOf = ({ text, refusal }: Answer) => [
+  ...(refusal === null || text !== '' ? [textPart(text)] : []),
+  ...(refusal === null ? [] : [refusalPart(refusal)]),
+];
+const messageOf = (head: Pick<ResponseHead, 'runId'>, answer: Answer | null) => ({
   type: 'message',
   id: `msg_${head.runId}`,
-  status: text === null ? 'in_progress' : 'completed',
+  status: answer === null ? 'in_progress' : 'completed',
   role: 'assistant',
-  content: text === null ? [] : [partOf(text)],
+  content: answer === null ? [] : partsOf(answer),
 });
+/** Whether the answer is of calls alone. */
+const isMute = ({ text, refusal, calls }: Answer): boolean => calls.length > 0 && text === '' && refusal === null;
 
 /** What the model thought in one step, after what it said: it is recorded with that. */
 const thoughtItem = ({ runId }: Pick<ResponseHead, 'runId'>, { step, text }: StepThoughts) => ({
@@ -68,9 +74,9 @@ const isDone = ({ run, isTruncated }: Answer): boolean => ['completed', 'incompl
 /** The items of an answer; none before it is there. */
 export const outputOf = (head: Pick<ResponseHead, 'runId'>, answer: Answer): { readonly id: string }[] => {
   if (!isDone(answer)) return [];
-  const { text, calls, thoughts } = answer;
+  const { calls, thoughts } = answer;
   return [
-    ...(calls.length > 0 && text === '' ? [] : [messageOf(head, text)]),
+    ...(isMute(answer) ? [] : [messageOf(head, answer)]),
     ...calls.map((call) => callItem(call)),
     ...thoughts.map((thought) => thoughtItem(head, thought)),
   ];
@@ -119,7 +125,7 @@ export const responseObject = (head: ResponseHead, answer: Answer | null) => {
     model: head.model,
     output: answer === null ? [] : outputOf(head, answer),
     error: run?.status === 'error' && status === 'failed' ? run.error : null,
-    incomplete_details: status === 'incomplete' ? { reason: 'max_output_tokens' } : null,
+    incomplete_details: status === 'incomplete' ? { reason: answer?.isFiltered ? 'content_filter' : 'max_output_tokens' } : null,
     instructions: null,
     metadata: run?.status === 'awaiting_approval' ? { approval_id: run.approvalId } : {},
     store: !isUnstored(head.key),
@@ -163,7 +169,7 @@ const thoughtFrames = (
  */
 export const responseFrames = (head: ResponseHead, startingAfter = -1) => {
   let last = -1;
-  let hasMessage = false;
+  let [hasMessage, hasText] = [false, false];
   const told = (type: string, data: object): string => sseFrame(type, { type, sequence_number: last, ...data });
   const event = (type: string, data: object): string => {
     last += 1;
@@ -175,15 +181,31 @@ export const responseFrames = (head: ResponseHead, startingAfter = -1) => {
   const beginMessage = (): string => {
     if (hasMessage) return '';
     hasMessage = true;
+    return event('response.output_item.added', { output_index: 0, item: messageOf(head, null) });
+  };
+  const beginText = (): string => {
+    if (hasText) return '';
+    hasText = true;
+    return beginMessage() + event('response.content_part.added', { ...part, part: textPart('') });
+  };
+  const endText = (text: string): string =>
+    beginText() +
+    event('response.output_text.done', { ...part, text, logprobs: [] }) +
+    event('response.content_part.done', { ...part, part: textPart(text) });
+  const refuse = (refusal: string): string => {
+    const place = { ...item, content_index: hasText ? 1 : 0 };
     return (
-      event('response.output_item.added', { output_index: 0, item: messageOf(head, null) }) +
-      event('response.content_part.added', { ...part, part: partOf('') })
+      beginMessage() +
+      event('response.content_part.added', { ...place, part: refusalPart('') }) +
+      event('response.refusal.delta', { ...place, delta: refusal }) +
+      event('response.refusal.done', { ...place, refusal }) +
+      event('response.content_part.done', { ...place, part: refusalPart(refusal) })
     );
   };
-  const endMessage = (text: string): string =>
-    event('response.output_text.done', { ...part, text, logprobs: [] }) +
-    event('response.content_part.done', { ...part, part: partOf(text) }) +
-    event('response.output_item.done', { output_index: 0, item: messageOf(head, text) });
+  const endMessage = (answer: Answer): string =>
+    (answer.refusal === null || answer.text !== '' ? endText(answer.text) : '') +
+    (answer.refusal === null ? '' : refuse(answer.refusal)) +
+    event('response.output_item.done', { output_index: 0, item: messageOf(head, answer) });
   const call = (made: ToolCall, output_index: number): string => {
     const place = { output_index, item_id: `fc_${made.callId}` };
     return (
@@ -196,13 +218,13 @@ export const responseFrames = (head: ResponseHead, startingAfter = -1) => {
   return {
     begin: (): string => event('response.created', { response }) + event('response.in_progress', { response }),
     text: (text: string): string => {
-      const begun = beginMessage();
+      const begun = beginText();
       const delta = text.slice(Math.max(0, startingAfter - last));
       last += text.length;
       return delta === '' ? begun : begun + told('response.output_text.delta', { ...part, delta, logprobs: [] });
     },
     end: (answer: Answer): string => {
-      const message = answer.calls.length > 0 && answer.text === '' ? '' : beginMessage() + endMessage(answer.text);
+      const message = isMute(answer) ? '' : endMessage(answer);
       const calls = answer.calls.map((made, index) => call(made, index + (hasMessage ? 1 : 0))).join('');
       const before = (hasMessage ? 1 : 0) + answer.calls.length;
       const thoughts = answer.thoughts.map((thought, index) => thoughtFrames(head, thought, before + index, event)).join('');

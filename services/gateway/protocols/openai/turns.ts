@@ -40,6 +40,7 @@ export const chatTurn = z.discriminatedUnion(
       .object({
         role: z.literal('assistant'),
         content: optionalText.optional(),
+        refusal: z.string('use a text').nullish(),
         tool_calls: z
           .array(
             z.object({
@@ -51,9 +52,10 @@ export const chatTurn = z.discriminatedUnion(
           )
           .nullish(),
       })
-      .transform(({ content = '', tool_calls: calls }): Turn => {
+      .transform(({ content = '', refusal, tool_calls: calls }): Turn => {
+        const text = [content, refusal ?? ''].filter((said) => said !== '').join('\n\n');
         const made = calls?.map(({ id, function: { name, arguments: written } }) => ({ id, name, arguments: written }));
-        return { role: 'assistant', text: content, ...(made && { calls: made }) };
+        return { role: 'assistant', text, ...(made && { calls: made }) };
       }),
     z
       .object({ role: z.literal('tool'), content: textOf, tool_call_id: callId })

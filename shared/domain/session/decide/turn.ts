@@ -72,6 +72,7 @@ const stepEvents = (data: CommandOf<'record_step'>, view: BusyView): SessionEven
     ...(flush && { flush }),
     ...(outcome.reasoning && { reasoning: outcome.reasoning }),
     ...(outcome.truncated && { truncated: outcome.truncated }),
+    ...(outcome.refused && { refused: outcome.refused }),
   };
   const answer = answers ? [answering(view, { text: outcome.text, step }, ends)] : [];
   const recorded = [...prompting(view.context, data.prompt), ...equipping(view.context, data.skills), taken, ...answer];

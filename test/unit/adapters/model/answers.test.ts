@@ -27,10 +27,10 @@ const conversation: ModelMessage[] = [
   { role: 'user', text: ' ' },
 ];
 
-test('what a model says to refuse is its answer', async () => {
+test('what a model says to refuse is its answer, marked as that, and told once it is recorded', async () => {
   const refused = openai.text('x', ' y').replaceAll('"content":', '"refusal":');
   const { outcome, told } = await take(openai, await provide(stream(openai.begin(), refused, openai.end('stop'))));
-  expect([outcome, told]).toMatchObject([{ kind: 'reply', text: 'x y' }, ['x', ' y']]);
+  expect([outcome, told]).toMatchObject([{ kind: 'reply', text: 'x y', refused: true }, []]);
 });
 
 describe.each(dialects)('an answer of a provider (%s)', (_, wire) => {

@@ -17,6 +17,9 @@ export interface Item {
   readonly [field: string]: unknown;
 }
 
+export const textPart = (text: string) => ({ type: 'output_text', text, annotations: [], logprobs: [] });
+export const refusalPart = (refusal: string) => ({ type: 'refusal', refusal });
+
 export const callItem = ({ callId, tool: name, arguments: written }: ToolCall, isDone = true) => ({
   ...{ type: 'function_call' as const, id: `fc_${callId}`, call_id: callId, name },
   ...{ arguments: isDone ? written : '', status: isDone ? 'completed' : 'in_progress' },
@@ -38,20 +41,21 @@ export class ItemReader {
   }
 
   #itemsOf(event: SessionEvent, place: string): Item[] {
-    const message = (role: string, type: string, text: string): Item => ({
+    const message = (role: string, part: object): Item => ({
       ...{ type: 'message', id: `msg_${place}`, status: 'completed', role },
-      content: [{ type, text, ...(type === 'output_text' && { annotations: [], logprobs: [] }) }],
+      content: [part],
     });
     switch (event.type) {
       case 'user_message': {
         const text = this.#revised.get(place);
-        return text === null ? [] : [message('user', 'input_text', text ?? event.message.text)];
+        return text === null ? [] : [message('user', { type: 'input_text', text: text ?? event.message.text })];
       }
       case 'model_step': {
         const text = event.flush ? '' : withoutSilence(event.text);
         const calls = (event.calls ?? []).filter(({ client }) => client);
         for (const { callId } of calls) this.#calls.add(callId);
-        return [...(text === '' ? [] : [message('assistant', 'output_text', text)]), ...calls.map((call) => callItem(call))];
+        const said = event.refused ? refusalPart(text) : textPart(text);
+        return [...(text === '' ? [] : [message('assistant', said)]), ...calls.map((call) => callItem(call))];
       }
       case 'tool_result': {
         const { callId, text: output } = event;
