@@ -52,7 +52,7 @@ const chat = {
 const said = [
   { role: 'system', content: 'x' },
   { role: 'user', content: [{ type: 'text', text }] },
-  { role: 'assistant', content: 'x', tool_calls: [call] },
+  { role: 'assistant', content: 'x', refusal: 'x', tool_calls: [call] },
   { role: 'tool', content: 'x', tool_call_id: 'x' },
 ];
 const items = [
