@@ -1,4 +1,4 @@
-import { type JetStreamManager, jetstreamManager } from '@nats-io/jetstream';
+import { type JetStreamManager, jetstreamManager, type StreamConfig, type StreamInfo } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { createPresence } from '../../../shared/adapters/kv/presence.ts';
 import { failureOf, toNatterError } from '../../../shared/adapters/nats/client/broker-errors.ts';
@@ -85,33 +85,48 @@ const refuseOther = ({ prefix, nats }: Config, manifest: Manifest): void => {
     });
 };
 
+const streamOrNull = (manager: JetStreamManager, name: string): Promise<StreamInfo | null> =>
+  manager.streams.info(name).catch((error: unknown) => {
+    if (failureOf(error) === 'missing') return null;
+    throw toNatterError(error, `describe ${name}`);
+  });
+
+const isMarked = ({ metadata }: StreamConfig): boolean => metadata?.[restoringMark] !== undefined;
+
+/**
+ * Whether a stream is what an interrupted restore left. Where the mark was being taken off, the streams that have none any more are known by
+ * when they were restored: nothing has started since then.
+ */
+const unfinishedIn = (existing: readonly StreamInfo[]) => {
+  const restoredAt = ({ metadata }: StreamConfig) => metadata?.[restoredMark];
+  const times = new Set(existing.filter(({ config }) => isMarked(config)).map(({ config }) => restoredAt(config)));
+  return (config: StreamConfig): boolean =>
+    isMarked(config) || (restoredAt(config) !== undefined && times.has(restoredAt(config)));
+};
+
 /** Refuses a broker that holds truth, except what an interrupted restore left, or that is at work; then removes the rest. */
 const makeRoom = async (
   { connection, config, topology: { streams } }: RestoreOptions,
   manager: JetStreamManager,
 ): Promise<void> => {
   const truth = new Set(backedUp(config.prefix));
-  const found: string[] = [];
-  for (const { name } of streams) {
-    const info = await manager.streams.info(name).catch((error: unknown) => {
-      if (failureOf(error) === 'missing') return null;
-      throw toNatterError(error, `describe ${name}`);
-    });
-    if (info === null) continue;
-    const unfinished = info.config.metadata?.[restoringMark] !== undefined;
-    if (truth.has(name) && info.state.messages > 0 && !unfinished)
+  const infos = await Promise.all(streams.map(({ name }) => streamOrNull(manager, name)));
+  const existing = infos.filter((info) => info !== null);
+  const unfinished = unfinishedIn(existing);
+  for (const { config: stream, state } of existing)
+    if (truth.has(stream.name) && state.messages > 0 && !unfinished(stream))
       throw new NatterError(
         'invalid',
-        `the broker has ${info.state.messages} messages in ${name}; restore into an empty broker (move its store away first), nothing was changed`,
+        `the broker has ${state.messages} messages in ${stream.name}; restore into an empty broker (move its store away first), nothing was changed`,
       );
-    found.push(name);
-  }
   const { hosts } = bucketNames(config.prefix);
-  if (found.includes(`KV_${hosts}`)) {
+  if (existing.some(({ config: { name } }) => name === `KV_${hosts}`)) {
     const { requestTimeoutMs } = config.nats;
     const [running] = await createPresence(await openKvStore({ connection, bucket: hosts, requestTimeoutMs })).list();
     if (running !== undefined)
       throw new NatterError('invalid', `${running.process} is running; stop all of Natter, wait ten seconds and restore again`);
   }
-  for (const name of found) await manager.streams.delete(name);
+  // A mark goes last: without one, what an interrupted removal leaves would count as truth.
+  const inOrder = [...existing.filter((info) => !isMarked(info.config)), ...existing.filter((info) => isMarked(info.config))];
+  for (const { config: stream } of inOrder) await manager.streams.delete(stream.name);
 };

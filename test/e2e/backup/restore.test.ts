@@ -7,7 +7,7 @@ import { jetstreamManager } from '@nats-io/jetstream';
 import { expect, test } from 'vitest';
 import { checkBackup } from '../../../services/cli/backup/check-backup.ts';
 import { compareWithBackup } from '../../../services/cli/backup/compare.ts';
-import { restoreStreams } from '../../../services/cli/backup/restore.ts';
+import { finishRestore, restoreStreams } from '../../../services/cli/backup/restore.ts';
 import { makeFromSnapshot, takeSnapshot } from '../../../services/cli/backup/snapshot.ts';
 import { provisionBroker, topologyFor, withBroker } from '../../../services/cli/runtime/broker.ts';
 import { brokerReport } from '../../../services/cli/runtime/broker-report.ts';
@@ -116,28 +116,34 @@ test('a broker that holds messages, or that Natter runs on, is refused and stays
   await restoreFrom(dir, server.url);
 });
 
-test('nothing starts on a broker whose restore was interrupted; the same restore can be run again', async () => {
-  const { dir } = await backedUp('ann');
-  const server = await broker();
-  const config = configAt(server.url);
-  const address = { servers: server.url };
-  const backup = await checkBackup(dir, config);
-  const killed = withBroker(config, address, 'test', (connection) =>
-    restoreStreams({
-      ...{ connection, config, topology: topologyFor(config), folder: dir, backup },
-      progress: (stream) => {
-        if (stream === 'NATTER_DELIVERIES') throw new Error('killed');
-      },
-    }),
-  );
-  await expect(killed).rejects.toThrow('killed');
-  await expect(provisionBroker(config, address)).rejects.toThrow('natter restore');
-  await restoreFrom(dir, server.url);
-  await provisionBroker(config, address);
-  const after = await running(server);
-  await until(() => expect(after.problems()).toEqual([]));
-  expect(await answersIn(after, ['ann'])).toEqual(new Map([['You said: ann was here', 1]]));
-});
+test.each(['while it makes the streams', 'while it takes their marks off'])(
+  'nothing starts on a broker whose restore was killed %s; the same restore can be run again',
+  async (moment) => {
+    const { dir } = await backedUp('ann');
+    const server = await broker();
+    const config = configAt(server.url);
+    const [address, topology] = [{ servers: server.url }, topologyFor(config)];
+    const backup = await checkBackup(dir, config);
+    const killed = withBroker(config, address, 'test', async (connection) => {
+      await restoreStreams({
+        ...{ connection, config, topology, folder: dir, backup },
+        progress: (stream) => {
+          if (moment === 'while it makes the streams' && stream === 'NATTER_DELIVERIES') throw new Error('killed');
+        },
+      });
+      const half = { ...topology, streams: topology.streams.slice(0, topology.streams.length / 2) };
+      await finishRestore({ connection, config, topology: half });
+      throw new Error('killed');
+    });
+    await expect(killed).rejects.toThrow('killed');
+    await expect(provisionBroker(config, address)).rejects.toThrow('natter restore');
+    await restoreFrom(dir, server.url);
+    await provisionBroker(config, address);
+    const after = await running(server);
+    await until(() => expect(after.problems()).toEqual([]));
+    expect(await answersIn(after, ['ann'])).toEqual(new Map([['You said: ann was here', 1]]));
+  },
+);
 
 test('a restore lifts the witnesses: with those of the old log nothing becomes ready', async () => {
   const { dir, old } = await backedUp('ann');
