@@ -165,7 +165,7 @@ const envelope = ({ key, letter }: Place) => {
   const message = { id: `m-${letter}-${key}`, channel, text: 'hi' };
   return at === 'group'
     ? { ...message, conversation: { id, kind: 'group' }, sender: { id: '1' }, sessionKey: key }
-    : { ...message, conversation: { id, kind: 'direct' }, sender: { id }, accountId: at };
+    : { ...message, conversation: { id, kind: 'direct' }, sender: { id }, ...(at !== 'dm' && { accountId: at }) };
 };
 
 const ofConversation = { codes: { 404: 'item_not_found', hidden: 'conversation_not_found' } };
