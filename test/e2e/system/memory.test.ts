@@ -183,7 +183,7 @@ describe('A7/82: the long-term memory', () => {
     const run = (...words: string[]) => natter('--url', gateway.url, '--token', secretOf('owner'), 'memory', ...words);
     expect(await run('add', 'Parking is behind the house', '--scope', 'agent')).toMatch(/^\d+-0 is remembered for agent:main\n$/);
     const listed = await run('list', '--scope', 'agent:main');
-    expect(listed).toMatch(/^MEMORY +CHANGED +SCOPE +WHAT\n\d+-0 +now +agent:main +Parking is behind the house/);
+    expect(listed).toMatch(/^MEMORY +CHANGED +SCOPE +WHAT\n\d+-0 +(now|\d+s) +agent:main +Parking is behind the house/);
     const { memories } = JSON.parse(await run('search', 'parking', 'hou', '--json'));
     expect(memories).toMatchObject([{ text: 'Parking is behind the house', scope: 'agent:main' }]);
     const [{ id }] = memories;
