@@ -1,8 +1,17 @@
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { NatterError } from '../../../shared/kit/errors.ts';
 import type { World } from '../terminal.ts';
+import { askProvider, type Chosen, keyFound, providerAt, withTypedKey } from './ask-provider.ts';
 import type { KeySource } from './config-text.ts';
-import { addressOf, type FoundProvider, findProviders, type Listing, modelsAt } from './find-providers.ts';
+import {
+  addressOf,
+  type FoundProvider,
+  findProviders,
+  isRefused,
+  type Listing,
+  noAddress,
+  providersIn,
+} from './find-providers.ts';
 import { knownProviders } from './known-providers.ts';
 import type { Questions } from './questions.ts';
 
@@ -14,21 +23,17 @@ export interface Wishes {
   readonly keyFile?: string;
   readonly keyCommand?: readonly string[];
 }
-/** A provider, and where its key is, or will be if it was typed. `null`: no provider for now. */
-export type Chosen = { readonly provider: FoundProvider; readonly key: KeySource; readonly typedKey?: string } | null;
-
 const names = knownProviders.map(({ name }) => name).join(', ');
 
 /** A provider by name, or by address. */
-const named = ({ provider: name, baseUrl }: Wishes, found: readonly FoundProvider[]): FoundProvider => {
-  const known = [...found, ...knownProviders].find((provider) => provider.name === name);
+const named = ({ provider: name, baseUrl: typed }: Wishes, found: readonly FoundProvider[], env: World['env']): FoundProvider => {
+  const baseUrl = typed === undefined ? undefined : addressOf(typed);
+  if (baseUrl === null) throw new NatterError('invalid', `--base-url: ${noAddress(typed ?? '')}`);
+  const known = [...found, ...providersIn(env)].find((provider) => provider.name === name);
   if (known) return { ...known, ...(baseUrl !== undefined && { baseUrl }) };
-  if (baseUrl === undefined)
-    throw new NatterError(
-      'invalid',
-      `--provider: "${name}" is not known; use one of ${names}, or give its address with --base-url`,
-    );
-  return { name: name ?? 'own', title: name ?? baseUrl, kind: 'openai-compatible', baseUrl, variables: [], models: [] };
+  if (baseUrl !== undefined) return providerAt(baseUrl, name);
+  const advice = `use one of ${names}, or give its address with --base-url`;
+  throw new NatterError('invalid', `--provider: "${name}" is not known; ${advice}`);
 };
 
 const keyWished = ({ keyEnv, keyFile, keyCommand }: Wishes): KeySource | null => {
@@ -37,93 +42,48 @@ const keyWished = ({ keyEnv, keyFile, keyCommand }: Wishes): KeySource | null =>
   return keyCommand === undefined ? null : { keyCommand };
 };
 
-const keyFound = ({ apiKeyEnv }: FoundProvider): KeySource => (apiKeyEnv === undefined ? {} : { apiKeyEnv });
+const keyOptions = '--key-env, --key-file or --key-command';
 
-/** Asks for a key. It will be in a file that only this user can read. */
-export const askKey = ({ title }: FoundProvider, questions: Questions): Promise<string> =>
-  questions.secret(`The key of ${title} (kept in a file that only you can read)?`);
-
-const withTypedKey = async (provider: FoundProvider, dataDir: string, questions: Questions): Promise<NonNullable<Chosen>> => {
-  return { provider, key: { keyFile: join(dataDir, 'keys', provider.name) }, typedKey: await askKey(provider, questions) };
-};
-
-const notFoundAdvice =
-  'most addresses end in /v1; for a server that lists no models: natter init --base-url ADDRESS --model NAME';
-
-/** The address of a server, until one answers. */
-const ownServer = async (
-  { terminal }: Pick<World, 'terminal'>,
-  dataDir: string,
-  questions: Questions,
-): Promise<NonNullable<Chosen>> => {
-  for (;;) {
-    const baseUrl = addressOf(await questions.text('Its address?', 'http://127.0.0.1:8000/v1'));
-    const provider = named({ baseUrl }, []);
-    const listing = await modelsAt(provider, undefined);
-    if ('models' in listing) return { provider: { ...provider, offered: listing.models }, key: {} };
-    const { problem, status } = listing;
-    if (isRefused(listing)) return withTypedKey(provider, dataDir, questions);
-    terminal.note(status === 404 ? `${problem}; ${notFoundAdvice}` : problem);
-    // A server need not list its models.
-    if (status !== null && status !== 404) return { provider, key: {} };
-  }
-};
-
-const describe = ({ apiKeyEnv, baseUrl }: FoundProvider): string => (apiKeyEnv === undefined ? baseUrl : `key in ${apiKeyEnv}`);
-
-const asked = async (
-  world: Pick<World, 'terminal'>,
-  found: readonly FoundProvider[],
-  dataDir: string,
-  questions: Questions,
-): Promise<Chosen> => {
-  type Way = FoundProvider | 'typed' | 'address' | 'offline';
-  const way = await questions.choose<Way>('Which model provider?', [
-    ...found.map((provider) => ({ value: provider, label: provider.title, hint: describe(provider) })),
-    {
-      value: 'typed',
-      label: found.length > 0 ? 'Another provider' : 'Anthropic, OpenAI or another provider',
-      hint: 'you type its key',
-    },
-    { value: 'address', label: 'A server of your own', hint: 'with an OpenAI-compatible API' },
-    { value: 'offline', label: 'None for now', hint: 'the offline model repeats what you say' },
-  ]);
-  if (way === 'offline') return null;
-  if (way === 'address') return ownServer(world, dataDir, questions);
-  if (way !== 'typed') return { provider: way, key: keyFound(way) };
-  const others = knownProviders.filter(({ variables, name }) => variables.length > 0 && found.every((one) => one.name !== name));
-  const provider = await questions.choose(
-    'Which one?',
-    others.map((value) => ({ value, label: value.title })),
-  );
-  return withTypedKey(provider, dataDir, questions);
-};
-
-/**
- * The provider that the options name, else the one that a person chooses, else the first that is found. Throws `NatterError('invalid')` where
- * there is none, with the ways to name one.
- */
-export const chooseProvider = async (
+/** The provider that the options name. Without a key of it, a person is asked for one. */
+const wished = async (
   { env, terminal }: Pick<World, 'env' | 'terminal'>,
   wishes: Wishes,
+  found: readonly FoundProvider[],
   dataDir: string,
   questions: Questions | null,
 ): Promise<Chosen> => {
+  const provider = named(wishes, found, env);
+  const key = keyWished(wishes) ?? keyFound(provider);
+  const isKeyNeeded = wishes.baseUrl === undefined && provider.variables.length > 0;
+  if (!isKeyNeeded || Object.keys(key).length > 0) return { provider, key };
+  const problem = `${provider.variables.join(' or ')} is not set`;
+  if (questions === null) throw new NatterError('invalid', `${problem}; set it, or say where the key is with ${keyOptions}`);
+  terminal.note(problem);
+  return withTypedKey(provider, { questions, dataDir });
+};
+
+/**
+ * The provider that the options name, else the one that a person chooses (`null`: none for now), else the first that is found. Throws
+ * `NatterError('invalid')` where there is none, with the ways to name one, and where its key is nowhere.
+ */
+export const chooseProvider = async (
+  world: Pick<World, 'env' | 'terminal'>,
+  wishes: Wishes,
+  dataDir: string,
+  questions: Questions | null,
+): Promise<Chosen | null> => {
   if (wishes.provider === 'offline') return null;
-  const found = await findProviders(env);
+  const found = await findProviders(world.env);
+  if (wishes.provider !== undefined || wishes.baseUrl !== undefined) return wished(world, wishes, found, dataDir, questions);
   const key = keyWished(wishes);
-  if (wishes.provider !== undefined || wishes.baseUrl !== undefined) {
-    const provider = named(wishes, found);
-    return { provider, key: key ?? keyFound(provider) };
-  }
-  if (questions !== null && key === null) return asked({ terminal }, found, dataDir, questions);
+  if (questions !== null && key === null) return askProvider(world, found, { questions, dataDir });
   const [first, ...others] = found;
   if (first === undefined) {
     const variables = knownProviders.flatMap(({ variables: [variable] }) => variable ?? []).join(', ');
     const fix = `set one of ${variables}; start Ollama or LM Studio; or name one with --provider and --key-file`;
     throw new NatterError('invalid', `no model provider was found; ${fix}`);
   }
-  if (others.length > 0) terminal.note(`also found: ${others.map(({ name }) => name).join(', ')} (choose with --provider)`);
+  if (others.length > 0) world.terminal.note(`also found: ${others.map(({ name }) => name).join(', ')} (choose with --provider)`);
   return { provider: first, key: key ?? keyFound(first) };
 };
 
@@ -134,14 +94,17 @@ const proposed = ({ models: usual }: FoundProvider, listing: Listing): readonly 
   return [...(best === undefined ? [] : [best]), ...offered.filter((model) => model !== best)];
 };
 
-const isRefused = (listing: Listing): boolean => 'status' in listing && (listing.status === 401 || listing.status === 403);
-
-/** Why no model is offered, and what to check. */
-export const whyNone = ({ title }: FoundProvider, listing: Listing): string => {
+/** Why no model is offered, and what to check. `isKeySent`: the provider was asked with a key. */
+export const whyNone = ({ title }: FoundProvider, listing: Listing, isKeySent: boolean): string => {
   if (!('problem' in listing)) return `${title} lists no models; check the address`;
   const { problem } = listing;
-  return isRefused(listing) ? `${title} refused the key (${problem}); check the key` : `${problem}; check the address`;
+  if (!isRefused(listing)) return `${problem}; check the address`;
+  if (isKeySent) return `${title} refused the key (${problem}); check the key`;
+  return `${title} ${noKeySent.reason} (${problem}); ${noKeySent.advice}`;
 };
+
+/** Why a provider refuses, where the key is what it lacks. */
+export const noKeySent = { reason: 'wants a key, and no key was sent', advice: `give its key with ${keyOptions}` };
 
 const askModel = ({ title }: FoundProvider, models: readonly string[], questions: Questions): Promise<string> => {
   if (models.length === 0) return questions.text(`The name of a model of ${title}?`, 'name');
@@ -155,11 +118,16 @@ const askModel = ({ title }: FoundProvider, models: readonly string[], questions
  * The first usual model that is offered, else one that a person chooses, else the first offered. Throws `NatterError('invalid')` where none is
  * named and nobody can be asked.
  */
-export const chooseModel = async (provider: FoundProvider, listing: Listing, questions: Questions | null): Promise<string> => {
+export const chooseModel = async (
+  provider: FoundProvider,
+  listing: Listing,
+  isKeySent: boolean,
+  questions: Questions | null,
+): Promise<string> => {
   const models = proposed(provider, listing);
   if (questions !== null && models.length !== 1) return askModel(provider, models, questions);
   if (models[0] !== undefined) return models[0];
-  throw new NatterError('invalid', `${whyNone(provider, listing)}, or name a model with --model`);
+  throw new NatterError('invalid', `${whyNone(provider, listing, isKeySent)}, or name a model with --model`);
 };
 
 /** One besides `failed`, which did not answer. */

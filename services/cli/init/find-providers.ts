@@ -48,30 +48,49 @@ export const modelsAt = async (
   }
 };
 
-/** An address as people type it: without a scheme it is encrypted, unless it is this machine. */
-export const addressOf = (typed: string): string => {
-  if (/^[a-z][a-z0-9+.-]*:\/\//i.test(typed)) return typed;
-  return `${/^(localhost|127\.|\[::1\])/i.test(typed) ? 'http' : 'https'}://${typed}`;
+/** Whether the address wants a key, or another one. */
+export const isRefused = (listing: Listing): boolean => 'status' in listing && (listing.status === 401 || listing.status === 403);
+
+export const exampleAddress = 'http://127.0.0.1:8000/v1';
+
+/** An address as people type it: without a scheme it is encrypted, unless it is this machine. `null`: it is none. */
+export const addressOf = (typed: string): string | null => {
+  const scheme = /^(localhost|127\.|\[::1\])/i.test(typed) ? 'http' : 'https';
+  const address = /^[a-z][a-z0-9+.-]*:\/\//i.test(typed) ? typed : `${scheme}://${typed}`;
+  return URL.canParse(address) && /^https?:\/\/[^\s]+$/i.test(address) ? address : null;
 };
+export const noAddress = (typed: string): string => `"${typed}" is not an address; give one such as ${exampleAddress}`;
 
 /** `OLLAMA_HOST` is what Ollama itself reads: an address, with or without scheme and port. */
-const localUrl = ({ name, baseUrl }: KnownProvider, { OLLAMA_HOST: host = '' }: World['env']): string => {
-  if (name !== 'ollama' || host === '') return baseUrl;
+const ollamaUrl = (usual: string, host: string): string => {
   const url = `${/^https?:\/\//.test(host) ? host : `http://${host}`}`.replace('//0.0.0.0', '//127.0.0.1');
-  if (!URL.canParse(url)) return baseUrl;
+  if (!URL.canParse(url)) return usual;
   const { protocol, hostname, port } = new URL(url);
   return `${protocol}//${hostname}:${port || '11434'}/v1`;
 };
 
+/** The address of a provider, where the environment names another: a key that is meant for that one goes nowhere else. */
+const addressIn = ({ name, baseUrl }: KnownProvider, { OLLAMA_HOST = '', OPENAI_BASE_URL = '' }: World['env']): string => {
+  if (name === 'ollama' && OLLAMA_HOST !== '') return ollamaUrl(baseUrl, OLLAMA_HOST);
+  return name === 'openai' ? (addressOf(OPENAI_BASE_URL) ?? baseUrl) : baseUrl;
+};
+
+/** The known providers, at the addresses that the environment names for them. */
+export const providersIn = (env: World['env'], known = knownProviders): readonly KnownProvider[] =>
+  known.map((provider) => ({ ...provider, baseUrl: addressIn(provider, env) }));
+
+/** Whether a provider is where it usually is. */
+export const isAtUsualAddress = ({ name, baseUrl }: KnownProvider): boolean =>
+  knownProviders.some((known) => known.name === name && known.baseUrl === baseUrl);
+
 /** The providers whose keys are in the environment, then those that answer on this machine, each in the order of the table. */
 export const findProviders = async (env: World['env'], known = knownProviders): Promise<readonly FoundProvider[]> => {
-  const found = known.map(async (provider): Promise<FoundProvider | null> => {
+  const found = providersIn(env, known).map(async (provider): Promise<FoundProvider | null> => {
     const apiKeyEnv = provider.variables.find((variable) => (env[variable] ?? '').trim() !== '');
     if (apiKeyEnv !== undefined) return { ...provider, apiKeyEnv };
     if (provider.variables.length > 0) return null;
-    const baseUrl = localUrl(provider, env);
-    const listing = await modelsAt({ ...provider, baseUrl }, undefined, localMs);
-    return 'models' in listing && listing.models.length > 0 ? { ...provider, baseUrl, offered: listing.models } : null;
+    const listing = await modelsAt(provider, undefined, localMs);
+    return 'models' in listing && listing.models.length > 0 ? { ...provider, offered: listing.models } : null;
   });
   return (await Promise.all(found)).filter((provider) => provider !== null);
 };

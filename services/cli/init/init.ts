@@ -29,19 +29,25 @@ export const init = async (world: World, options: InitOptions, given?: Questions
   const { terminal } = world;
   const { path } = configFileOf(sourceOf(world, options));
   const questions = given ?? (terminal.interactive ? await terminalQuestions(world) : null);
-  if (existsSync(path) && !options.force) {
+  const isThere = existsSync(path);
+  if (isThere && !options.force) {
     const advice =
       'edit it ("natter config schema" prints every key), or use --force to write a new one and keep this one as a .bak file';
     const isReplaced = questions !== null && (await questions.choose(`${path} exists. Replace it?`, replacing));
     if (!isReplaced) throw new NatterError('invalid', `${path} exists; ${advice}`);
   }
-  const chosen = await chooseProvider(world, options, dirname(path), questions);
+  const dataDir = dirname(path);
+  const first = await chooseProvider(world, options, dataDir, questions);
   const date = new Date(world.now()).toISOString().slice(0, 10);
-  const { text, typedKey } =
-    chosen === null ? { text: offlineText(date) } : await triedText(world, options, chosen, questions, date);
-  if (existsSync(path)) copyFileSync(path, `${path}.bak`);
-  if (typedKey !== undefined && chosen?.key.keyFile !== undefined) writePrivate(chosen.key.keyFile, `${typedKey}\n`);
+  const { text, chosen } =
+    first === null
+      ? { text: offlineText(date), chosen: null }
+      : await triedText(world, { options, dataDir, date }, first, questions);
+  if (isThere) copyFileSync(path, `${path}.bak`);
+  if (chosen?.typedKey !== undefined && chosen.key.keyFile !== undefined)
+    writePrivate(chosen.key.keyFile, `${chosen.typedKey}\n`);
   writePrivate(path, text);
+  if (isThere) terminal.out(`kept     ${path}.bak: what else you had set is in it alone, copy what you need`);
   terminal.out(`${pc.green('written')}  ${path}`);
   terminal.out(`Next: natter up`);
 };

@@ -10,12 +10,13 @@ export interface Choice<T> {
 /** What `natter init` asks a person. Each throws `NatterError('invalid')` if the person gives up. */
 export interface Questions {
   choose<T>(message: string, choices: readonly Choice<T>[]): Promise<T>;
-  /** What is typed is not shown. */
-  secret(message: string): Promise<string>;
-  text(message: string, placeholder: string): Promise<string>;
+  /** What is typed is not shown. Empty text is an answer only if it is optional. */
+  secret(message: string, isOptional?: boolean): Promise<string>;
+  /** `typed` stands there to be changed. */
+  text(message: string, placeholder: string, typed?: string): Promise<string>;
 }
 
-const mostShown = 12;
+const mostShown = 14;
 
 /** The questions on a terminal. */
 export const terminalQuestions = async ({ input, output }: World): Promise<Questions> => {
@@ -29,13 +30,20 @@ export const terminalQuestions = async ({ input, output }: World): Promise<Quest
     value?.trim() ? undefined : 'type something, or Ctrl-C to give up';
   return {
     choose: async <T>(message: string, choices: readonly Choice<T>[]): Promise<T> => {
-      // By their numbers: what is chosen may be anything.
-      const options = choices.map(({ label, hint }, value) => ({ value, label, ...(hint !== undefined && { hint }) }));
+      // By their numbers: what is chosen may be anything. With their hints, which clack shows of the highlighted one alone.
+      const options = choices.map(({ label, hint }, value) => ({
+        value,
+        label: hint === undefined ? label : `${label} (${hint})`,
+      }));
       const index = answered(await prompts.select<number>({ ...streams, message, options, maxItems: mostShown }));
       return (choices[index] as Choice<T>).value;
     },
-    secret: async (message) => answered(await prompts.password({ ...streams, message, validate: needed })).trim(),
-    text: async (message, placeholder) =>
-      answered(await prompts.text({ ...streams, message, placeholder, validate: needed })).trim(),
+    secret: async (message, isOptional = false) => {
+      const typed = await prompts.password({ ...streams, message, ...(!isOptional && { validate: needed }) });
+      // Where nothing was typed, there is no text.
+      return (answered(typed) ?? '').trim();
+    },
+    text: async (message, placeholder, typed = '') =>
+      answered(await prompts.text({ ...streams, message, placeholder, initialValue: typed, validate: needed })).trim(),
   };
 };

@@ -2,8 +2,9 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, w
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
+import { stripVTControlCharacters } from 'node:util';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
-import { addressOf, findProviders } from '../../../../services/cli/init/find-providers.ts';
+import { findProviders } from '../../../../services/cli/init/find-providers.ts';
 import { type InitOptions, init } from '../../../../services/cli/init/init.ts';
 import { type KnownProvider, knownProviders } from '../../../../services/cli/init/known-providers.ts';
 import { type Questions, terminalQuestions } from '../../../../services/cli/init/questions.ts';
@@ -67,7 +68,7 @@ describe('natter init', () => {
     const server = await provide(ready);
     const { printed, written } = await run({ provider: 'openai', baseUrl: server.url, keyEnv: 'HOUSE_KEY' }, { HOUSE_KEY: key });
     expect(printed).toMatch(
-      /found +OpenAI, model huge\n[\s\S]*works +openai\/huge answered in [\d.]+ s\n[\s\S]*written .*natter\.json\nNext: natter up\n$/,
+      /found +OpenAI at http:\S+, model huge\n[\s\S]*works +openai\/huge answered in [\d.]+ s\n[\s\S]*written .*natter\.json\nNext: natter up\n$/,
     );
     expect(config()).toMatchObject({
       agent: { model: 'openai/huge' },
@@ -160,13 +161,51 @@ describe('natter init', () => {
     );
   });
 
+  test('a provider that is named without its key is refused where nobody can be asked', async () => {
+    await expect(run({ provider: 'gemini' })).rejects.toThrow(
+      'GEMINI_API_KEY or GOOGLE_API_KEY is not set; set it, or say where the key is with --key-env, --key-file or --key-command',
+    );
+  });
+
+  test.each<[string, string | null]>([
+    ['localhost:1/v1', 'http://localhost:1/v1'],
+    ['127.0.0.1:9922', 'http://127.0.0.1:9922'],
+    ['gpu.example/v1', 'https://gpu.example/v1'],
+    ['HTTP://gpu.example/v1', 'HTTP://gpu.example/v1'],
+    ['ftp://gpu.example', null],
+    ['two words', null],
+    ['', null],
+  ])('--base-url "%s" is read as %s', async (baseUrl, address) => {
+    const done = run({ baseUrl, model: 'tiny', test: false });
+    if (address === null)
+      return expect(done).rejects.toThrow(
+        `--base-url: "${baseUrl}" is not an address; give one such as http://127.0.0.1:8000/v1`,
+      );
+    await done;
+    expect(config().model.providers.own?.baseUrl).toBe(address);
+  });
+
+  test('a key goes to the address that OPENAI_BASE_URL names, and is told so', async () => {
+    const server = await provide(ready);
+    const { printed } = await run({}, { OPENAI_API_KEY: key, OPENAI_BASE_URL: server.url });
+    expect(printed).toContain(`found    OpenAI at ${server.url}, model huge\n`);
+    expect(config().model.providers.openai).toMatchObject({ baseUrl: server.url, apiKeyEnv: 'OPENAI_API_KEY' });
+  });
+
+  test('a model that was named is not said to be found', async () => {
+    const server = await provide(ready);
+    const { printed } = await run({ baseUrl: server.url, model: 'gpt-9', test: false });
+    expect(printed).toMatch(/^using +http:\S+, model gpt-9\n/);
+  });
+
   test('never replaces a configuration unasked, and keeps the old one', async () => {
     const server = await provide(ready);
     await run({ provider: 'offline' });
     expect(config().agent.model).toBe('offline');
     const before = readFileSync(join(home, '.natter', 'natter.json'), 'utf8');
     await expect(run({ baseUrl: server.url })).rejects.toThrow(/natter\.json exists; edit it .*--force/);
-    await run({ baseUrl: server.url, model: 'tiny', force: true });
+    const { printed } = await run({ baseUrl: server.url, model: 'tiny', force: true });
+    expect(printed).toMatch(/kept +\S+natter\.json\.bak: what else you had set is in it alone, copy what you need\n/);
     expect(config().agent.model).toBe('own/tiny');
     expect(readFileSync(join(home, '.natter', 'natter.json.bak'), 'utf8')).toBe(before);
   });
@@ -225,7 +264,14 @@ describe('with a person to ask', () => {
     const { printed } = await run(
       { test: false },
       {},
-      answers('A server of your own', 'http://127.0.0.1:1/v1', server.url.replace(/v1$/, 'v2'), server.url, 'tiny'),
+      answers(
+        'Another OpenAI-compatible address',
+        'http://127.0.0.1:1/v1',
+        server.url.replace(/v1$/, 'v2'),
+        server.url,
+        '',
+        'tiny',
+      ),
     );
     expect(printed).toMatch(
       /no answer from http:\/\/127\.0\.0\.1:1\/v1\/models \(.+\)\n.*\/v2\/models answered 404; most addresses end in \/v1/,
@@ -237,34 +283,34 @@ describe('with a person to ask', () => {
   test('a server that wants a key is given one', async () => {
     const server = await provide(ready);
     locked(key);
-    await run({}, {}, answers('A server of your own', server.url, key, 'tiny'));
+    await run({}, {}, answers('Another OpenAI-compatible address', server.url, key, 'tiny'));
     expect(config().model.providers.own).toMatchObject({ keyFile: join(home, '.natter', 'keys', 'own') });
     expect(server.requests[0]?.headers.authorization).toBe(`Bearer ${key}`);
   });
 
   test("a server of one's own is asked for its models", async () => {
     const server = await provide(ready);
-    await run({}, {}, answers('A server of your own', server.url, 'tiny'));
+    await run({}, {}, answers('Another OpenAI-compatible address', server.url, '', 'tiny'));
     expect(config().agent.model).toBe('own/tiny');
   });
 
   test('a model that does not answer may be written nevertheless, with the reason before the question', async () => {
     const server = await provide(status(503, {}));
-    const failing = run({}, {}, answers('A server of your own', server.url, 'tiny', 'Give up'));
+    const failing = run({}, {}, answers('Another OpenAI-compatible address', server.url, '', 'tiny', 'Give up'));
     await expect(failing).rejects.toThrow(/^nothing was written; try again with: natter init$/);
     expect(existsSync(join(home, '.natter'))).toBe(false);
-    const typed = answers('A server of your own', server.url, 'tiny', 'Write the configuration nevertheless');
+    const typed = answers('Another OpenAI-compatible address', server.url, '', 'tiny', 'Write the configuration nevertheless');
     const { printed } = await run({}, {}, typed);
     expect(printed).toMatch(/failed +own\/tiny did not answer: the provider cannot be reached.*; check the address/);
     expect(config().agent.model).toBe('own/tiny');
   });
 
   test.each<[string, readonly string[], string]>([
-    ['be asked again', ['Ask it again'], 'own/tiny'],
+    ['be asked again', ['Try the same again'], 'own/tiny'],
     ['be another', ['Another model', 'huge'], 'own/huge'],
   ])('a model that does not answer may %s: nothing else is typed again', async (_, said, model) => {
     const server = await provide(status(503, {}), ready);
-    await run({}, {}, answers('A server of your own', server.url, 'tiny', ...said));
+    await run({}, {}, answers('Another OpenAI-compatible address', server.url, '', 'tiny', ...said));
     expect(config().agent.model).toBe(model);
     expect(server.requests).toHaveLength(2);
   });
@@ -272,7 +318,7 @@ describe('with a person to ask', () => {
   test('a key that the model refuses is typed again, and nothing else; the file has the second one', async () => {
     const server = await provide(status(401, openai.error('invalid_api_key', 'wrong')), ready);
     locked(key, 'mistyped');
-    await run({}, {}, answers('A server of your own', server.url, 'mistyped', 'tiny', 'Type the key again', key));
+    await run({}, {}, answers('Another OpenAI-compatible address', server.url, 'mistyped', 'tiny', 'Type the key again', key));
     expect(server.requests.map(({ headers }) => headers.authorization)).toEqual(['Bearer mistyped', `Bearer ${key}`]);
     expect(readFileSync(join(home, '.natter', 'keys', 'own'), 'utf8')).toBe(`${key}\n`);
     expect(config().agent.model).toBe('own/tiny');
@@ -281,8 +327,8 @@ describe('with a person to ask', () => {
   test('a key that the list of models refuses is asked for again before any model is', async () => {
     const server = await provide(ready);
     locked(key);
-    const { printed } = await run({}, {}, answers('A server of your own', server.url, 'mistyped', key, 'tiny'));
-    expect(printed).toMatch(/failed +http.* refused the key \(http.*\/models answered 401\)\n/);
+    const { printed } = await run({}, {}, answers('Another OpenAI-compatible address', server.url, 'mistyped', key, 'tiny'));
+    expect(printed).toMatch(/failed +http.* refused the key \(http.*\/models answered 401\); check the key\n/);
     expect(readFileSync(join(home, '.natter', 'keys', 'own'), 'utf8')).toBe(`${key}\n`);
     expect(config().model.providers.own?.models).toEqual(['tiny', 'huge']);
   });
@@ -312,11 +358,66 @@ describe('with a person to ask', () => {
 
   test('an address may be typed without its scheme', async () => {
     const server = await provide(ready);
-    await run({}, {}, answers('A server of your own', server.url.replace('http://', ''), 'tiny'));
+    await run({}, {}, answers('Another OpenAI-compatible address', server.url.replace('http://', ''), '', 'tiny'));
     expect(config().model.providers.own?.baseUrl).toBe(server.url);
-    expect(['localhost:1/v1', 'gpu.example/v1', 'HTTP://gpu.example/v1'].map(addressOf)).toEqual([
-      ...['http://localhost:1/v1', 'https://gpu.example/v1', 'HTTP://gpu.example/v1'],
-    ]);
+  });
+
+  test("an address that opens its list to everybody is asked for its key all the same, and the model's refusal offers to type it", async () => {
+    const refused = status(401, openai.error('invalid_api_key', 'no key'));
+    const server = await provide(refused, refused, ready);
+    const said = [
+      'Another OpenAI-compatible address',
+      server.url,
+      '',
+      'tiny',
+      'Type a key',
+      'mistyped',
+      'Type the key again',
+      key,
+    ];
+    const { printed } = await run({}, {}, answers(...said));
+    expect(printed).toMatch(/failed +own\/tiny did not answer: the provider wants a key, and no key was sent \(model_auth/);
+    expect(printed).toMatch(/failed +own\/tiny did not answer: the provider refused the key \(model_auth/);
+    expect(server.requests.map(({ headers }) => headers.authorization)).toEqual([undefined, 'Bearer mistyped', `Bearer ${key}`]);
+    expect(config().model.providers.own).toMatchObject({ keyFile: join(home, '.natter', 'keys', 'own') });
+    expect(readFileSync(join(home, '.natter', 'keys', 'own'), 'utf8')).toBe(`${key}\n`);
+  });
+
+  test.each<[string, Partial<InitOptions>, Record<string, string>]>([
+    ['an address alone', {}, {}],
+    ['a key in the environment', { keyEnv: 'MINE' }, { MINE: 'wrong' }],
+  ])('after a refusal a key may be typed, also for %s', async (_, options, env) => {
+    const server = await provide(status(401, openai.error('invalid_api_key', 'wrong')), ready);
+    await run({ baseUrl: server.url, model: 'tiny', ...options }, env, answers('Type a key', key));
+    expect(server.requests.at(-1)?.headers.authorization).toBe(`Bearer ${key}`);
+    expect(config().model.providers.own).toMatchObject({ keyFile: join(home, '.natter', 'keys', 'own') });
+    expect(config().model.providers.own?.apiKeyEnv).toBeUndefined();
+  });
+
+  test('a provider that is named without its key is one whose key is typed', async () => {
+    const { printed } = await run({ provider: 'openai', model: 'gpt-9', test: false }, {}, answers(key));
+    expect(printed).toMatch(/^OPENAI_API_KEY is not set\nusing +OpenAI, model gpt-9\n/);
+    expect(config().model.providers.openai).toMatchObject({ keyFile: join(home, '.natter', 'keys', 'openai') });
+  });
+
+  test('the list of providers leads back, and to an address', async () => {
+    const server = await provide(ready);
+    const typed = ['Anthropic, OpenAI or another provider', 'Back', 'Anthropic, OpenAI or another provider'];
+    await run({}, {}, answers(...typed, 'Another OpenAI-compatible address', server.url, '', 'tiny'));
+    expect(config().model.providers.own?.baseUrl).toBe(server.url);
+  });
+
+  test('what was typed stands in the question that comes again', async () => {
+    const server = await provide(ready);
+    const asked = answers('Another OpenAI-compatible address', 'not one', 'http://127.0.0.1:1/v1', server.url, '', 'tiny');
+    const stood: (string | undefined)[] = [];
+    const text: Questions['text'] = (message, placeholder, typed) => {
+      stood.push(typed);
+      return asked.text(message, placeholder, typed);
+    };
+    const { printed } = await run({ test: false }, {}, { ...asked, text });
+    expect(stood).toEqual(['', 'not one', 'http://127.0.0.1:1/v1']);
+    expect(printed).toContain('"not one" is not an address; give one such as http://127.0.0.1:8000/v1\n');
   });
 
   test('nobody needs a provider', async () => {
@@ -326,12 +427,41 @@ describe('with a person to ask', () => {
 });
 
 describe('on a terminal', () => {
+  const questionsOn = async () => {
+    const [input, output] = [new PassThrough(), new PassThrough()];
+    return { input, output, ...(await terminalQuestions({ input, output } as unknown as World)) };
+  };
+
+  test('every choice has its hint, not the highlighted one alone', async () => {
+    const { input, output, choose } = await questionsOn();
+    const answer = choose('What now?', [
+      { value: 1, label: 'One', hint: 'of two' },
+      { value: 2, label: 'Two', hint: 'of them' },
+    ]);
+    input.write('\r');
+    await answer;
+    expect(stripVTControlCharacters(String(output.read()))).toMatch(/One \(of two\)\n.*Two \(of them\)/);
+  });
+
+  test('an optional secret may be empty', async () => {
+    const { input, secret } = await questionsOn();
+    const answer = secret('Its key?', true);
+    input.write('\r');
+    expect(await answer).toBe('');
+  });
+
+  test('what was typed before can be changed', async () => {
+    const { input, text } = await questionsOn();
+    const answer = text('Its address?', 'http://', 'http://a');
+    input.write('b\r');
+    expect(await answer).toBe('http://ab');
+  });
+
   test.each([
     ['Enter alone takes the first', '\r', 'one'],
     ['an arrow before it the second', '\u001b[B\r', 'two'],
   ])('%s', async (_, typed, chosen) => {
-    const [input, output] = [new PassThrough(), new PassThrough()];
-    const { choose } = await terminalQuestions({ input, output } as unknown as World);
+    const { input, choose } = await questionsOn();
     const answer = choose('What now?', [
       { value: 'one', label: 'One' },
       { value: 'two', label: 'Two' },
