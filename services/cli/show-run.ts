@@ -21,7 +21,7 @@ export const showRun = async ({ terminal, output }: World, key: string, run: Run
   }
   if (status === 'error') {
     terminal.note(`run ${runId} failed: ${run.error.message}`);
-    const next = nextStep(run.error.code);
+    const next = nextStep(run.error);
     if (next !== null) terminal.note(next);
     return;
   }

@@ -131,7 +131,7 @@ export class SessionView {
         // A notice tells the rest.
         const isTold = event.type === 'turn_aborted' && event.reason === '/stop' && !this.#isPast;
         if (isKnown && !isTold) this.#say(ended.how, event.type === 'turn_completed' ? pc.dim : pc.red);
-        const next = event.type === 'turn_failed' && isKnown ? nextStep(event.code) : null;
+        const next = event.type === 'turn_failed' && isKnown ? nextStep(event) : null;
         if (next !== null) this.#say(`${next}; ↑ brings the line back`, pc.dim);
       }
     }

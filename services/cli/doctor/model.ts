@@ -18,7 +18,7 @@ export const askModel = async (config: Config, env: World['env']): Promise<Findi
     return fail('model', `${named}: ${reason} (${trial.code}: ${trial.message})`, advice);
   } catch (error) {
     if (!hasCode(error, 'invalid')) throw error;
-    const fix = 'give session hosts and checkpoint services the key: they do not start without it';
+    const fix = 'Natter does not start without the key: it is needed wherever "natter up" or one of its services is started';
     return warn('model', `${named} was not asked: ${errorMessage(error)}`, fix);
   }
 };

@@ -103,8 +103,7 @@ export const triedText = async (
 
 const whyFailed = (trial: Extract<Trial, { ok: false }>, isKeySent: boolean): string => {
   const isKeyMissing = trial.code === 'model_auth' && !isKeySent;
-  const failure = failureOf(trial);
-  const { reason, advice } = isKeyMissing ? { ...noKeySent, reason: `the provider ${noKeySent.reason}` } : failure;
+  const { reason, advice } = isKeyMissing ? { ...noKeySent, reason: `the provider ${noKeySent.reason}` } : failureOf(trial);
   return `${trial.model} did not answer: ${reason} (${trial.code}: ${trial.message}); ${advice}`;
 };
 

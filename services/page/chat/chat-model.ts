@@ -183,7 +183,7 @@ const itemsAfter = (items: readonly ChatItem[], event: NatterEvent, model?: stri
     case 'session_deleted':
       return [...items, mark(event, event.reason === 'api' ? 'Deleted' : `Deleted: ${event.reason}`)];
     case 'turn_failed':
-      return [...items, { ...mark(event, failedText(event, model), 'bad'), advice: nextStep(event.code) }];
+      return [...items, { ...mark(event, failedText(event, model), 'bad'), advice: nextStep(event) }];
     case 'turn_aborted':
       return [...items, mark(event, stoppedText(event))];
     case 'message_refused':

@@ -54,8 +54,8 @@ const checkpointText = (event: EventOf<'checkpoint_requested' | 'introspected' |
 const width = 100;
 
 /** Why a model did not answer: in plain words where the code is known, and in its provider's own. */
-const failureText = ({ code, message }: { readonly code: string; readonly message: string }): string =>
-  [reasonOf(code), oneLine(message, width)].filter((words) => words !== null && words !== '').join(': ');
+const failureText = (failed: { readonly code: string; readonly message: string }): string =>
+  [reasonOf(failed), oneLine(failed.message, width)].filter((words) => words !== null && words !== '').join(': ');
 
 /** An event in a few words, without the names of codes. */
 export const plainSummary = (event: SessionEvent): string => {

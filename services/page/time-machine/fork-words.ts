@@ -26,7 +26,7 @@ const failureWords = (timeline: Timeline, place: number): readonly string[] => {
   for (const [index, { events }] of timeline.commits.entries())
     for (const event of index < place - 1 ? [] : events)
       if (event.type === 'turn_failed') {
-        const said = [failedText(event, timeline.modelAt(index)), nextStep(event.code)];
+        const said = [failedText(event, timeline.modelAt(index)), nextStep(event)];
         return said.filter((words) => words !== null);
       }
   return [];

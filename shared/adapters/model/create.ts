@@ -103,7 +103,8 @@ export const keyOf = (name: string, provider: Provider, env: Environment): strin
   const key = env[variable];
   if (key) return key;
   const field = `model.providers.${name}.apiKeyEnv`;
-  throw new NatterError('invalid', `${field} names ${apiKeyEnv}, which is not set in the environment`, { field });
+  const fix = `set it (export ${apiKeyEnv}=…), or let "natter init --force" keep the key in a file`;
+  throw new NatterError('invalid', `${field} names ${apiKeyEnv}, which is not set in the environment; ${fix}`, { field });
 };
 
 const anthropicURL = 'https://api.anthropic.com/v1';

@@ -28,16 +28,29 @@ const failures: ReadonlyMap<string, Failure> = new Map([
   ],
   ['model_timeout', { reason: 'no answer came in time', advice: 'check the address and the network, and that the server runs' }],
 ]);
+/** An error of the provider itself, as the adapter words it; behind a fallback each has the name of its model before it. */
+const ownError = /^(?:\S+: )?HTTP 5\d\d\b/;
+const fault: Failure = {
+  reason: 'the provider answered with an error of its own',
+  advice: 'the fault is on its side: try again later',
+};
 const other: Failure = { reason: 'the request failed', advice: 'see docs/use/models.md, "How a step can fail"' };
 
-/** Why a model did not answer and what to do about it, by the code. */
-export const failureOf = ({ code }: { readonly code: string }): Failure => failures.get(code) ?? other;
+interface Failed {
+  readonly code: string;
+  readonly message: string;
+}
+const known = ({ code, message }: Failed): Failure | undefined =>
+  code === 'model_unavailable' && ownError.test(message) ? fault : failures.get(code);
+
+/** Why a model did not answer and what to do about it. */
+export const failureOf = (failed: Failed): Failure => known(failed) ?? other;
 
 /** Why a model did not answer, in plain words; `null`: the code does not tell. */
-export const reasonOf = (code: string): string | null => failures.get(code)?.reason ?? null;
+export const reasonOf = (failed: Failed): string | null => known(failed)?.reason ?? null;
 
 /** What to do about a turn that failed because its model did not answer; `null`: there is nothing that helps every time. */
-export const nextStep = (code: string): string | null => {
-  const known = failures.get(code);
-  return known === undefined ? null : `→ ${known.advice}; "natter doctor" asks the provider; /model in a chat chooses another`;
+export const nextStep = (failed: Failed): string | null => {
+  const advice = known(failed)?.advice;
+  return advice === undefined ? null : `→ ${advice}; "natter doctor" asks the provider; /model in a chat chooses another`;
 };

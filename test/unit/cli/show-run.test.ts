@@ -7,10 +7,10 @@ afterEach(() => {
   process.exitCode = undefined;
 });
 
-const told = async (code: string): Promise<string[]> => {
+const told = async (code: string, message = 'connect ECONNREFUSED'): Promise<string[]> => {
   const notes: string[] = [];
   const world = { terminal: { note: (text: string) => notes.push(text) } } as unknown as World;
-  const run: Run = { runId: 'r', status: 'error', error: { code, message: 'connect ECONNREFUSED' } };
+  const run: Run = { runId: 'r', status: 'error', error: { code, message } };
   await showRun(world, 'agent:main:main', run, false);
   return notes;
 };
@@ -23,3 +23,12 @@ test('a run that failed because the provider is down says what to do next', asyn
   expect(process.exitCode).toBe(1);
   expect(await told('busy')).toEqual(['run r failed: connect ECONNREFUSED']);
 });
+
+test.each(['HTTP 500: internal error', 'own/big: HTTP 503: later; own/small: HTTP 401: no'])(
+  'a provider that failed itself (%s) is not taken for one that cannot be reached',
+  async (message) => {
+    const next =
+      '→ the fault is on its side: try again later; "natter doctor" asks the provider; /model in a chat chooses another';
+    expect(await told('model_unavailable', message)).toEqual([`run r failed: ${message}`, next]);
+  },
+);

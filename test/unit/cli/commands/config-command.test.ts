@@ -101,7 +101,7 @@ describe('natter config validate (A14/140)', () => {
     [
       'a key that is not there',
       { agent: { model: 'house/tiny' }, model: { providers: { house: { kind: 'anthropic', apiKeyEnv: 'NO_SUCH_KEY' } } } },
-      /model\.providers\.house\.apiKeyEnv names NO_SUCH_KEY, which is not set/,
+      /model\.providers\.house\.apiKeyEnv names NO_SUCH_KEY, which is not set in the environment; set it \(export NO_SUCH_KEY=…\), or let "natter init --force" keep the key in a file/,
     ],
     [
       'a file with a key that is not there',

@@ -35,7 +35,7 @@ test.each<[string, Answer, RegExp, RegExp]>([
     /check the key/,
   ],
   ['a limit', status(429, openai.error('limit', 'slow down')), /the key is right.*model_rate_limited/, /wait/],
-  ['trouble', status(500, {}), /model_unavailable/, /check the address/],
+  ['trouble', status(500, {}), /an error of its own \(model_unavailable: HTTP 500/, /on its side: try again later/],
 ])('%s is a failure, with the fix', async (_, answer, detail, fix) => {
   expect((await ask(answer)).finding).toMatchObject({
     ...{ level: 'fail', detail: expect.stringMatching(detail), fix: expect.stringMatching(fix) },
@@ -44,7 +44,11 @@ test.each<[string, Answer, RegExp, RegExp]>([
 
 test('a key that is missing here is a warning: session hosts have an environment of their own', async () => {
   const { finding, server } = await ask(ready, {}, {});
-  expect(finding).toMatchObject({ level: 'warn', detail: expect.stringMatching(/was not asked: .*apiKeyEnv names HOUSE_KEY/) });
+  expect(finding).toMatchObject({
+    level: 'warn',
+    detail: expect.stringMatching(/was not asked: .*apiKeyEnv names HOUSE_KEY.*export HOUSE_KEY=/),
+    fix: expect.stringContaining('wherever "natter up" or one of its services is started'),
+  });
   expect(server.requests).toEqual([]);
   const folder = mkdtempSync(join(tmpdir(), 'natter-doctor-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));

@@ -129,7 +129,7 @@ describe('natter init', () => {
     [
       'a server in trouble',
       status(503, openai.error('overloaded', 'later')),
-      /cannot be reached.*model_unavailable: .*check the address.*; nothing was written; try again with: natter init /,
+      /an error of its own \(model_unavailable: HTTP 503.*the fault is on its side: try again later; nothing was written; try again with: natter init /,
     ],
   ])('%s: says so and what to do, and writes nothing', async (_, answer, message) => {
     const server = await provide(answer);
@@ -301,7 +301,9 @@ describe('with a person to ask', () => {
     expect(existsSync(join(home, '.natter'))).toBe(false);
     const typed = answers('Another OpenAI-compatible address', server.url, '', 'tiny', 'Write the configuration nevertheless');
     const { printed } = await run({}, {}, typed);
-    expect(printed).toMatch(/failed +own\/tiny did not answer: the provider cannot be reached.*; check the address/);
+    expect(printed).toMatch(
+      /failed +own\/tiny did not answer: the provider answered with an error of its own.*: try again later/,
+    );
     expect(config().agent.model).toBe('own/tiny');
   });
 

@@ -27,6 +27,11 @@ test.each([
     { code: 'model_unavailable', message: 'no route' },
     'the provider cannot be reached, or is in trouble: no route',
   ],
+  [
+    'turn_failed',
+    { code: 'model_unavailable', message: 'HTTP 500: oops' },
+    'the provider answered with an error of its own: HTTP 500: oops',
+  ],
   ['turn_failed', { code: 'busy', message: 'it is busy' }, 'it is busy'],
   ['turn_failed', { code: 'model_auth', message: '' }, 'the provider refused the key'],
   ['message_refused', { code: 'queue_full' }, 'queue full'],
