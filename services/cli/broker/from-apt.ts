@@ -17,12 +17,12 @@ export const fetchFromApt: Fetch = async ({ folder, progress }) => {
   if (suite === undefined || source === undefined) return null;
 
   for (const line of announced(source, suite)) progress.note(line);
-  progress.progress('reading the list of packages …');
+  progress.progress('step 1 of 3: reading the list of packages …');
   const apt = await privateApt(folder, source, suite);
   await run('apt-get', [...apt, 'update'], { folder, timeoutMs: 180_000 });
-  progress.progress('downloading nats-server …');
+  progress.progress('step 2 of 3: downloading nats-server …');
   await run('apt-get', [...apt, 'download', 'nats-server'], { folder, timeoutMs: 180_000 });
-  progress.progress('unpacking nats-server …');
+  progress.progress('step 3 of 3: unpacking nats-server …');
   const packageFile = (await readdir(folder)).find((name) => name.endsWith('.deb'));
   if (packageFile === undefined) throw new Error('apt-get brought no package');
   await run('dpkg-deb', ['-x', packageFile, 'content'], { folder, timeoutMs: 60_000 });
@@ -30,7 +30,7 @@ export const fetchFromApt: Fetch = async ({ folder, progress }) => {
 };
 
 const announced = ({ uri }: AptSource, suite: string): string[] => [
-  `  about 16 MB from ${uri}, suite "${suite}" (the newest packages of your distribution);`,
+  `  about 16 MB from ${uri}, your distribution's own archive (its suite "${suite}", for this program alone);`,
   '  apt checks the signature with the key that this machine trusts already, and none of your packages changes.',
 ];
 

@@ -36,7 +36,7 @@ export const obtainServer = async (environment: Environment, progress: Progress)
 export const installServer = async (environment: Environment, progress: Progress): Promise<ServerBinary> => {
   const cacheDir = serverCacheDir(environment);
   await mkdir(cacheDir, { recursive: true });
-  progress.note('Natter needs nats-server, the message broker. Fetching it, once:');
+  progress.note('Natter needs nats-server, the message broker. Fetching it, once; this takes up to a minute:');
   const failures: string[] = [];
   for (const { name, fetch } of ways) {
     const folder = await mkdtemp(join(cacheDir, '.install-'));

@@ -7,11 +7,11 @@ import { commandGroups } from './groups.ts';
 const below = (command: Command, name: string): Command | undefined => command.commands.find((each) => each.name() === name);
 
 const refuseUnknown = (command: Command, name: string): never => {
-  const near = suggest(
-    name,
-    command.commands.map((each) => each.name()),
-  );
-  const advice = near === null ? '' : `\n(Did you mean ${near}?)`;
+  const names = command.commands.map((each) => each.name());
+  const near = suggest(name, names);
+  // Those of the program are too many for a line.
+  const others = command.parent === null ? '' : `\n(It has: ${names.filter((each) => each !== 'help').join(', ')})`;
+  const advice = near === null ? others : `\n(Did you mean ${near}?)`;
   return command.error(`error: unknown command '${name}'${advice}`, { code: 'commander.unknownCommand' });
 };
 
@@ -23,6 +23,12 @@ const addHelp = (command: Command): void => {
     .command('help [command...]')
     .description('display help for command')
     .action((names: string[]) => names.reduce((at, name) => below(at, name) ?? refuseUnknown(at, name), command).help());
+};
+
+/** Each command's errors are followed by the line that shows its own help. */
+const nameInErrors = (command: Command, path: string): void => {
+  command.showHelpAfterError(`(run "${path} --help" for usage)`);
+  for (const each of command.commands) nameInErrors(each, `${path} ${each.name()}`);
 };
 
 /**
@@ -40,7 +46,6 @@ export const createProgram = async (world: World, args?: readonly string[]): Pro
     .option('--data-dir <folder>', 'data directory (or NATTER_DATA_DIR)')
     .option('--utc', 'print times in UTC instead of the local time zone')
     .configureHelp({ showGlobalOptions: true })
-    .showHelpAfterError('(run "natter <command> --help" for usage)')
     .addHelpText('after', example('up'))
     .exitOverride();
   const { operands } = program.parseOptions([...(args ?? [])]);
@@ -55,6 +60,7 @@ export const createProgram = async (world: World, args?: readonly string[]): Pro
     }
   }
   addHelp(program);
+  nameInErrors(program, program.name());
   program.on('command:*', ([name = '']: string[]) => refuseUnknown(program, name));
   const command = below(program, named ?? '');
   // Commander takes it for an argument of the command that stands for none, such as `list`.

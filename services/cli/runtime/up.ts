@@ -55,7 +55,8 @@ export const up = async (world: World, options: UpOptions): Promise<void> => {
   world.interrupted.addEventListener('abort', () => stopping.abort());
 
   const tracing = await startTracing(world.env, 'natter', log);
-  terminal.progress('starting …');
+  // Elsewhere the log says what happens, and nothing spins between its lines.
+  if (chatting) terminal.progress('starting …');
   const { hosts } = options;
   const system = await startSystem({
     world,

@@ -96,5 +96,5 @@ const catchUp = async ({ ports, feed }: GatewayContext): Promise<void> => {
 export const unknownApproval = (): Refusal =>
   new Refusal(
     'approval_unknown',
-    'there is no such approval, or it is not yours to see; list the pending ones, or name its session with "sessionKey"',
+    'there is no such approval, or it is not yours to see; list the pending ones, or name its session as well',
   );

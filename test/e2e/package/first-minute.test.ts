@@ -34,10 +34,10 @@ afterEach(async () => {
   rmSync(home, { recursive: true, force: true });
 });
 
-const start = (env: Record<string, string>): IPty => {
+const start = (env: Record<string, string>, ...options: string[]): IPty => {
   const cache = process.env.XDG_CACHE_HOME || join(homedir(), '.cache');
   const path = { PATH: process.env.PATH ?? '', HOME: home, XDG_CACHE_HOME: cache, TERM: 'xterm', NO_COLOR: '1' };
-  const terminal = spawn(process.execPath, [program, 'up', '--port', '0'], {
+  const terminal = spawn(process.execPath, [program, 'up', '--port', '0', ...options], {
     cols: 120,
     rows: 40,
     cwd: home,
@@ -89,4 +89,11 @@ test('on a terminal without a cursor that moves, the log is printed instead of a
   start({ OLLAMA_HOST: new URL(provider.url).host, TERM: 'dumb' });
   await sees(/natter is up[\s\S]*Ctrl-C to stop\./);
   expect(raw).not.toContain('\u001b');
+}, 120_000);
+
+test('without a chat nothing spins between the lines of the log', async () => {
+  start({ OLLAMA_HOST: '127.0.0.1:1' }, '--no-chat');
+  await sees(/natter is up[\s\S]*Ctrl-C to stop\./);
+  expect(seen).toContain('"level"');
+  expect(seen).not.toContain('starting …');
 }, 120_000);

@@ -168,7 +168,42 @@ describe('a command that there is not', () => {
     ['help bogus', 'bogus'],
     ['foo', 'foo'],
   ])('natter %s: names it, and none where none is near', async (line, name) => {
-    expect(await said(...line.split(' '))).toBe(`error: unknown command '${name}'\n(run "natter <command> --help" for usage)\n`);
+    expect(await said(...line.split(' '))).toBe(`error: unknown command '${name}'\n(run "natter --help" for usage)\n`);
+  });
+
+  test('natter approvals allow: says what there is where none is near', async () => {
+    expect(await said('approvals', 'allow', 'ID')).toBe(
+      `error: unknown command 'allow'\n(It has: list, resolve)\n(run "natter approvals --help" for usage)\n`,
+    );
+  });
+
+  test.each([
+    ['approvals resolve', `error: missing required argument 'id'\n(run "natter approvals resolve --help" for usage)\n`],
+    [
+      'approvals resolve ID perhaps',
+      /^error: .*'perhaps' is invalid for argument 'verdict'\. Allowed choices are allow-once, allow-always, deny; or y, a and n, /,
+    ],
+    [
+      'send main hello there',
+      /^error: too many arguments .*\n\(put the text in quotes: natter send main "hello there"\)\n\(run "natter send --help" for usage\)\n$/,
+    ],
+    ['send', `error: missing required argument 'key'\n(run "natter send --help" for usage)\n`],
+  ])('natter %s: says what is wrong, and whose help to read', async (line, text) => {
+    expect(await said(...line.split(' '))).toEqual(typeof text === 'string' ? text : expect.stringMatching(text));
+  });
+
+  test.each([
+    ['y', 'allow-once'],
+    ['Always', 'allow-always'],
+    ['no', 'deny'],
+    ['allow-once', 'allow-once'],
+  ])('natter approvals resolve takes "%s" for %s, as a chat does', async (word, verdict) => {
+    const program = await create(['approvals', 'resolve']);
+    const taken: unknown[] = [];
+    const resolve = withChildren(program).find((command) => nameOf(command) === 'approvals resolve');
+    resolve?.action((_: string, given: unknown) => void taken.push(given));
+    await program.parseAsync(['approvals', 'resolve', 'ID', word], { from: 'user' });
+    expect(taken).toEqual([verdict]);
   });
 
   test.each(['help approvals list', 'approvals help list'])('natter %s is the help of the last', async (line) => {

@@ -1,4 +1,4 @@
-import { Argument, type Command } from 'commander';
+import { Argument, type Command, InvalidArgumentError } from 'commander';
 import type { PendingApproval, Verdict } from '../../../../shared/client/main.ts';
 import { type CommonOptions, clientOf } from '../../access.ts';
 import { example } from '../../example.ts';
@@ -9,6 +9,17 @@ import { ago } from '../../time.ts';
 
 const patienceMs = 10_000;
 const verdicts = ['allow-once', 'allow-always', 'deny'] as const satisfies readonly Verdict[];
+/** As a chat takes them. */
+const inChat: ReadonlyMap<string, Verdict> = new Map([
+  ...['y', 'yes'].map((word) => [word, 'allow-once'] as const),
+  ...['a', 'always'].map((word) => [word, 'allow-always'] as const),
+  ...['n', 'no'].map((word) => [word, 'deny'] as const),
+]);
+const verdictIn = (text: string): Verdict => {
+  const verdict = verdicts.find((each) => each === text) ?? inChat.get(text.toLowerCase());
+  if (verdict !== undefined) return verdict;
+  throw new InvalidArgumentError(`Allowed choices are ${verdicts.join(', ')}; or y, a and n, as in a chat.`);
+};
 
 /** Pending approvals as lines of a table. */
 export const approvalLines = (approvals: readonly PendingApproval[], now: number): string[] =>
@@ -45,7 +56,9 @@ export const approvalsCommand = (program: Command, world: World): void => {
     .command('resolve')
     .argument('<id>', 'id of the approval, from the list')
     .addArgument(
-      new Argument('<verdict>', 'allow-always also allows the same tool with the same arguments until /new').choices(verdicts),
+      new Argument('<verdict>', 'allow-always also allows the same tool with the same arguments until /new')
+        .choices(verdicts)
+        .argParser(verdictIn),
     )
     .description('approve or deny a tool call')
     .option('--reason <text>', 'reason; the model sees it')

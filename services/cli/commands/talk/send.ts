@@ -21,6 +21,8 @@ const defaultWaitSeconds = 60;
 /** How long a message is sent again, with the same id, while the gateway is unavailable. */
 const patienceMs = 10_000;
 
+const inQuotes = '(put the text in quotes: natter send main "hello there")\n';
+
 const standardInput = async (): Promise<string> => {
   const chunks: Buffer[] = [];
   for await (const chunk of process.stdin) chunks.push(Buffer.from(chunk));
@@ -57,6 +59,7 @@ export const sendCommand = (program: Command, world: World): void => {
     .option('--attach <file>', 'attach a file: an image, a sound, a document or a text; repeatable', withAnother)
     .option('--new', 'print no note when the message begins a new session')
     .option('--json', 'print JSON')
+    .configureOutput({ outputError: (text, write) => write(`${text}${/^error: too many arguments/.test(text) ? inQuotes : ''}`) })
     .addHelpText('after', example('send agent:main:main "hello" --wait'))
     .action(async (key: string, text: string, _: unknown, command: Command) => {
       const { wait, at, json = false, new: isExpected = json, attach = [], ...common } = command.optsWithGlobals<SendOptions>();

@@ -67,12 +67,12 @@ describe.runIf(existsSync('/etc/debian_version'))("the distribution's package", 
     vi.stubEnv('PATH', `${folder}${delimiter}${process.env.PATH}`);
     expect(await fetchFromApt({ environment: {}, folder, progress })).toContain(join(folder, 'content'));
     expect(said.join('\n')).toMatch(
-      /about 16 MB from \S+, suite "\w+" \(the newest packages.*\n.*checks the signature with the key/,
+      /about 16 MB from \S+, your distribution's own archive \(its suite "\w+", for this program alone\);\n.*checks the signature with the key/,
     );
     expect(said.slice(2)).toEqual([
-      '… reading the list of packages …',
-      '… downloading nats-server …',
-      '… unpacking nats-server …',
+      '… step 1 of 3: reading the list of packages …',
+      '… step 2 of 3: downloading nats-server …',
+      '… step 3 of 3: unpacking nats-server …',
     ]);
   });
 });
