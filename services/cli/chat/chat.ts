@@ -27,6 +27,10 @@ import { completedWords, helpLines, type Known, lineMeaning } from './words.ts';
 const patienceMs = 10_000;
 /** Time until events are asked for again after trouble that lasts. */
 const againMs = 5_000;
+/** What a second Ctrl-C would do was not read yet, this soon after the one that stopped an answer. */
+const unreadMs = 1_000;
+
+type ChatWorld = Pick<World, 'input' | 'now' | 'output' | 'terminal'>;
 
 /**
  * A chat with one session: each line is sent at once, also while an answer streams, and everything the session says is shown above the prompt.
@@ -40,15 +44,17 @@ export class Chat {
   readonly #screen: Screen;
   readonly #view: SessionView;
   readonly #ended = new AbortController();
-  readonly #world: Pick<World, 'input' | 'output' | 'terminal'>;
+  readonly #world: ChatWorld;
   /** Messages are sent one after the other, and events wait until the runs of these messages are known. */
   #posting: Promise<void> = Promise.resolve();
   /** The question that the prompt asks. It changes only while nothing is typed. */
   #prompted: Question | null = null;
   #mayLeave = false;
+  /** When Ctrl-C stopped an answer last. */
+  #stoppedAt = Number.NEGATIVE_INFINITY;
   #isWaiting = false;
 
-  constructor(world: Pick<World, 'input' | 'output' | 'terminal'>, client: NatterClient, key: string, known: Known) {
+  constructor(world: ChatWorld, client: NatterClient, key: string, known: Known) {
     this.#world = world;
     this.#client = client;
     this.#key = key;
@@ -171,9 +177,11 @@ export class Chat {
 
   /** The first Ctrl-C stops the answer and takes away what is typed, the second one leaves. */
   #interrupt(): void {
-    if (this.#mayLeave) return this.#ended.abort();
+    const now = this.#world.now();
+    if (this.#mayLeave) return now - this.#stoppedAt < unreadMs ? undefined : this.#ended.abort();
     this.#mayLeave = true;
     this.#editor.clear();
+    this.#stoppedAt = this.#view.isBusy ? now : Number.NEGATIVE_INFINITY;
     if (this.#view.isBusy) this.#send('/stop');
     this.#refresh();
   }
@@ -208,11 +216,8 @@ export class Chat {
       case 'export':
         void this.#export(line.file);
         return;
-      case 'unknown': {
-        const near = line.near === null ? '' : ` Did you mean ${line.near}?`;
-        const said = `There is no command ${printable(line.word)}.${near} /help lists them; with a space before it, it is text.`;
-        return this.#screen.print(...wrapToWidth(said, this.#screen.width).map(pc.yellow));
-      }
+      case 'refused':
+        return this.#screen.print(...wrapToWidth(printable(line.why), this.#screen.width).map(pc.yellow));
       case 'send':
         return this.#send(line.text);
     }

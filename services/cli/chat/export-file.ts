@@ -1,5 +1,5 @@
 import { writeFile } from 'node:fs/promises';
-import { resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import type { Caller, NatterClient } from '../../../shared/client/main.ts';
 import type { RecordedCommit } from '../../../shared/domain/session/envelope.ts';
 import type { SessionEvent } from '../../../shared/domain/session/events.ts';
@@ -56,9 +56,22 @@ const markdownOf = (event: Told, me: string): string | null => {
 
 const isMessage = ({ type }: Told): boolean => type === 'user_message' || type === 'assistant_message';
 
+/** What was said and done in a session, as Markdown (B20), and the number of messages in it. */
+export const sessionAsMarkdown = async (
+  client: NatterClient,
+  key: string,
+): Promise<{ readonly text: string; readonly messages: number }> => {
+  const { actor: me } = await client.get<Caller>('/v1/me');
+  const all: Told[] = [];
+  for await (const commit of commitsOf(client, key)) all.push(...told(commit));
+  const events = revised(all);
+  const parts = events.map((event) => markdownOf(event, me)).filter((part) => part !== null);
+  return { text: `${parts.join('\n\n')}\n`, messages: events.filter(isMessage).length };
+};
+
 /**
- * Writes what was said and done in a session to a new Markdown file (B20), and resolves with its path and the number of messages. Throws
- * `NatterError('invalid')` where there is a file already.
+ * Writes `sessionAsMarkdown` to a new file, and resolves with its path and the number of messages. Throws `NatterError('invalid')` where there is
+ * a file already, or no folder for it.
  */
 export const exportToFile = async (
   client: NatterClient,
@@ -66,17 +79,14 @@ export const exportToFile = async (
   file: string,
 ): Promise<{ readonly path: string; readonly messages: number }> => {
   const path = resolve(file);
-  const { actor: me } = await client.get<Caller>('/v1/me');
-  const all: Told[] = [];
-  for await (const commit of commitsOf(client, key)) all.push(...told(commit));
-  const events = revised(all);
-  const parts = events.map((event) => markdownOf(event, me)).filter((part) => part !== null);
+  const { text, messages } = await sessionAsMarkdown(client, key);
   try {
-    await writeFile(path, `${parts.join('\n\n')}\n`, { flag: 'wx', mode: 0o600 });
+    await writeFile(path, text, { flag: 'wx', mode: 0o600 });
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'EEXIST')
-      throw new NatterError('invalid', `${path} exists already; name another file`);
+    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    if (code === 'EEXIST') throw new NatterError('invalid', `${path} exists already; name another file`);
+    if (code === 'ENOENT') throw new NatterError('invalid', `the folder ${dirname(path)} does not exist`);
     throw error;
   }
-  return { path, messages: events.filter(isMessage).length };
+  return { path, messages };
 };

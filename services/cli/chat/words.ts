@@ -1,4 +1,5 @@
 import { suggest } from '../../../shared/domain/config/suggest.ts';
+import { chatCommandIn } from '../../../shared/domain/routing/chat-command.ts';
 import { chatCommandLines, chatCommandWords } from '../../../shared/domain/routing/chat-help.ts';
 import { oneLine } from '../terminal.ts';
 import { wrapToWidth } from '../text/text-width.ts';
@@ -9,7 +10,7 @@ export type Line =
   | { readonly type: 'help' }
   | { readonly type: 'clear' }
   | { readonly type: 'export'; readonly file: string }
-  | { readonly type: 'unknown'; readonly word: string; readonly near: string | null }
+  | { readonly type: 'refused'; readonly why: string }
   | { readonly type: 'send'; readonly text: string };
 
 const leaving: ReadonlySet<string> = new Set(['/quit', '/exit', 'quit', 'exit']);
@@ -54,18 +55,34 @@ export const completedWords = ({ skills, triggers, leaving }: Known): string[] =
   ...triggers.filter((word) => word.startsWith('/')),
 ];
 
-/** A line that begins like a command and is none is refused, so that a misspelt one never goes to the model. */
+const refused = (why: string): Line => ({ type: 'refused', why });
+
+/** How one of our own commands is written. */
+const usageOf = (word: string): string | undefined =>
+  [...chatCommandLines.map(([usage]) => usage), '/clear', ...leaving].find((usage) => usage.split(' ', 1)[0] === word);
+
+/**
+ * A line that begins like a command and is none is refused, so that a misspelt one never goes to the model; so is a command that stands alone with
+ * more behind it.
+ */
 export const lineMeaning = (text: string, known: Known): Line => {
   const said = text.trim().toLowerCase();
   if (leaving.has(said)) return { type: 'leave' };
   if (said === '/help' || said === '/?') return { type: 'help' };
   if (said === '/clear') return { type: 'clear' };
+  if (said === '/export') return refused('Name a file that does not exist yet: /export chat.md');
   const file = /^\/export\s+(.+)$/iu.exec(text.trim())?.[1];
   if (file !== undefined) return { type: 'export', file };
   const word = /^\/[a-z][\w-]*(?=\s|$)/iu.exec(text)?.[0];
   const words = ['/help', '/skill', ...completedWords(known)];
-  if (word === undefined || words.some((each) => each.toLowerCase() === word.toLowerCase())) return { type: 'send', text };
-  return { type: 'unknown', word, near: suggest(word, words) };
+  if (word === undefined) return { type: 'send', text };
+  const usage = usageOf(word.toLowerCase());
+  if (usage !== undefined && chatCommandIn(text, known) === null)
+    return refused(`Nothing was sent: the command is ${usage}, alone. With a space before it, the line is text.`);
+  if (words.some((each) => each.toLowerCase() === word.toLowerCase())) return { type: 'send', text };
+  const near = suggest(word, words);
+  const nearText = near === null ? '' : ` Did you mean ${near}?`;
+  return refused(`There is no command ${word}.${nearText} /help lists them; with a space before it, it is text.`);
 };
 
 /** Of the line of a skill in `/help`. */

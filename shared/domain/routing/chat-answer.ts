@@ -100,7 +100,7 @@ export const checkpointsDisabled =
 /** How to get the whole conversation as a file: a chat message would be too short for it (B20). */
 const exportText = ({ key }: ChatCommandContext): string =>
   [
-    `natter export ${key} --out <folder> writes this session as JSON Lines; /export <file> in the chat on a terminal writes it as text.`,
+    `natter export ${key} --markdown --out chat.md writes this session to read; /export chat.md does in the chat on a terminal.`,
     `Programs read GET /v1/sessions/${encodeURIComponent(key)}/messages.`,
   ].join('\n');
 

@@ -77,6 +77,28 @@ describe('the mirror', () => {
     await expect(natterExport('--generation', '1')).rejects.toMatchObject({ code: 'invalid' });
   });
 
+  test('A2/8, 16: one session has the same files under its short key as under its stored one', async () => {
+    const { home, say, natterExport } = await openHouse();
+    await say(main, 'one', 'a');
+    const [short, stored] = [join(home, 'short'), join(home, 'stored')];
+    await natterExport('main', '--out', short);
+    await natterExport(main, '--out', stored);
+    expect(Object.keys(filesUnder(short))).toEqual([`${folder}/a.jsonl`]);
+    expect(filesUnder(short)).toEqual(filesUnder(stored));
+  });
+
+  test('B20: one session as Markdown, on standard output or in a new file', async () => {
+    const { home, say, natterExport } = await openHouse();
+    await say(main, 'one', 'a');
+    const text = await natterExport('main', '--markdown');
+    expect(text).toMatch(/^## ann, \d{4}-[^\n]*Z\n\none\n$/i);
+    const file = join(home, 'chat.md');
+    await natterExport('main', '--markdown', '--out', file);
+    expect(readFileSync(file, 'utf8')).toBe(text);
+    await expect(natterExport('main', '--markdown', '--out', file)).rejects.toMatchObject({ code: 'invalid' });
+    await expect(natterExport('--markdown')).rejects.toMatchObject({ code: 'invalid' });
+  });
+
   test('A2/9: folders and files are the user’s alone', async () => {
     const { mirrored, startMirror, say, settled } = await openHouse();
     const mirror = await startMirror();

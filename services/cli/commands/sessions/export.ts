@@ -22,6 +22,7 @@ interface ExportOptions extends CommonOptions {
   readonly out: string;
   readonly generation?: number;
   readonly stored?: boolean;
+  readonly markdown?: boolean;
   readonly json?: boolean;
 }
 
@@ -98,8 +99,9 @@ const exportAll = async (exporting: Exporting, rows: readonly IndexRow[]): Promi
 };
 
 const exportOne = async (exporting: Exporting, key: SessionKey, generation?: number): Promise<Exported> => {
+  // Whatever short form the key was given in, the folder is that of its stored one.
   const row = await exporting.client.sessions.get(key, { patienceMs: 10_000 });
-  const lines = await exportSession(exporting, key, generation);
+  const lines = await exportSession(exporting, row.key, generation);
   if (lines === 0) throw new NatterError('not_found', `--generation: ${key} has no generation ${generation ?? ''}`);
   return { rows: [row], lines, skipped: [] };
 };
@@ -149,18 +151,30 @@ const exportStored = async (world: World, common: CommonOptions, key: string | u
   if (file !== null) world.terminal.note(`${counted(keys.length, 'session')}, in ${out}; check it with: natter verify ${out}`);
 };
 
+/** Writes a session as the chat's `/export` does, to a file or to standard output. */
+const exportMarkdown = async (world: World, common: CommonOptions, key: string | undefined, out: string): Promise<void> => {
+  if (key === undefined) throw new NatterError('invalid', '--markdown needs a session key, such as main', { field: 'key' });
+  const { exportToFile, sessionAsMarkdown } = await import('../../chat/export-file.ts');
+  const client = clientOf(world, common);
+  if (out === '-') return world.terminal.out((await sessionAsMarkdown(client, key)).text.trimEnd());
+  const { path, messages } = await exportToFile(client, key, out);
+  world.terminal.note(`${counted(messages, 'message')} in ${path}`);
+};
+
 /** `natter export`: transcripts as JSON Lines from the log, in the layout of A2/8–10 (A2/16, C12). */
 export const exportCommand = (program: Command, world: World): void => {
   program
     .command('export')
     .argument('[key]', 'session key (default: all sessions)')
     .option('--out <folder>', 'write files below this folder; "-" is standard output', '-')
+    .option('--markdown', 'write one session for people to read instead, as /export in the chat; --out is then a file')
     .option('--stored', 'write the commits as they are stored instead, for natter verify; --out is then a file')
     .option('--generation <number>', 'only this generation of the session', wholeNumber(1, Number.MAX_SAFE_INTEGER))
     .option('--json', 'with --out: print what was written as JSON')
     .addHelpText('after', example('export agent:main:main --out transcripts'))
     .action(async (key: SessionKey | undefined, _: unknown, command: Command) => {
-      const { out, generation, json, stored, ...common } = command.optsWithGlobals<ExportOptions>();
+      const { out, generation, json, stored, markdown, ...common } = command.optsWithGlobals<ExportOptions>();
+      if (markdown) return exportMarkdown(world, common, key, out);
       if (stored) return exportStored(world, common, key, out);
       if (key === undefined && generation !== undefined)
         throw new NatterError('invalid', '--generation needs a session key', { field: 'generation' });

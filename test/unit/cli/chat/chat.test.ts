@@ -38,6 +38,7 @@ const atTerminal = (
     status?: string;
     fail?: () => boolean;
     leaving?: 'leaves' | 'stops everything';
+    now?: () => number;
   } = {},
 ) => {
   const keys = Object.assign(new PassThrough(), { isTTY: true, setRawMode: () => keys });
@@ -75,7 +76,7 @@ const atTerminal = (
     },
   } as unknown as NatterClient;
   const terminal = { divert: (to: typeof above) => (above = to) };
-  const world = { terminal, input: keys, output } as unknown as World;
+  const world = { terminal, input: keys, output, now: given.now ?? (() => 0) } as unknown as World;
   const stop = new AbortController();
   const done = new Chat(world, client, mainKey, {
     skills: new Map([['tides', 'When the tide is high']]),
@@ -215,6 +216,19 @@ describe('while an answer streams', () => {
     expect(chat.posted).toEqual(['hello', '/stop', 'more']);
     // Otherwise the keyboard would keep the process alive.
     expect(chat.keys.isPaused()).toBe(true);
+  });
+
+  test('Ctrl-C pressed twice stops it, and leaves only once its hint could be read', async () => {
+    let now = 0;
+    const chat = atTerminal({ now: () => now });
+    await chat.say('hello');
+    chat.type('\u0003\u0003');
+    chat.tell({ type: 'notice', correlationId: 'x', notice: { text: 'The chat goes on.' } });
+    await chat.shows('The chat goes on.\nStopping the answer. Ctrl-C again leaves.\nyou>');
+    expect(chat.posted).toEqual(['hello', '/stop']);
+    now = 1_000;
+    chat.type('\u0003');
+    await chat.done;
   });
 
   test('what the rest of the program says appears above the prompt', async () => {
@@ -616,6 +630,30 @@ Result of exec (ok):
 `);
   chat.type(`/export ${file}\r`);
   await chat.shows('Not exported:');
+  await chat.left();
+});
+
+test.each([
+  ['/send maybe', '/send on|off|inherit'],
+  ['/quit now', '/quit'],
+  ['/Stop it', '/stop'],
+  ['/clear all', '/clear'],
+])('%s does not go to the model: the command stands alone', async (line, usage) => {
+  const chat = atTerminal();
+  chat.type(`${line}\r`);
+  await chat.shows(`Nothing was sent: the command is ${usage}, alone.`);
+  await chat.say(` ${line}`);
+  expect(chat.posted).toEqual([` ${line}`]);
+  await chat.left();
+});
+
+test('B20: /export without a file asks for one, and says that a folder does not exist', async () => {
+  const chat = atTerminal({ earlier: [] });
+  chat.type('/export\r');
+  await chat.shows('Name a file that does not exist yet: /export chat.md');
+  chat.type('/export /nowhere/at/all.md\r');
+  await chat.shows('Not exported: the folder /nowhere/at does not exist');
+  expect(chat.posted).toEqual([]);
   await chat.left();
 });
 

@@ -88,7 +88,7 @@ test('/usage tells the tokens and the cost of the session', () => {
 });
 
 test('B20: /export says how to get the session', () => {
-  expect(told('/export').text).toContain('natter export agent:main:main --out');
+  expect(told('/export').text).toContain('natter export agent:main:main --markdown --out chat.md');
   expect(told('/export notes.md').text).toContain('/v1/sessions/agent%3Amain%3Amain/messages');
 });
 
