@@ -1,6 +1,7 @@
 import { stripVTControlCharacters } from 'node:util';
 import pc from 'picocolors';
 import { escapeControls, printable } from '../../shared/kit/scrub.ts';
+import { cutToWidth, widthOf, wrapToWidth } from './text/text-width.ts';
 
 /** Everything a command may use of the outside world. `main.ts` makes the real one. */
 export interface World {
@@ -43,6 +44,7 @@ const spinMs = 100;
 
 interface Stream {
   readonly isTTY?: boolean;
+  readonly columns?: number;
   write(text: string): unknown;
 }
 
@@ -55,6 +57,9 @@ export const shownOn = (stream: Stream, { TERM, CI, FORCE_COLOR }: World['env'])
   const isColoured = isTTY || Boolean(FORCE_COLOR);
   return {
     isTTY: isTTY && TERM !== 'dumb' && !CI,
+    get columns() {
+      return stream.columns;
+    },
     write: (text) => stream.write(isColoured ? text : stripVTControlCharacters(text)),
   };
 };
@@ -91,7 +96,7 @@ export const createTerminal = (options: { out: Stream; err: Stream; interactive:
     interactive,
     out: (text) => line(out, text),
     write: (text) => out.write(terminalText(text)),
-    note: (text) => line(err, text),
+    note: (text) => line(err, err.isTTY && err.columns ? wrapToWidth(text, err.columns, { staysWhole: true }).join('\n') : text),
     progress: (text) => {
       if (err.isTTY) spin(text);
       else if (now() - last >= everyMs) {
@@ -128,15 +133,42 @@ export const oneLine = (text: string, width: number): string => {
   return characters.length <= width ? line : `${characters.slice(0, width - 1).join('')}…`;
 };
 
-/** Lines of a table with a bold head; each column is as wide as its widest cell. */
-export const table = (head: readonly string[], rows: readonly (readonly string[])[]): string[] => {
-  const widths = head.map((name, column) => Math.max(name.length, ...rows.map((row) => [...(row[column] ?? '')].length)));
+/** Columns of the terminal; without an end where the output is none. */
+export const columnsOf = ({ terminal, output }: Pick<World, 'terminal' | 'output'>): number =>
+  (terminal.interactive && (output as NodeJS.WriteStream).columns) || Number.POSITIVE_INFINITY;
+
+/** Columns of text that a narrow terminal leaves of a cell. */
+const leastCell = 12;
+const gap = 2;
+
+/**
+ * Lines of a table with a bold head; each column is as wide as its widest cell. Where that is more than `columns`, cells are cut, those of the last
+ * column first. The first column names the row and stays whole.
+ */
+export const table = (
+  head: readonly string[],
+  rows: readonly (readonly string[])[],
+  columns = Number.POSITIVE_INFINITY,
+): string[] => {
+  const widths = head.map((name, column) => Math.max(...[name, ...rows.map((row) => row[column] ?? '')].map(widthOf)));
+  let over = widths.reduce((sum, width) => sum + width, gap * (widths.length - 1)) - columns;
+  for (let column = widths.length - 1; column > 0 && over > 0; column -= 1) {
+    const width = widths[column] ?? 0;
+    const cut = Math.min(over, Math.max(0, width - leastCell));
+    widths[column] = width - cut;
+    over -= cut;
+  }
   const line = (cells: readonly string[]): string =>
     cells
-      .map((cell, column) => cell + ' '.repeat(Math.max(0, (widths[column] ?? 0) - [...cell].length)))
-      .join('  ')
+      .map((cell, column) => fitted(cell, widths[column] ?? 0))
+      .join(' '.repeat(gap))
       .trimEnd();
   return [pc.bold(line(head)), ...rows.map(line)];
+};
+
+const fitted = (cell: string, width: number): string => {
+  const shown = widthOf(cell) <= width ? cell : `${cutToWidth(cell, width - 1)[0]}…`;
+  return shown + ' '.repeat(Math.max(0, width - widthOf(shown)));
 };
 
 /** The time zone of this machine; UTC where `TZ` names none that is known. */

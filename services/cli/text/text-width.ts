@@ -53,11 +53,14 @@ export const cutToWidth = (text: string, width: number): string[] => {
   return rows;
 };
 
-/** Breaks text, which may have colours, between words into lines of at most `width` columns. Its own line feeds stay. */
-export const wrapToWidth = (text: string, width: number): string[] =>
-  text.split('\n').flatMap((line) => wrapLine(line.replaceAll('\t', '    '), width));
+/**
+ * Breaks text, which may have colours, between words into lines of at most `width` columns. Its own line feeds stay. A longer word is cut, unless it
+ * `staysWhole`: an address that somebody copies.
+ */
+export const wrapToWidth = (text: string, width: number, { staysWhole = false } = {}): string[] =>
+  text.split('\n').flatMap((line) => wrapLine(line.replaceAll('\t', '    '), width, staysWhole));
 
-const wrapLine = (line: string, width: number): string[] => {
+const wrapLine = (line: string, width: number, staysWhole: boolean): string[] => {
   const lines = [''];
   let used = 0;
   const add = (part: string, own: number): void => {
@@ -76,7 +79,7 @@ const wrapLine = (line: string, width: number): string[] => {
     } else {
       const own = widthOf(word);
       if (used > 0 && used + own > width) next();
-      const [first = '', ...others] = own > width ? cutToWidth(word, width) : [word];
+      const [first = '', ...others] = own > width && !staysWhole ? cutToWidth(word, width) : [word];
       add(first, widthOf(first));
       for (const other of others) {
         next();

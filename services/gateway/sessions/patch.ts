@@ -65,6 +65,6 @@ const modelNamed = ({ config }: GatewayContext, word: string): string => {
   const message =
     named === null || 'unknown' in named
       ? `there is no model "${word}"`
-      : `"${word}" could be ${named.ambiguous.join(' or ')}; say which`;
+      : `"${word}" names no single model; near it: ${named.ambiguous.join(', ')}`;
   throw new NatterError('invalid', `model: ${message}`, { field: 'model' });
 };

@@ -151,7 +151,7 @@ const questionFor = (word: string, name: string, named: Exclude<NamedModel, { re
     return `there is no model "${name}". Write ${word} <provider>/<model> with a provider of yours. ${orText}`;
   return named.ambiguous.length === 0
     ? `the configuration names no model of ${name}. Write ${word} ${name}/<model>. ${orText}`
-    : `"${name}" could be ${named.ambiguous.join(', ')}. Write ${word} with one of these names. ${orText}`;
+    : `"${name}" names no single model; near it: ${named.ambiguous.join(', ')}. Write ${word} with one of these names. ${orText}`;
 };
 
 const policies: Readonly<Record<'on' | 'off' | 'inherit', { policy: NonNullable<Settings['sendPolicy']> | null; text: string }>> =

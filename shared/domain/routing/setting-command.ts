@@ -50,8 +50,10 @@ const settingsByWord = {
       const named = text === config.agent.model ? { model: text } : resolveModel(text, config);
       if (named !== null && 'model' in named) return { value: named.model };
       if (named === null || 'unknown' in named) return { problem: `there is no model "${short(text)}". /model lists them.` };
+      if (named.ambiguous.length === 0)
+        return { problem: `"${short(text)}" could be any model of this provider. Write its name.` };
       return {
-        problem: `"${short(text)}" could be ${named.ambiguous.join(', ') || 'any model of this provider'}. Write one of these names.`,
+        problem: `"${short(text)}" names no single model; near it: ${named.ambiguous.join(', ')}. Write one of these names.`,
       };
     },
   },

@@ -96,7 +96,9 @@ describe('a new session', () => {
   test('A4/54: a name that could be several models resets nothing and lists them', async () => {
     const whole = await startWhole({ more: { model } });
     await ask(whole, owner, 'hello');
-    expect(await ask(whole, owner, '/new gpt')).toMatch(/Nothing was reset: "gpt" could be openai\/gpt-5, openai\/gpt-5-mini/);
+    expect(await ask(whole, owner, '/new gpt')).toMatch(
+      /Nothing was reset: "gpt" names no single model; near it: openai\/gpt-5, openai\/gpt-5-mini/,
+    );
     expect(await whole.eventsOf(key, 'session_reset')).toEqual([]);
     expect((await noticesIn(whole, key))[0]).toContain('openai/gpt-5-mini');
   });

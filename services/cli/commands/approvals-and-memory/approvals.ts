@@ -4,7 +4,7 @@ import { type CommonOptions, clientOf } from '../../access.ts';
 import { example } from '../../example.ts';
 import { listCommand } from '../../list-command.ts';
 import { showLines } from '../../pager.ts';
-import { asJson, oneLine, table, type World } from '../../terminal.ts';
+import { asJson, columnsOf, oneLine, table, type World } from '../../terminal.ts';
 import { ago } from '../../time.ts';
 
 const patienceMs = 10_000;
@@ -21,8 +21,8 @@ const verdictIn = (text: string): Verdict => {
   throw new InvalidArgumentError(`Allowed choices are ${verdicts.join(', ')}; or y, a and n, as in a chat.`);
 };
 
-/** Pending approvals as lines of a table. */
-export const approvalLines = (approvals: readonly PendingApproval[], now: number): string[] =>
+/** Pending approvals as lines of a table of at most `columns`. */
+export const approvalLines = (approvals: readonly PendingApproval[], now: number, columns: number): string[] =>
   table(
     ['APPROVAL', 'ASKED', 'SESSION', 'WHAT'],
     approvals.map(({ approvalId, requestedAt, sessionKey, action, asks }) => [
@@ -31,6 +31,7 @@ export const approvalLines = (approvals: readonly PendingApproval[], now: number
       oneLine(sessionKey, 60),
       `${asks === 'retry' ? 'run again after an interruption: ' : ''}${oneLine(action, 100)}`,
     ]),
+    columns,
   );
 
 interface ResolveOptions extends CommonOptions {
@@ -50,7 +51,7 @@ export const approvalsCommand = (program: Command, world: World): void => {
       for await (const approval of clientOf(world, common).approvals.list()) pending.push(approval);
       if (json) world.terminal.out(asJson({ approvals: pending }, 2));
       else if (pending.length === 0) world.terminal.note('no pending approvals');
-      else await showLines(world, approvalLines(pending, world.now()));
+      else await showLines(world, approvalLines(pending, world.now(), columnsOf(world)));
     });
   approvals
     .command('resolve')

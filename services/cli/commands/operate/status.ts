@@ -11,7 +11,7 @@ import { counted } from '../../../../shared/kit/text/counted.ts';
 import { absentAmong } from '../../../../shared/runtime/worker-names.ts';
 import { type CommonOptions, clientOf, explained } from '../../access.ts';
 import { example } from '../../example.ts';
-import { asJson, type World } from '../../terminal.ts';
+import { asJson, columnsOf, type World } from '../../terminal.ts';
 import { ago } from '../../time.ts';
 import { approvalLines } from '../approvals-and-memory/approvals.ts';
 import { sessionLines } from '../sessions/sessions.ts';
@@ -134,9 +134,10 @@ export const statusCommand = (program: Command, world: World): void => {
       // Processes that report their health include these warnings.
       if (!processes?.length) for (const warning of warnings) world.terminal.out(`${pc.yellow('warning')}  ${warning}`);
       if (approvals.length > 0) world.terminal.out('');
-      if (approvals.length > 0) for (const line of approvalLines(approvals, world.now())) world.terminal.out(line);
+      if (approvals.length > 0)
+        for (const line of approvalLines(approvals, world.now(), columnsOf(world))) world.terminal.out(line);
       if (sessions.length > 0) world.terminal.out('');
-      if (sessions.length > 0) for (const line of sessionLines(sessions, world.now())) world.terminal.out(line);
+      if (sessions.length > 0) for (const line of sessionLines(sessions, world.now(), columnsOf(world))) world.terminal.out(line);
     });
 };
 

@@ -4,7 +4,7 @@ import { type CommonOptions, clientOf, wholeNumber } from '../../access.ts';
 import { example } from '../../example.ts';
 import { listCommand } from '../../list-command.ts';
 import { showLines } from '../../pager.ts';
-import { asJson, oneLine, table, type World } from '../../terminal.ts';
+import { asJson, columnsOf, oneLine, table, type World } from '../../terminal.ts';
 import { ago } from '../../time.ts';
 import { addCleanup } from './cleanup.ts';
 
@@ -13,8 +13,8 @@ interface SessionsOptions extends CommonOptions {
   readonly json?: boolean;
 }
 
-/** Index rows as lines of a table. */
-export const sessionLines = (rows: readonly SessionRow[], now: number): string[] =>
+/** Index rows as lines of a table of at most `columns`. A session is about what a person called it, if anybody did. */
+export const sessionLines = (rows: readonly SessionRow[], now: number, columns: number): string[] =>
   table(
     ['KEY', 'STATUS', 'MESSAGES', 'TURNS', 'QUEUED', 'ACTIVE', 'ABOUT', 'LAST MESSAGE'],
     rows.map((row) => [
@@ -24,9 +24,10 @@ export const sessionLines = (rows: readonly SessionRow[], now: number): string[]
       String(row.completedTurns),
       String(row.queuedTurns),
       ago(row.updatedAt, now),
-      oneLine(row.description, 40),
+      oneLine(row.settings.displayName || row.description, 40),
       oneLine(row.lastMessagePreview, 48),
     ]),
+    columns,
   );
 
 /** `natter sessions [list|cleanup]` (A12/129). */
@@ -42,7 +43,7 @@ export const sessionsCommand = (program: Command, world: World): void => {
       for await (const row of clientOf(world, common).sessions.list({ activeMinutes: active })) rows.push(row);
       if (json) world.terminal.out(asJson({ sessions: rows }, 2));
       else if (rows.length === 0) world.terminal.note('no sessions; send a message: natter send agent:main:main "hello"');
-      else await showLines(world, sessionLines(rows, world.now()));
+      else await showLines(world, sessionLines(rows, world.now(), columnsOf(world)));
     });
   addCleanup(sessions, world);
 };

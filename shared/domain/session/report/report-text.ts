@@ -84,6 +84,7 @@ const statusLines = (facts: ReportFacts, state: SessionState, at: number): strin
   return [
     `Agent: reachable. Model: ${modelOf(facts, context)}`,
     `Session: ${context.sessionId === '' ? 'none yet' : `${context.sessionId} (generation ${context.generation})`}, ${value.replace('_', ' ')}`,
+    ...(settings.displayName === undefined ? [] : [`Name: ${settings.displayName}`]),
     ...(description === '' ? [] : [`About: ${description}`]),
     ...(review.workingMemory === '' ? [] : [`Working memory: ${short(review.workingMemory)}`]),
     `Context: ${windowUse(facts, context)}; ${number(usage.totalTokens)} used in ${number(context.completedTurns)} turns, ${number(context.messages)} messages`,

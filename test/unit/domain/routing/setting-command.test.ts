@@ -52,7 +52,7 @@ describe('a command that sets one thing (B25)', () => {
 
   test.each([
     ['/model nobody/knows', /^Nothing was changed: there is no model "nobody\/knows"/],
-    ['/model gpt', /^Nothing was changed: "gpt" could be openai\/gpt-5, openai\/gpt-5-mini/],
+    ['/model gpt', /^Nothing was changed: "gpt" names no single model; near it: openai\/gpt-5, openai\/gpt-5-mini/],
     ['/model tell me a story', /^Nothing was changed: there is no model "tell me a story"/],
     ['/think hihg', /"hihg" is none of off, minimal, low, medium, high, xhigh\. Did you mean high\?/],
     ['/queue up please', /"up please" is none of followup, collect, steer, interrupt, reject\./],
@@ -76,6 +76,8 @@ describe('a command that sets one thing (B25)', () => {
   test('alone it shows what was set', () => {
     expect(told('/queue', 'open', 'set queueMode steer').text).toMatch(/^Queue mode: steer\n/);
     expect(told('/status', 'open', 'set queueMode steer').text).toContain('Waiting: 0 (queue mode steer)');
+    expect(told('/status', 'open', 'set displayName Plans').text).toMatch(/^Name: Plans$/m);
+    expect(told('/status', 'open').text).not.toContain('Name:');
   });
 
   test('before the first message too', () => expect(told('/think').text).toMatch(/^Thinking: default/));

@@ -1,0 +1,16 @@
+import { expect, test } from 'vitest';
+import { sessionLines } from '../../../../services/cli/commands/sessions/sessions.ts';
+import type { SessionRow } from '../../../../shared/client/main.ts';
+
+const row = (more: { displayName?: string; description: string }): SessionRow =>
+  ({
+    ...{ shownKey: 'main', status: 'idle', messageCount: 2, completedTurns: 1, queuedTurns: 0, updatedAt: 0 },
+    ...{ description: more.description, lastMessagePreview: 'bye', settings: { displayName: more.displayName } },
+  }) as unknown as SessionRow;
+
+test.each([
+  ['what a person called it', { displayName: 'My talk', description: 'tides' }, 'My talk'],
+  ['what it is about, without a name', { description: 'tides' }, 'tides'],
+])('natter sessions shows of a session %s', (_, given, about) => {
+  expect(sessionLines([row(given)], 0, 100)[1]).toMatch(new RegExp(`now +${about} +bye$`));
+});
