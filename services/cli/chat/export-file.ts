@@ -7,7 +7,7 @@ import { decidedBy, personNamed } from '../../../shared/domain/values/person-wor
 import { withoutSilence } from '../../../shared/domain/values/silence.ts';
 import { NatterError } from '../../../shared/kit/errors.ts';
 import { commitsOf } from '../commits.ts';
-import { revised } from './earlier.ts';
+import { readable } from './earlier.ts';
 import { endedBy } from './turn-end.ts';
 
 /** An event with what its commit says of it. `id` is `<seq>.<index>`. */
@@ -64,7 +64,7 @@ export const sessionAsMarkdown = async (
   const { actor: me } = await client.get<Caller>('/v1/me');
   const all: Told[] = [];
   for await (const commit of commitsOf(client, key)) all.push(...told(commit));
-  const events = revised(all);
+  const events = readable(all);
   const parts = events.map((event) => markdownOf(event, me)).filter((part) => part !== null);
   return { text: `${parts.join('\n\n')}\n`, messages: events.filter(isMessage).length };
 };

@@ -1,4 +1,4 @@
-import { widthOf } from '../text/text-width.ts';
+import { widthOf, wrapToWidth } from '../text/text-width.ts';
 import type { LineEditor } from './line-editor.ts';
 import { layOutPrompt } from './prompt-layout.ts';
 
@@ -62,9 +62,9 @@ export class Screen {
     this.#hint = hint === null ? [] : [hint];
   }
 
-  /** Lines that stay, above everything that may still change. */
+  /** Lines that stay, above everything that may still change, broken between words. */
   print(...lines: readonly string[]): void {
-    this.#paint(lines);
+    this.#paint(lines.flatMap((line) => wrapToWidth(line, this.width, { staysWhole: true })));
   }
 
   /** What the work prints, which is not printed. */

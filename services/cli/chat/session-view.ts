@@ -2,11 +2,13 @@ import pc from 'picocolors';
 import type { NatterEvent, StreamItem } from '../../../shared/client/main.ts';
 import { nextStep } from '../../../shared/domain/prompt/model-failure.ts';
 import type { EventOf } from '../../../shared/domain/session/events.ts';
+import type { ResetCause } from '../../../shared/domain/values/expiry.ts';
 import { decidedBy, personNamed } from '../../../shared/domain/values/person-words.ts';
 import { printable } from '../../../shared/kit/scrub.ts';
 import { oneLine } from '../terminal.ts';
 import { wrapToWidth } from '../text/text-width.ts';
 import { type AnswerScreen, AnswerView } from './answer-view.ts';
+import { turnsBegunBy } from './earlier.ts';
 import { type Question, questionIn } from './question.ts';
 import { endedBy } from './turn-end.ts';
 import { typedLines } from './typed.ts';
@@ -14,8 +16,14 @@ import { typedLines } from './typed.ts';
 const waitText = ({ position }: EventOf<'turn_queued'>): string =>
   position === 1 ? 'Your message is next, after this answer.' : `Your message waits; it is number ${position} in the queue.`;
 
-const resumedText = ({ turn, reason }: EventOf<'turn_resumed'>): string =>
-  `The answer was interrupted${reason === undefined ? '' : ` (${reason})`} and goes on, attempt ${turn.attempt}.`;
+const resumedText = ({ turn, step, reason }: EventOf<'turn_resumed'>): string =>
+  `The answer was interrupted${reason === undefined ? '' : ` (${reason})`} and ${step === 1 ? 'begins again' : 'goes on'}, attempt ${turn.attempt}.`;
+
+/** Why a session began anew that nobody asked for. */
+const resetWords: { readonly [trigger in ResetCause['trigger']]?: string } = {
+  daily: 'the daily reset',
+  idle: 'it had been idle',
+};
 
 type ViewScreen = AnswerScreen & { print(...lines: readonly string[]): void };
 
@@ -27,10 +35,17 @@ export class SessionView {
   readonly #own = new Set<string>();
   /** Turns that run or wait. */
   readonly #active = new Set<string>();
+  /** Messages, by the turn that answers them, which were shown far above their answer if the turn waited. */
+  readonly #messages = new Map<string, NatterEvent & EventOf<'user_message'>>();
+  readonly #waiting = new Set<string>();
   /** Arguments of the calls of the running turn, by call. */
   readonly #args = new Map<string, string>();
   /** Who answered approvals that were granted. */
   readonly #allowed = new Map<string, string>();
+  /** Turns that began before the chat. */
+  readonly #past = new Set<string>();
+  /** Sequence of the commit in which an answered call was shown. */
+  #answeredAt: number | null = null;
   #asked: Question | null = null;
   /** The actor that the person at the terminal is in the log. */
   #me: string | undefined;
@@ -78,6 +93,8 @@ export class SessionView {
     switch (event.type) {
       case 'notice':
         this.#active.delete(event.correlationId);
+        // What became of the call is on the screen already.
+        if (event.notice.code === 'approval' && event.seq === this.#answeredAt) return;
         // It answers a command, and commands are not recorded.
         return this.#isPast ? undefined : this.#say(event.notice.text);
       case 'user_message':
@@ -92,24 +109,29 @@ export class SessionView {
           ? this.#answerOf(event.turn.id).step(event.step, event.text)
           : undefined;
       case 'tool_call_started':
+        if (event.approvalId !== undefined) this.#answeredAt = event.seq;
         return this.#note(`${this.#call(event)}${this.#allowed.get(event.approvalId ?? '') ?? ''}`);
       case 'tool_result':
         return this.#result(event);
       case 'turn_queued':
         this.#active.add(event.turn.id);
+        this.#waiting.add(event.turn.id);
         return this.#own.has(event.turn.id) ? this.#say(waitText(event), pc.dim) : undefined;
       case 'turn_started':
         for (const { id } of event.merged ?? []) this.#active.delete(id);
         this.#active.add(event.turn.id);
-        return;
+        if (this.#isPast) this.#past.add(event.turn.id);
+        return this.#repeat(turnsBegunBy(event));
       case 'turn_joined':
         this.#active.delete(event.runId);
         return;
       case 'turn_resumed':
         this.#active.add(event.turn.id);
+        // Nothing of it was seen here, and the chat began by saying that it goes on.
+        if (this.#isPast || (this.#past.has(event.turn.id) && !this.#answers.has(event.turn.id))) return;
         // The next attempt may say it in other words.
         this.#answerOf(event.turn.id).end();
-        return this.#isPast ? undefined : this.#say(resumedText(event), pc.yellow);
+        return this.#say(resumedText(event), pc.yellow);
       case 'approval_requested': {
         const args = event.callId === undefined ? undefined : this.#args.get(event.callId);
         this.#asked = questionIn(event, args);
@@ -120,7 +142,7 @@ export class SessionView {
         if (event.verdict === 'granted') this.#allowed.set(event.approvalId, ` (allowed ${this.#decider(event)})`);
         return;
       case 'session_reset':
-        return this.#isPast ? this.#say('A new session began.', pc.dim) : undefined;
+        return this.#reset(event);
       default: {
         const ended = endedBy(event, event.actor === this.#me);
         if (ended === null) return;
@@ -138,18 +160,40 @@ export class SessionView {
   }
 
   /** What was written elsewhere, or before. Natter's own messages to the model are not for people. */
-  #heard({ correlationId, actor, message: { text, sender } }: NatterEvent & EventOf<'user_message'>): void {
-    if (this.#own.has(correlationId) || sender.id === 'natter') return;
+  #heard(event: NatterEvent & EventOf<'user_message'>): void {
+    if (event.message.sender.id === 'natter') return;
+    if (event.turnId !== undefined) this.#messages.set(event.turnId, event);
+    if (!this.#own.has(event.correlationId)) this.#showMessage(event);
+  }
+
+  /** What waited stands above its answer too: others may be between. */
+  #repeat(turnIds: readonly string[]): void {
+    for (const id of turnIds) {
+      const message = this.#messages.get(id);
+      if (this.#waiting.delete(id) && message !== undefined && !this.#isPast) this.#showMessage(message);
+      this.#messages.delete(id);
+    }
+  }
+
+  #showMessage({ actor, message: { text, sender } }: NatterEvent & EventOf<'user_message'>): void {
     if (sender.name === undefined && actor === this.#me) this.#screen.print(...typedLines(text));
     else this.#say(`${oneLine(personNamed(sender, actor, this.#me), 40)}: ${text}`, pc.dim);
+  }
+
+  /** Who asked for one knows it; one by the clock comes unasked. */
+  #reset({ cause }: EventOf<'session_reset'>): void {
+    const why = resetWords[cause?.trigger ?? 'command'];
+    if (why !== undefined) this.#say(`A new session began: ${why}.`, pc.dim);
+    else if (this.#isPast) this.#say('A new session began.', pc.dim);
   }
 
   #call({ tool, callId }: { readonly tool: string; readonly callId: string }): string {
     return `· ${tool} ${this.#args.get(callId) ?? ''}`;
   }
 
-  #result(event: EventOf<'tool_result'>): void {
+  #result(event: NatterEvent & EventOf<'tool_result'>): void {
     const { tool, outcome, text } = event;
+    if (outcome === 'denied') this.#answeredAt = event.seq;
     // The question showed the call, and is not shown again.
     if (this.#isPast && (outcome === 'denied' || outcome === 'expired')) this.#note(this.#call(event));
     if (outcome !== 'ok') this.#note(`· ${tool}: ${outcome}: ${text}`);
@@ -177,7 +221,7 @@ export class SessionView {
   #end(turnIds: readonly string[]): void {
     for (const id of turnIds) {
       this.#answers.get(id)?.end();
-      for (const set of [this.#answers, this.#active, this.#own]) set.delete(id);
+      for (const set of [this.#answers, this.#active, this.#own, this.#messages, this.#waiting, this.#past]) set.delete(id);
     }
     if (this.#active.size > 0) return;
     this.#args.clear();

@@ -238,6 +238,8 @@ describe('while an answer streams', () => {
     await chat.shows('you> hel');
     chat.note('the broker is gone');
     expect(chat.screen.text).toBe('the broker is gone\nyou> hel');
+    chat.note(`${'word '.repeat(15)}together`);
+    await chat.shows('word word\ntogether\nyou> hel');
     chat.stop.abort();
     await chat.done;
   });
@@ -404,6 +406,26 @@ describe('an approval', () => {
     await chat.left();
   });
 
+  const started = { type: 'tool_call_started', turn, tool: 'exec', callId: 'c', approvalId: 'k3x9' };
+  test.each<[string, string, Told, string]>([
+    ['y', 'granted', started, '· exec {"command":["make"]} (allowed by you)'],
+    ['n', 'denied', { ...started, type: 'tool_result', outcome: 'denied', text: 'not now' }, '· exec: denied: not now'],
+  ])('that is answered %s is told once', async (typed, verdict, effect, line) => {
+    const chat = atTerminal();
+    await chat.say('hello');
+    chat.tell(step, request);
+    await chat.shows('allow?');
+    await chat.say(typed);
+    chat.tell(
+      { type: 'approval_resolved', turn, approvalId: 'k3x9', verdict, by: 'api', actor: me, seq: 5 },
+      { ...effect, seq: 5 },
+      { type: 'notice', correlationId: 'run-2', notice: { code: 'approval', text: 'Approved or denied: run exec' }, seq: 5 },
+      answer('Done.'),
+    );
+    await chat.shows(`${line}\nDone.\n`);
+    await chat.left();
+  });
+
   test('that is open when somebody leaves stays open, and that is said', async () => {
     const chat = atTerminal();
     await chat.say('hello');
@@ -437,6 +459,35 @@ test.each([
   await chat.say('hello');
   chat.tell({ type: 'turn_queued', turn, position });
   await chat.shows(text);
+  await chat.left();
+});
+
+test('a reset that nobody asked for is said; who wrote /new knows it', async () => {
+  const chat = atTerminal();
+  await chat.say('hello');
+  const reset = (trigger: string): Told => ({ type: 'session_reset', cause: { trigger, rule: 'r' } });
+  chat.tell(reset('command'), reset('daily'), answer('Hi.'));
+  await chat.shows('Hi.');
+  const said = 'A new session began: the daily reset.';
+  expect(await chat.left()).toEqual(['you> hello', said, 'Hi.']);
+});
+
+test('a message that waited stands above its answer once more', async () => {
+  const chat = atTerminal();
+  await chat.say('one');
+  await chat.say('two');
+  const next = { id: 'run-2', attempt: 1 };
+  chat.tell(
+    { ...mine('one'), correlationId: 'run-1', turnId: 'run-1' },
+    { type: 'turn_started', turn, attempt: 1 },
+    { ...mine('two'), correlationId: 'run-2', turnId: 'run-2' },
+    { type: 'turn_queued', turn: next, position: 1 },
+    answer('1'),
+    { type: 'turn_started', turn: next, attempt: 1 },
+    { ...answer('2'), turn: next },
+  );
+  await chat.shows('1\nyou> two\n2\nyou>');
+  expect(chat.screen.text.match(/you> \w+/g)).toEqual(['you> one', 'you> two', 'you> two']);
   await chat.left();
 });
 
@@ -514,6 +565,23 @@ describe('a chat that was left shows', () => {
       ['you> a long one', 'The answer that was under way goes on.'],
     ],
     [
+      'a message that waited right above its answer',
+      [
+        ...[{ ...mine('one'), turnId: 'run-1' }, begun],
+        ...[
+          { ...mine('two'), turnId: 'run-2' },
+          { type: 'turn_queued', turn: { id: 'run-2' }, position: 1 },
+        ],
+        ...[
+          { ...mine('three'), turnId: 'run-3' },
+          { type: 'turn_queued', turn: { id: 'run-3' }, position: 2 },
+        ],
+        ...[answer('1'), { type: 'turn_started', turn: { id: 'run-2' }, attempt: 1, merged: [{ id: 'run-3', messageId: 'm' }] }],
+        { ...answer('2 and 3'), turn: { id: 'run-2', attempt: 1 } },
+      ],
+      ['you> one', '1', 'you> two', 'you> three', '2 and 3'],
+    ],
+    [
       'where a new session began',
       [mine('one'), answer('1'), { type: 'session_reset' }, mine('two'), answer('2')],
       ['you> one', '1', 'A new session began.', 'you> two', '2'],
@@ -552,10 +620,18 @@ describe('a chat that was left shows', () => {
     chat.tell(piece(0, 'Once upon'));
     await chat.shows('Once upon');
     chat.tell({ type: 'turn_resumed', turn: { id: 'run-1', attempt: 2 }, step: 1 }, piece(0, 'There was'));
-    await chat.shows('Once upon\nThe answer was interrupted and goes on, attempt 2.\nThere was\nyou>');
+    await chat.shows('Once upon\nThe answer was interrupted and begins again, attempt 2.\nThere was\nyou>');
     chat.tell(answer('There was one.'));
     await chat.shows('attempt 2.\nThere was one.\nyou>');
     await chat.left();
+  });
+
+  test('one line about an answer that goes on, of which nothing was seen here', async () => {
+    const chat = atTerminal({ earlier: [mine('a long one'), begun] });
+    await chat.shows('goes on.\nyou>');
+    chat.tell({ type: 'turn_resumed', turn: { id: 'run-1', attempt: 2 }, step: 1 }, answer('There was one.'));
+    await chat.shows('There was one.');
+    expect(await chat.left()).toEqual(['you> a long one', 'The answer that was under way goes on.', 'There was one.']);
   });
 
   test.each<[string, Told[]]>([
