@@ -59,7 +59,7 @@ class Worker {
   readonly #options: WorkerOptions;
   readonly #stopped = new AbortController();
   readonly #inHand = new Map<number, AbortController>();
-  readonly #counts = { done: 0, failed: 0, retries: 0, slices: 0, seconds: 0 };
+  readonly #counts = { done: 0, failed: 0, failedSinceSuccess: 0, retries: 0, slices: 0, seconds: 0 };
   readonly #recordResult: ReturnType<typeof createResultRecorder>;
   /** Half of the window: token estimates are inexact, and an invalid answer is sent back to the model. */
   readonly #characters: number;
@@ -103,11 +103,12 @@ class Worker {
   }
 
   metrics(): Readonly<Record<string, number>> {
-    const { done, failed, retries, slices, seconds } = this.#counts;
+    const { done, failed, failedSinceSuccess, retries, slices, seconds } = this.#counts;
     return {
       introspection_done_total: done,
       introspection_recorded_total: slices,
       introspection_failed_total: failed,
+      introspection_failed_since_success: failedSinceSuccess,
       introspection_retries_total: retries,
       introspection_seconds_total: seconds,
       introspection_running: this.#inHand.size,
@@ -141,13 +142,18 @@ class Worker {
       if (recorded.kind === 'retry' || recorded.kind === 'dead') return recorded;
       // Only a success resets the retries: other requests are waiting behind this one.
       if (result.kind === 'done') tries = 1;
-      if (recorded.kind === 'recorded') this.#counts[result.kind === 'failed' ? 'failed' : 'slices'] += 1;
+      if (recorded.kind === 'recorded') this.#countRecorded(result);
       else if (refused === slice.fromRev)
         return { kind: 'dead', reason: `${request.key} refuses results from rev ${refused} on` };
       else refused = slice.fromRev;
       // Everything before the last slice was done before it: the log need not be read once more to show it.
       if (recorded.kind === 'recorded' && slice.toRev === request.toRev) return { kind: 'done' };
     }
+  }
+
+  #countRecorded({ kind }: IntrospectionResult): void {
+    this.#counts[kind === 'failed' ? 'failed' : 'slices'] += 1;
+    this.#counts.failedSinceSuccess = kind === 'failed' ? this.#counts.failedSinceSuccess + 1 : 0;
   }
 
   async #examine(

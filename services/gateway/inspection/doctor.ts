@@ -10,7 +10,7 @@ const broker = async ({ context: { config, ports } }: Call): Promise<Finding[]> 
     const report = await system.systemReport(ports);
     return [
       ...[system.store(report), system.queues(report), system.followers(report), system.processes(report)],
-      ...[system.checkpoints(config, report), system.deadLetters(report), system.openDeliveries(report)],
+      ...[system.answers(report), system.checkpoints(config, report), system.deadLetters(report), system.openDeliveries(report)],
     ];
   } catch (error) {
     return [fail('broker', errorMessage(error), 'see the log of the broker')];

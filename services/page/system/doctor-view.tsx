@@ -16,6 +16,7 @@ const checked: Readonly<Record<string, string>> = {
   queues: 'Messages that wait to be worked on',
   cursors: 'How far the services have read in the log of all that happens',
   processes: 'Whether every part of Natter runs',
+  answers: 'Whether the agent comes to an answer',
   checkpoints: 'Requests to a model to read what was said, for notes and memories',
   'dead letters': 'Messages that nobody could process, kept with the reason',
   deliveries: 'Messages to people that may not have arrived',

@@ -17,6 +17,7 @@ export class TurnCounters {
     approvals: 0,
     compactions: 0,
     stalls: 0,
+    failedSinceSuccess: 0,
   };
 
   constructor(meters: SessionMeters = new SessionMeters()) {
@@ -48,6 +49,8 @@ export class TurnCounters {
   #ended(outcome: 'completed' | 'failed' | 'aborted', code: string, turnId: string, at: number): void {
     const since = this.#startedAt.get(turnId);
     this.#startedAt.delete(turnId);
+    if (outcome === 'completed') this.#counts.failedSinceSuccess = 0;
+    else if (outcome === 'failed') this.#counts.failedSinceSuccess++;
     this.meters.turnEnded(outcome, code, since === undefined ? undefined : Math.max(0, at - since) / 1_000);
   }
 
@@ -72,6 +75,7 @@ export class TurnCounters {
       approvals_requested_total: counts.approvals,
       compactions_total: counts.compactions,
       turns_stalled_total: counts.stalls,
+      turns_failed_since_success: counts.failedSinceSuccess,
     };
   }
 }

@@ -92,12 +92,32 @@ export const queues = ({ queues: waiting }: Pick<SystemReport, 'queues'>): Findi
   );
 };
 
-/** Requested checkpoints are processed (A7/81). */
+/** How many have failed since the last success, of all processes; `metric`: the number in which each reports its own. */
+const failedLately = (reports: readonly HealthReport[], metric: string): number =>
+  reports.flatMap(({ services }) => services).reduce((sum, { metrics }) => sum + (metrics[metric] ?? 0), 0);
+
+const lastFailed = (count: number): string => (count === 1 ? 'the last one failed' : `the last ${count} failed`);
+
+/** Turns end with an answer. */
+export const answers = ({ processes: reports }: Pick<SystemReport, 'processes'>): Finding => {
+  const failed = failedLately(reports, 'turns_failed_since_success');
+  if (failed === 0) return ok('answers', 'the last one did not fail');
+  return warn('answers', lastFailed(failed), 'natter tail KEY shows why, of its session; natter doctor asks the model');
+};
+
+/** Requested checkpoints are processed (A7/81), and come to a result. */
 export const checkpoints = (
   { introspection }: Pick<Config, 'introspection'>,
-  { queues: waiting }: Pick<SystemReport, 'queues'>,
+  { queues: waiting, processes: reports }: Pick<SystemReport, 'queues' | 'processes'>,
 ): Finding => {
   const count = waiting.find(({ name }) => name === 'checkpoints')?.count ?? 0;
+  const failed = failedLately(reports, 'introspection_failed_since_success');
+  if (introspection.enabled && failed > 0)
+    return warn(
+      'checkpoints',
+      `${count} waiting; ${lastFailed(failed)}, so nothing of them is in memory`,
+      'natter tail KEY shows why, of its session; then natter checkpoint KEY tries again',
+    );
   if (introspection.enabled) return ok('checkpoints', `${count} waiting`);
   if (count === 0) return ok('checkpoints', 'turned off');
   return warn(

@@ -38,7 +38,7 @@ const checkBroker = async (config: Config, world: World): Promise<Finding[]> => 
     return [
       ...found,
       ...[system.store(report), broker.logEnd(report), system.queues(report), system.followers(report), system.processes(report)],
-      ...[system.checkpoints(config, report), system.deadLetters(report), system.openDeliveries(report)],
+      ...[system.answers(report), system.checkpoints(config, report), system.deadLetters(report), system.openDeliveries(report)],
       exposure.tokens(config, report.tokens, world.now()),
     ];
   } catch (error) {

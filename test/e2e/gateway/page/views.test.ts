@@ -97,6 +97,8 @@ describe.skipIf(!hasBrowser)('the views of the system', () => {
       .filter({ hasText: 'Messages that nobody could process' })
       .getByRole('heading', { name: 'dead letters' })
       .waitFor();
+    // The last answer of `fill` failed: nobody reads that all is well.
+    await findings.filter({ hasText: 'the last one failed' }).getByText('Warning').waitFor();
     const unchecked = page.getByRole('region', { name: 'Not checked here' });
     await unchecked.getByText('Whether the model’s provider answers', { exact: false }).waitFor();
     await unchecked.getByText('natter doctor').waitFor();

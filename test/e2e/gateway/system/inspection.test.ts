@@ -140,7 +140,7 @@ test('the doctor finds here what natter doctor finds, in the same words', async 
   const expected = [
     ...[exposure.configuredValues, exposure.directMessages, exposure.owner, exposure.bindAddress].map((check) => check(config)),
     ...[system.store(report), system.queues(report), system.followers(report), system.processes(report)],
-    ...[system.checkpoints(config, report), system.deadLetters(report), system.openDeliveries(report)],
+    ...[system.answers(report), system.checkpoints(config, report), system.deadLetters(report), system.openDeliveries(report)],
     exposure.tokens(config, [], Date.now()),
   ];
   expect(findings).toEqual(JSON.parse(JSON.stringify(expected)));

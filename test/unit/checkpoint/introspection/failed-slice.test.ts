@@ -38,10 +38,11 @@ describe('A7/80: a slice that nobody can introspect', () => {
     const room = await openRoom();
     let isBroken = true;
     const { model, asked } = scripted(() => (isBroken ? failure('model_auth') : answerOf({ description: 'at last' })));
-    await room.start(model);
+    const service = await room.start(model);
     await room.say(dm, 'of the old one');
     await room.send(dm, reset);
     await room.settled();
+    expect(service.metrics()).toMatchObject({ introspection_failed_since_success: 1 });
     await room.say(dm, 'of the new one', 'ann', 's2');
     isBroken = false;
     await room.askFor(dm);
@@ -52,6 +53,7 @@ describe('A7/80: a slice that nobody can introspect', () => {
       ['s2', 'manual'],
     ]);
     expect(rangesOf(done)[0]).toBe('1-1');
+    expect(service.metrics()).toMatchObject({ introspection_failed_since_success: 0 });
     expect(asked.map(({ prompt }) => prompt.includes('of the old one'))).toEqual([true, true, false]);
     expect(await room.askFor(dm)).toBe('nothing');
   });

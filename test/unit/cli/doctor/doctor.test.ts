@@ -35,7 +35,8 @@ const running = (names: readonly string[], change: object = {}): HealthReport =>
 });
 const services = ['session', 'router', 'checkpoint', 'delivery', 'gateway'];
 const cursor = (name: string, seq: number, behind = 0) => ({ name, seq, behind });
-const waitingLookBacks = { queues: [{ name: 'checkpoints', count: 3 }] };
+const waitingLookBacks = { queues: [{ name: 'checkpoints', count: 3 }], processes: [running(services)] };
+const failing = (metric: string, count: number) => [running(['session'], { metrics: { [metric]: count } }), running(services)];
 const notLooking = config({ introspection: { enabled: false } });
 const whole = { missing: [], restored: [], drift: [] };
 const someHash = 'f'.repeat(64);
@@ -279,7 +280,20 @@ const rows: readonly [what: string, level: Finding['level'], found: () => Findin
   ],
   ['checkpoints that wait', 'ok', () => system.checkpoints(config(), waitingLookBacks), /3 wait/],
   ['checkpoints that nobody does', 'warn', () => system.checkpoints(notLooking, waitingLookBacks), /introspection.enabled/],
-  ['none where nobody does any', 'ok', () => system.checkpoints(notLooking, { queues: [] }), /off/],
+  ['none where nobody does any', 'ok', () => system.checkpoints(notLooking, { queues: [], processes: [] }), /off/],
+  [
+    'checkpoints that fail',
+    'warn',
+    () => system.checkpoints(config(), { ...waitingLookBacks, processes: failing('introspection_failed_since_success', 2) }),
+    /3 waiting; the last 2 failed.*natter checkpoint KEY/,
+  ],
+  ['answers', 'ok', () => system.answers({ processes: [running(services)] }), /did not fail/],
+  [
+    'answers that fail',
+    'warn',
+    () => system.answers({ processes: failing('turns_failed_since_success', 1) }),
+    /the last one failed.*natter tail KEY/,
+  ],
   ['no dead letters', 'ok', () => system.deadLetters({ deadLetters: 0 }), /none/],
   ['every message arrived', 'ok', () => system.openDeliveries({ openDeliveries: 0 }), /no message/],
   ['deliveries', 'warn', () => system.openDeliveries({ openDeliveries: 2 }), /2 messages/],

@@ -33,10 +33,13 @@ describe('the watchdog (B29)', () => {
     }
     expect(rowsOf(made.events())).toEqual(['turn_resumed m/2 step 1', 'turn_resumed m/3 step 1', 'turn_failed m/3 turn_stalled']);
     expect(made.host.turns.running).toBe(0);
+    expect(made.host.turnCounters.metrics()).toMatchObject({ turns_failed_since_success: 1 });
     await made.take(post('next', 'n'));
     await made.clock.pass(10);
     expect(made.events().at(-1)).toMatchObject({ type: 'turn_completed', turn: { id: 'n' } });
-    expect(made.host.turnCounters.metrics()).toMatchObject({ turns_started_total: 2, turns_stalled_total: 3 });
+    expect(made.host.turnCounters.metrics()).toMatchObject({
+      ...{ turns_started_total: 2, turns_stalled_total: 3, turns_failed_since_success: 0 },
+    });
   });
 
   test('leaves a turn alone whose text comes slowly', async () => {
