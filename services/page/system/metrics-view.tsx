@@ -38,15 +38,18 @@ const Sparkline = ({ values }: { readonly values: readonly number[] }) => {
   );
 };
 
+/** A line has its place before it has a value: a rate needs two samples, and some counters are not there before they count. */
 const Line = ({ wanted, history }: { readonly wanted: Wanted; readonly history: MetricHistory }) => {
   const values = history.valuesOf(wanted);
-  const last = values.at(-1) ?? 0;
+  const last = values.at(-1);
   return (
     <li class="metric">
       <span class="metric-name">{wanted.title}</span>
-      <b>{shown(last)}</b>
+      <b>{last === undefined ? '…' : shown(last)}</b>
       <Sparkline values={values} />
-      <span class="hint">at most {shown(Math.max(...values))}</span>
+      <span class="hint">
+        {last === undefined ? 'nothing yet, or not of this process' : `at most ${shown(Math.max(...values))}`}
+      </span>
     </li>
   );
 };
@@ -76,21 +79,17 @@ const MetricsView = () => {
       controller.abort();
     };
   }, [history]);
-  const isExposed = (wanted: Wanted): boolean => history.valuesOf(wanted).length > 0;
-  const exposed = lines.filter(isExposed);
-  const absent = lines.filter((wanted) => !isExposed(wanted));
   return (
     <Pane
       title="Metrics"
-      hint="The last five minutes of this gateway's page of metrics. Queues, approvals and deliveries are those of the whole system; for longer, scrape /metrics."
+      hint="Since you opened this view, five minutes at most: what was before that is not here. Queues, approvals and deliveries are those of the whole system. For longer, have a program read /metrics."
       read={{ value: samples === 0 ? null : samples, problem, again: () => location.reload() }}
     >
       <ul class="metrics">
-        {exposed.map((wanted) => (
+        {lines.map((wanted) => (
           <Line key={wanted.title} wanted={wanted} history={history} />
         ))}
       </ul>
-      {absent.length > 0 && <p class="hint">Not measured in this process: {absent.map(({ title }) => title).join(', ')}.</p>}
     </Pane>
   );
 };
