@@ -52,7 +52,8 @@ export class Timeline {
     this.commits.push(commit);
     this.#models.push(commit.events.reduce(modelAfter, this.#models.at(-1)));
     const head = headOf(commit);
-    const mark = head === undefined ? null : landmarkOf(head);
+    // An approval is one: its question leads to its answer.
+    const mark = head === undefined || head.type === 'approval_resolved' ? null : landmarkOf(head);
     if (mark !== null) this.marks[mark].push(this.commits.length);
     if (this.commits.length % keptEvery === 0) this.#kept.push(this.#fold.state);
   }
@@ -105,9 +106,10 @@ export class Timeline {
     return this.commits.slice(after, until).flatMap(saidIn);
   }
 
-  /** How many errors there were in the commits after a place, up to another. */
-  errorsBetween(after: number, until: number): number {
-    return this.marks.error.filter((mark) => mark > after && mark <= until).length;
+  /** The errors in the commits after a place, up to another. */
+  errorsBetween(after: number, until: number): SessionEvent[] {
+    const places = this.marks.error.filter((mark) => mark > after && mark <= until);
+    return places.flatMap((place) => this.errorAt(place) ?? []);
   }
 
   /** The error that the commit at a place is named after; none: it is no error. */

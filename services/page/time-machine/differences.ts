@@ -21,11 +21,11 @@ export const changesBetween = (before: unknown, after: unknown): Change[] =>
 
 /** What changes with every commit or generation and says nothing by itself: its place, its digests, the ids it remembers, and what it was made of. */
 const bookkeeping =
-  /^(context\.(epoch|sessionId|resolved|prompt|usage\.estimated)|position\.(seq|rev|at|digest|chained|command|recentIds|olderIds|window|orders|calls|covered|interactedAt|startedRev|startedSeq|contextSeq|skips))\b/;
+  /^(context\.(epoch|sessionId|resolved|prompt|revisable|usage\.estimated)|position\.(seq|rev|at|digest|chained|command|recentIds|olderIds|window|orders|calls|covered|interactedAt|startedRev|startedSeq|contextSeq|skips))\b/;
 export const isBookkeeping = ({ path }: Change): boolean => bookkeeping.test(path);
 
 /** Names of fields that say nothing to who does not know the code. */
-const named: Readonly<Record<string, string>> = { generation: 'conversations begun', turn: 'answer under way' };
+const named: Readonly<Record<string, string>> = { generation: 'beginnings, resets and forks', turn: 'answer under way' };
 
 /** The path of a field in words: `context.usage.contextTokens` is "usage, context tokens". */
 export const plainPath = (path: string): string =>

@@ -18,7 +18,7 @@ export const ErrorMoment = ({ past }: { readonly past: Past }) => {
       <span>
         <ErrorMark />
         {here ? `This commit is the error: ${words}` : `Right before an error: ${words}`}
-        {!here && past.isLive && '. A fork from here leaves it behind'}
+        {!here && past.isLive && error.type === 'turn_failed' && '. A fork from here leaves it behind'}
       </span>{' '}
       <button type="button" class="button" onClick={() => past.goTo(here ? place - 1 : place + 1)}>
         {here ? 'Show the moment before' : 'Show the error'}

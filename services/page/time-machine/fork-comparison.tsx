@@ -1,11 +1,15 @@
 import { useEffect, useMemo, useRef } from 'preact/hooks';
+import type { SessionEvent } from '../../../shared/domain/session/events.ts';
+import type { ShownState } from '../../../shared/domain/session/fold/evolve.ts';
 import { counted } from '../../../shared/kit/text/counted.ts';
 import { now } from '../base/now.ts';
 import { changeQuery } from '../base/route.ts';
-import { Icon } from '../parts/icon.tsx';
+import { eventWords } from '../parts/event-words.ts';
+import { ErrorMark, Icon } from '../parts/icon.tsx';
+import { eventText } from '../parts/person.ts';
 import { shortTime } from '../parts/time.tsx';
 import type { Past } from '../past/past.ts';
-import type { Said } from '../past/said.ts';
+import { knownMessages, type Said } from '../past/said.ts';
 import type { Fork } from '../past/timeline.ts';
 import { type Change, changesBetween, isBookkeeping, plainPath } from './differences.ts';
 import { SaidLines } from './said-lines.tsx';
@@ -15,21 +19,28 @@ interface BranchProps {
   readonly title: string;
   readonly said: readonly Said[];
   readonly other: readonly Said[];
-  readonly errors: number;
+  readonly errors: readonly SessionEvent[];
+  /** Messages that the agent knew at its end, those before the fork among them. */
+  readonly known: number;
   go(line: Said): void;
 }
-const Branch = ({ title, said, other, errors, go }: BranchProps) => (
+const Branch = ({ title, said, other, errors, known, go }: BranchProps) => (
   <section class="branch" aria-label={title}>
     <h3>{title}</h3>
-    {said.length === 0 && errors === 0 && <p class="hint">Nothing was said.</p>}
-    {errors > 0 && <p class="branch-errors">{counted(errors, 'error')}</p>}
+    <p class="hint">At its end the agent knew {counted(known, 'message')} in all.</p>
+    {said.length === 0 && errors.length === 0 && <p class="hint">Nothing was said.</p>}
+    {errors.map((error, index) => (
+      <p key={index} class="branch-errors">
+        <ErrorMark /> {eventWords(error)}, {eventText(error)}
+      </p>
+    ))}
     <SaidLines lines={said} go={go} differs={({ role, text }, at) => other[at]?.role !== role || other[at]?.text !== text} />
   </section>
 );
 
 const StateDifferences = ({ changes }: { readonly changes: readonly Change[] }) => (
   <table class="branch-state">
-    <caption>Where their states differ at their ends</caption>
+    <caption>Where their states differ at their ends. A fork begins its counts anew, and forgets nothing by that.</caption>
     <thead>
       <tr>
         <th scope="col">Field</th>
@@ -55,12 +66,14 @@ const Two = ({ fork, past }: { readonly fork: Fork; readonly past: Past }) => {
   const { place, ancestor, end } = fork;
   const { timeline } = past;
   const [left, right, changes] = useMemo(() => {
-    const differences = changesBetween(timeline.stateAfter(place - 1), timeline.stateAfter(end));
-    return [
-      timeline.saidBetween(ancestor, place - 1),
-      timeline.saidBetween(place - 1, end),
-      differences.filter((change) => !isBookkeeping(change)),
-    ] as const;
+    const [before, after] = [timeline.stateAfter(place - 1), timeline.stateAfter(end)];
+    const branch = (from: number, to: number, { position }: ShownState) => ({
+      said: timeline.saidBetween(from, to),
+      errors: timeline.errorsBetween(from, to),
+      known: knownMessages(timeline.commits, to, position),
+    });
+    const differences = changesBetween(before, after).filter((change) => !isBookkeeping(change));
+    return [branch(ancestor, place - 1, before), branch(place - 1, end, after), differences] as const;
   }, [timeline, place, ancestor, end]);
   const leave = (to: number): void => {
     past.goTo(to);
@@ -76,8 +89,8 @@ const Two = ({ fork, past }: { readonly fork: Fork; readonly past: Past }) => {
         </button>
       </p>
       <div class="branches">
-        <Branch title="Left behind" said={left} other={right} errors={timeline.errorsBetween(ancestor, place - 1)} go={go} />
-        <Branch title="Fork" said={right} other={left} errors={timeline.errorsBetween(place - 1, end)} go={go} />
+        <Branch title="Left behind" {...left} other={right.said} go={go} />
+        <Branch title="Fork" {...right} other={left.said} go={go} />
       </div>
       {changes.length > 0 && <StateDifferences changes={changes} />}
     </>

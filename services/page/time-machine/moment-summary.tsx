@@ -4,7 +4,7 @@ import { counted } from '../../../shared/kit/text/counted.ts';
 import { modelText } from '../parts/model-words.ts';
 import { StatusBadge } from '../parts/status.tsx';
 import type { Past } from '../past/past.ts';
-import { lastSaid } from '../past/said.ts';
+import { knownMessages, lastSaid } from '../past/said.ts';
 import { ApprovalMoment } from './approval-moment.tsx';
 import { ErrorMoment } from './error-moment.tsx';
 import { SaidLines } from './said-lines.tsx';
@@ -18,6 +18,7 @@ export const MomentFacts = ({ past, state }: { readonly past: Past; readonly sta
   const place = past.place.value;
   const until = (marks: readonly number[]): readonly number[] => marks.filter((mark) => mark <= place);
   const [resets, forks] = [until(past.marksOf('reset')), until(past.marksOf('fork'))];
+  const isFork = generation > 1 && (forks.at(-1) ?? 0) > (resets.at(-1) ?? 0);
   const answered = past.timeline.commits[place - 1]?.events.find((event) => event.type === 'approval_resolved');
   const approvalId = answered?.approvalId ?? approval?.approvalId;
   return (
@@ -29,10 +30,13 @@ export const MomentFacts = ({ past, state }: { readonly past: Past; readonly sta
         {forks.length > 0 && <span>{counted(forks.length, 'fork')}</span>}
         <span>
           {counted(messages, 'message')}
-          {generation > 1 && ((forks.at(-1) ?? 0) > (resets.at(-1) ?? 0) ? ' since the fork' : ' since the reset')}
+          {generation > 1 && (isFork ? ' since the fork' : ' since the reset')}
+          {isFork && `; the agent knows ${knownMessages(past.timeline.commits, place, state.position)} in all`}
         </span>
         <span>{counted(completedTurns, 'answer')}</span>
-        <span>{usage.totalTokens.toLocaleString()} tokens</span>
+        <span>
+          {usage.totalTokens.toLocaleString()} tokens{generation > 1 && ' since then'}
+        </span>
         <span>{modelText(settings.model, past.timeline.modelAt(place)) ?? 'model: the agent’s own'}</span>
         {turn !== null && <span>at step {turn.step} of an answer</span>}
         {queue.length > 0 && <span>{queue.length} in the queue</span>}

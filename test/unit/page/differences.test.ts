@@ -8,7 +8,7 @@ test('what a fork changed is told without what every commit and every generation
   for (const commit of tell('append m1', 'append m2', 'fork s2 1').commits) timeline.add(commit);
   const changes = changesBetween(timeline.stateAfter(2), timeline.stateAfter(3));
   const told = changes.filter((change) => !isBookkeeping(change)).map(({ path }) => plainPath(path));
-  expect(told).toContain('conversations begun');
+  expect(told).toContain('beginnings, resets and forks');
   expect(told.join('\n')).not.toMatch(/epoch|skips|started|context seq|session id/);
 });
 

@@ -34,8 +34,9 @@ test('which model failed next, what to do about it, and which model the fork kee
       ...commit,
       events: commit.events.map((event) => (event.type === 'turn_failed' ? { ...event, code: 'model_unknown' } : event)),
     });
-  const words = forkWords(failing, 3).join('\n');
-  expect(words).toContain('No answer from gone/model: ');
+  const words = forkWords(failing, 4).join('\n');
+  expect(words).toContain('The error left behind: No answer from gone/model: ');
+  expect(forkWords(failing, 5).join('\n')).toContain('The error at this moment: No answer from gone/model: ');
   expect(words).toContain('choose a model that it offers');
   expect(givenModel(failing)).toBe('gone/model');
   expect(givenModel(timeline)).toBeUndefined();

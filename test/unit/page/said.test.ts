@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { lastSaid } from '../../../services/page/past/said.ts';
+import { knownMessages, lastSaid } from '../../../services/page/past/said.ts';
 import type { RecordedCommit } from '../../../shared/domain/session/envelope.ts';
 import type { ShownState } from '../../../shared/domain/session/fold/evolve.ts';
 
@@ -21,4 +21,8 @@ test.each([
   ['as many as there are', known(4, [], 2), ['45', false]],
 ])('%s', (_, found, expected) => {
   expect(found).toEqual(expected);
+});
+
+test('how many messages the agent knows in all, without those that a fork left behind', () => {
+  expect(knownMessages(commits, 5, { contextSeq: 1, skips: [{ after: 1, until: 3 }] })).toBe(3);
 });

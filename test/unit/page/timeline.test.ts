@@ -35,7 +35,13 @@ test.each([
   expect(timeline.hasFailedAt(timeline.commits.length)).toBe(expected);
 });
 
-test('a failed answer is an error, a failure in the background is none; a fork is no reset, and ends where one begins', () => {
+test('an approval counts once, whether it is answered or not', () => {
+  const timeline = new Timeline();
+  for (const commit of tell('post m1', 'ask m1/1 p1', 'answer p1 granted').commits) timeline.add(commit);
+  expect(timeline.marks.approval).toEqual([2]);
+});
+
+test('a failed answer and a failed checkpoint are errors; a fork is no reset, and ends where one begins', () => {
   const timeline = new Timeline();
   const history = [
     'post m1',
@@ -48,7 +54,7 @@ test('a failed answer is an error, a failure in the background is none; a fork i
     'append m3',
   ];
   for (const commit of tell(...history, 'reset s4').commits) timeline.add(commit);
-  expect(timeline.marks).toEqual({ error: [2], reset: [9], fork: [5, 7], approval: [] });
+  expect(timeline.marks).toEqual({ error: [2, 4], reset: [9], fork: [5, 7], approval: [] });
   expect(timeline.forks()).toEqual([
     { place: 5, ancestor: 1, end: 6 },
     { place: 7, ancestor: 6, end: 8 },
@@ -56,5 +62,6 @@ test('a failed answer is an error, a failure in the background is none; a fork i
   expect([1, 2, 3].map((place) => timeline.errorAt(place)?.type)).toEqual([undefined, 'turn_failed', undefined]);
   for (const place of [0, 1, 6, 9])
     expect(timeline.statesAround(place)).toEqual([timeline.stateAfter(Math.max(0, place - 1)), timeline.stateAfter(place)]);
-  expect([timeline.errorsBetween(1, 4), timeline.errorsBetween(4, 9)]).toEqual([1, 0]);
+  expect(timeline.errorsBetween(1, 4).map(({ type }) => type)).toEqual(['turn_failed', 'introspection_failed']);
+  expect(timeline.errorsBetween(4, 9)).toEqual([]);
 });

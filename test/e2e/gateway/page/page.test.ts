@@ -133,10 +133,10 @@ describe.skipIf(!hasBrowser)('the page', () => {
     // The time machine tells the question at the answer, and the answer at the question.
     await page.getByRole('link', { name: 'Time machine' }).click();
     await page.getByRole('button', { name: 'Previous approval' }).click();
-    await page.getByText(/^Waited for a person: true\. .*It was allowed by you after /).waitFor();
-    await page.getByRole('button', { name: 'Show the question' }).click();
+    await page.locator('.jump-approval b', { hasText: /^1$/ }).waitFor();
     await page.getByText(/^Waits for a person: true\. .*It was allowed by you after /).waitFor();
     await page.getByRole('button', { name: 'Show the answer' }).click();
+    await page.getByText(/^Waited for a person: true\. .*It was allowed by you after /).waitFor();
     await page.getByRole('button', { name: 'Show the question' }).waitFor();
     expect(faults).toEqual([]);
   });
@@ -199,7 +199,10 @@ describe.skipIf(!hasBrowser)('the page', () => {
     await page.getByRole('button', { name: 'Previous reset' }).click();
     await page.getByRole('button', { name: 'One commit back' }).click();
     await page.getByRole('button', { name: 'Fork from here' }).click();
-    await page.getByRole('dialog').getByText('This session goes on from this moment', { exact: false }).waitFor();
+    await page
+      .getByRole('dialog')
+      .getByText('This session goes on from there; no second one is made', { exact: false })
+      .waitFor();
     await page.getByRole('dialog').getByRole('button', { name: 'Fork', exact: true }).click();
     await page.locator('.why', { hasText: /Forked from commit \d+, / }).waitFor();
     expect(faults).toEqual([]);
@@ -214,7 +217,8 @@ describe.skipIf(!hasBrowser)('the page', () => {
     await right?.getByText('to the right', { exact: false }).first().waitFor();
     expect(await left?.getByText('which way?').count()).toBe(0);
     expect(await left?.locator('.branch-differs').count()).toBe(2);
-    await page.locator('.branch-state').getByRole('rowheader', { name: 'conversations begun', exact: true }).waitFor();
+    await right?.getByText(/^At its end the agent knew [2-9] messages in all\.$/).waitFor();
+    await page.locator('.branch-state').getByRole('rowheader', { name: 'beginnings, resets and forks', exact: true }).waitFor();
     expect(
       await page
         .locator('.branch-state')
