@@ -11,6 +11,7 @@ import { rows } from '../sessions/session-list.ts';
 import { nameOfKey } from '../sessions/session-name.ts';
 import { EventDetail } from './event-detail.tsx';
 import { EventList } from './event-list.ts';
+import { sessionFilter } from './session-filter.ts';
 
 const rowHeight = 40;
 
@@ -58,8 +59,15 @@ const Row = ({ event, isChosen, top }: { readonly event: NatterEvent; readonly i
 );
 
 /** The newest event first. Arrow keys move the choice. */
-const Rows = ({ list, chosenId }: { readonly list: EventList; readonly chosenId: string | undefined }) => {
-  const events = list.events.value;
+const Rows = ({
+  list,
+  events,
+  chosenId,
+}: {
+  readonly list: EventList;
+  readonly events: readonly NatterEvent[];
+  readonly chosenId: string | undefined;
+}) => {
   const { scroller, rows: shown, height, show } = useVirtual({ count: events.length, rowHeight });
   const move = (by: number): void => {
     const at = events.findIndex(({ id }) => id === chosenId);
@@ -117,8 +125,8 @@ const Filters = ({ list }: { readonly list: EventList }) => {
         </select>
       </label>
       <label class="field">
-        <span>Session key</span>
-        <input type="search" value={key} onChange={(event) => changeQuery({ key: event.currentTarget.value.trim(), id: '' })} />
+        <span>Session, by its name or key</span>
+        <input type="search" value={key} onInput={(event) => changeQuery({ key: event.currentTarget.value, id: '' })} />
       </label>
       <button type="button" class="button" aria-pressed={isPaused} onClick={toggle}>
         <Icon name={isPaused ? 'play' : 'pause'} />
@@ -131,9 +139,20 @@ const Filters = ({ list }: { readonly list: EventList }) => {
 /** Every event of all sessions as it is recorded, or of one session or kind, and one of them in full. */
 const EventsView = () => {
   const { type = 'all', key = '', id } = route.value.query;
-  const list = useMemo(() => new EventList({ types: typesOf(type), key: key === '' ? undefined : key }), [type, key]);
+  const known = rows.value;
+  const filter = useMemo(
+    () =>
+      sessionFilter(
+        key,
+        (known ?? []).map((row) => row.key),
+        (one) => nameOfKey(one, known),
+      ),
+    [key, known],
+  );
+  const only = filter.kind === 'one' ? filter.key : undefined;
+  const list = useMemo(() => new EventList({ types: typesOf(type), key: only }), [type, only]);
   useEffect(() => () => list.close(), [list]);
-  const events = list.events.value;
+  const events = filter.kind === 'some' ? list.events.value.filter((event) => filter.fits(event.key)) : list.events.value;
   const chosen = events.find((event) => event.id === id);
   return (
     <section class="inspector" aria-labelledby="events-title">
@@ -153,7 +172,7 @@ const EventsView = () => {
         </Empty>
       ) : (
         <div class={`inspector-body ${chosen ? 'inspector-one' : ''}`}>
-          <Rows list={list} chosenId={id} />
+          <Rows list={list} events={events} chosenId={id} />
           {chosen ? (
             <div class="inspector-detail">
               <button type="button" class="button button-quiet to-events" onClick={() => changeQuery({ id: '' })}>
