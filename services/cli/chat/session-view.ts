@@ -1,5 +1,7 @@
 import pc from 'picocolors';
 import type { NatterEvent, StreamItem } from '../../../shared/client/main.ts';
+import { turnsBegunBy } from '../../../shared/domain/projections/readable-events.ts';
+import { endedBy } from '../../../shared/domain/projections/turn-end.ts';
 import { nextStep } from '../../../shared/domain/prompt/model-failure.ts';
 import type { EventOf } from '../../../shared/domain/session/events.ts';
 import type { ResetCause } from '../../../shared/domain/values/expiry.ts';
@@ -8,9 +10,7 @@ import { printable } from '../../../shared/kit/scrub.ts';
 import { oneLine } from '../terminal.ts';
 import { wrapToWidth } from '../text/text-width.ts';
 import { type AnswerScreen, AnswerView } from './answer-view.ts';
-import { turnsBegunBy } from './earlier.ts';
 import { type Question, questionIn } from './question.ts';
-import { endedBy } from './turn-end.ts';
 import { typedLines } from './typed.ts';
 
 const waitText = ({ position }: EventOf<'turn_queued'>): string =>

@@ -201,7 +201,7 @@ export const SessionView = ({ sessionKey, tab }: { readonly sessionKey: string; 
       ) : tab === 'time' ? (
         <TimeMachine key={sessionKey} sessionKey={sessionKey} />
       ) : tab === 'transcript' ? (
-        <Transcript key={sessionKey} sessionKey={sessionKey} />
+        <Transcript key={sessionKey} sessionKey={sessionKey} name={session ? nameOf(session) : undefined} />
       ) : (
         <ChatView key={sessionKey} sessionKey={sessionKey} row={session} />
       )}

@@ -1,14 +1,15 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { LogEntry } from '../../../shared/client/main.ts';
+import { sessionMarkdown } from '../../../shared/domain/projections/session-markdown.ts';
 import type { SessionEvent } from '../../../shared/domain/session/events.ts';
 import { counted } from '../../../shared/kit/text/counted.ts';
 import { linkTo } from '../base/route.ts';
-import { client, problemOf } from '../base/signed-in.ts';
+import { client, problemOf, who } from '../base/signed-in.ts';
 import { Problem } from '../parts/empty.tsx';
 import { eventWords } from '../parts/event-words.ts';
 import { isHost } from '../parts/host.ts';
 import { ErrorMark } from '../parts/icon.tsx';
-import { actorText, eventText, personOf } from '../parts/person.ts';
+import { actorText, eventText } from '../parts/person.ts';
 import { spanText, Time } from '../parts/time.tsx';
 import { useVirtual } from '../parts/virtual.ts';
 import { landmarkOf } from '../past/landmark.ts';
@@ -70,19 +71,10 @@ const Row = ({ line, link }: { readonly line: Line; readonly link: string }) => 
   );
 };
 
-/** What was said, as Markdown: a heading for each generation, and what each speaker said under their name. */
-const markdownOf = (key: string, commits: readonly LogEntry[]): string => {
-  const parts = [`# ${key}`];
-  for (const { at, actor, events } of commits)
-    for (const event of events) {
-      const when = new Date(at).toISOString();
-      if (event.type === 'session_opened' || event.type === 'session_reset')
-        parts.push(`## Generation ${event.generation} (${when})`);
-      if (event.type === 'user_message') parts.push(`**${personOf(event.message.sender, actor)}** (${when})`, event.message.text);
-      if (event.type === 'assistant_message') parts.push(`**Agent** (${when})`, event.text);
-      if (event.type === 'tool_result') parts.push(`_${event.tool}: ${event.outcome}_`);
-    }
-  return `${parts.join('\n\n')}\n`;
+/** Of what people call the session and of today: `garden-2026-11-28.md`. */
+const fileName = (called: string, ending: string): string => {
+  const words = called.split(/[^\p{L}\p{N}]+/u).filter((word) => word !== '');
+  return `${words.join('-').slice(0, 60) || 'session'}-${new Date().toISOString().slice(0, 10)}.${ending}`;
 };
 
 const download = (name: string, text: string, type: string): void => {
@@ -95,6 +87,8 @@ const download = (name: string, text: string, type: string): void => {
 
 interface TranscriptProps {
   readonly sessionKey: string;
+  /** What people call the session. Default: its key without the agent. */
+  readonly name?: string | undefined;
   /** Default: the gateway. */
   readonly source?: Pick<PastSource, 'commits'>;
   /** Where the moment of a line is shown. Default: in the session's time machine. */
@@ -104,6 +98,7 @@ interface TranscriptProps {
 /** The whole log of a session, event by event: who, when, how long, how many tokens, and the commit of each line. */
 const TranscriptView = ({
   sessionKey,
+  name = sessionKey.replace(/^agent:[^:]+:/, ''),
   source,
   timeLink = (seq) => linkTo(['sessions', sessionKey, 'time'], { at: `${seq}` }),
 }: TranscriptProps) => {
@@ -139,7 +134,11 @@ const TranscriptView = ({
           class="button button-quiet"
           disabled={!isRead}
           onClick={() =>
-            download('session.jsonl', `${commits.map((commit) => JSON.stringify(commit)).join('\n')}\n`, 'application/x-ndjson')
+            download(
+              fileName(name, 'jsonl'),
+              `${commits.map((commit) => JSON.stringify(commit)).join('\n')}\n`,
+              'application/x-ndjson',
+            )
           }
         >
           Download JSONL
@@ -148,7 +147,7 @@ const TranscriptView = ({
           type="button"
           class="button button-quiet"
           disabled={!isRead}
-          onClick={() => download('session.md', markdownOf(sessionKey, commits), 'text/markdown')}
+          onClick={() => download(fileName(name, 'md'), sessionMarkdown(commits, who.value?.actor).text, 'text/markdown')}
         >
           Download Markdown
         </button>

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, test, vi } from 'vitest';
 import type { Session } from '../../../../shared/client/main.ts';
 import { goTo, hasBrowser, usePage } from './use-page.ts';
@@ -195,6 +196,11 @@ describe.skipIf(!hasBrowser)('who opens the page for the first time', () => {
         .waitFor();
     await goTo(page, place(key).replace('/chat', '/transcript'));
     await page.locator('.line-error .line-type', { hasText: 'Error: answer failed' }).waitFor();
+    const downloading = page.waitForEvent('download');
+    await page.getByRole('button', { name: 'Download Markdown' }).click();
+    const file = await downloading;
+    expect(file.suggestedFilename()).toMatch(/^Chat-fail-\d{4}-\d\d-\d\d\.md$/);
+    expect(readFileSync(await file.path(), 'utf8')).toMatch(/\n\*\(failed: /);
     await goTo(page, place(key).replace('/chat', '/time'));
     await page.locator('.commit-error .commit-type', { hasText: 'Error: answer failed' }).waitFor();
     const colours = new Set<string>();

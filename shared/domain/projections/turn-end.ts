@@ -1,4 +1,4 @@
-import type { EventOf, SessionEvent } from '../../../shared/domain/session/events.ts';
+import type { EventOf, SessionEvent } from '../session/events.ts';
 
 /** What a person gives as the reason: the chat command, or nothing. */
 const byPerson: ReadonlySet<string> = new Set(['/stop', 'api']);

@@ -1,0 +1,64 @@
+import type { RecordedCommit } from '../session/envelope.ts';
+import type { SessionEvent } from '../session/events.ts';
+import { decidedBy, personNamed } from '../values/person-words.ts';
+import { withoutSilence } from '../values/silence.ts';
+import { readableEvents } from './readable-events.ts';
+import { endedBy } from './turn-end.ts';
+
+/** An event with what its commit says of it. `id` is `<seq>.<index>`. */
+type Told = SessionEvent & Pick<RecordedCommit, 'at' | 'actor'> & { readonly id: string };
+
+const told = ({ seq, at, actor, events }: RecordedCommit): Told[] =>
+  events.map((event, index) => ({ ...event, at, actor, id: `${seq}.${index}` }));
+
+/** Text that is shown as it is, whatever it contains. */
+const block = (text: string): string => text.replaceAll(/^/gmu, '    ');
+
+const verdictWords = { granted: 'Allowed', denied: 'Denied' } as const;
+
+/** What an event says to people as Markdown, or `null`. `me`: the actor that the reader is in the log. */
+const eventMarkdown = (event: Told, me: string | undefined): string | null => {
+  const head = (who: string): string => `## ${who}, ${new Date(event.at).toISOString()}`;
+  const isMine = event.actor === me;
+  switch (event.type) {
+    case 'user_message':
+      return `${head(personNamed(event.message.sender, event.actor, me))}\n\n${event.message.text}`;
+    case 'assistant_message':
+      return `${head('Agent')}\n\n${withoutSilence(event.text).trim() === '' ? '(no reply)' : event.text}`;
+    case 'model_step': {
+      if (event.flush) return null;
+      const said = event.finish === 'continue' && event.text.trim() !== '' ? [`${head('Agent')}\n\n${event.text}`] : [];
+      const calls = (event.calls ?? []).map(({ tool, arguments: args }) => `Calls the tool ${tool}:\n\n${block(args)}`);
+      return [...said, ...calls].join('\n\n') || null;
+    }
+    case 'approval_resolved': {
+      if (event.verdict === 'expired') return 'Nobody answered in time.';
+      const reason = event.reason === undefined ? '' : `: ${event.reason}`;
+      return `${verdictWords[event.verdict]} ${isMine ? 'by you' : decidedBy(event.by)}${reason}.`;
+    }
+    case 'tool_result':
+      return `Result of ${event.tool} (${event.outcome}):\n\n${block(event.text)}`;
+    case 'session_reset':
+      return event.forkedFrom === undefined
+        ? '---'
+        : `---\n\n*(forked: what follows goes on from commit ${event.forkedFrom.rev})*`;
+    case 'turn_completed':
+      return null;
+    default: {
+      const ended = endedBy(event, isMine);
+      return ended && `*(${ended.how})*`;
+    }
+  }
+};
+
+const isMessage = ({ type }: Told): boolean => type === 'user_message' || type === 'assistant_message';
+
+/** What was said and done in a session as Markdown, and the number of its messages. `me`: the actor that the reader is in the log. */
+export const sessionMarkdown = (
+  commits: readonly RecordedCommit[],
+  me: string | undefined,
+): { readonly text: string; readonly messages: number } => {
+  const events = readableEvents(commits.flatMap(told));
+  const parts = events.map((event) => eventMarkdown(event, me)).filter((part) => part !== null);
+  return { text: `${parts.join('\n\n')}\n`, messages: events.filter(isMessage).length };
+};

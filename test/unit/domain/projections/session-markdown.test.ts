@@ -1,0 +1,15 @@
+import { expect, test } from 'vitest';
+import { sessionMarkdown } from '../../../../shared/domain/projections/session-markdown.ts';
+import { tell } from '../../../support/domain/given.ts';
+
+/** What a person reads in a file of a session, whether the page or the terminal wrote it. */
+
+test('an answer that failed and a fork are told where they were', () => {
+  const { commits } = tell('post m1', 'reply m1/1 1', 'post m2', 'fail m2/1 1', 'fork s2 2', 'append m3');
+  const { text, messages } = sessionMarkdown(commits, undefined);
+  const [before = '', after = ''] = text.split('\n---\n');
+  expect(before).toMatch(/\n\*\(failed: .+\)\*\n$/);
+  expect(after).toMatch(/^\n\*\(forked: what follows goes on from commit 2\)\*\n/);
+  expect(after).toContain('## ');
+  expect(messages).toBe(4);
+});
