@@ -27,14 +27,15 @@ export const AccountView = () => {
       <dl class="facts">
         <dt>Role</dt>
         <dd>{roleWords[me.role]}</dd>
-        <dt>Signed in as</dt>
+        {me.signedInBy !== undefined && (
+          <>
+            <dt>Signed in by</dt>
+            <dd>{me.signedInBy === 'token:api' ? 'The token of this installation' : <code>{me.signedInBy}</code>}</dd>
+          </>
+        )}
+        <dt>Name in the log</dt>
         <dd>
           <code>{me.actor}</code>
-          {me.signedInBy !== undefined && (
-            <>
-              , opened with <code>{me.signedInBy}</code>
-            </>
-          )}
         </dd>
         <dt>Time left</dt>
         <dd>{me.expiresAt === undefined ? 'No end' : spanText(Math.max(0, me.expiresAt - now.value))}</dd>

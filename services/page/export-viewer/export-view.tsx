@@ -92,14 +92,19 @@ const Choice = () => {
 const verdict = ({ commits, problem: wrong, isVerified }: FileSession): string => {
   if (wrong !== null) return `Damaged: ${wrong}`;
   const count = counted(commits.length, 'commit');
-  return isVerified ? `Whole: ${count}, each by its bytes` : `${count} in order; without their bytes, so not verified`;
+  return isVerified ? `Whole: ${count}, each by its bytes` : `${count} in order; not verified: this file has no checksums`;
+};
+
+const verdictClass = ({ problem: wrong, isVerified }: FileSession): string => {
+  if (wrong !== null) return 'act-failed';
+  return isVerified ? 'act-done' : 'export-unverified';
 };
 
 const One = ({ session, tab }: { readonly session: FileSession; readonly tab: string }) => {
   const source = sourceOf(session);
   return (
     <>
-      <p class={session.problem === null ? 'act-done' : 'act-failed'} role="status">
+      <p class={verdictClass(session)} role="status">
         {verdict(session)}
       </p>
       <nav class="tabs" aria-label="Views of this session">
@@ -136,7 +141,7 @@ const ExportView = () => {
     <section class="session export" aria-labelledby="export-title">
       <header class="session-head">
         <h1 id="export-title">{opened.value?.name ?? 'An exported file'}</h1>
-        {!who.value && <a href={linkTo([])}>Sign in to a gateway</a>}
+        {who.value ? <a href={linkTo(['system'])}>Back to System</a> : <a href={linkTo([])}>Sign in to a gateway</a>}
         {opened.value === null ? (
           <Choice />
         ) : (

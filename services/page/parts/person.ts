@@ -12,8 +12,11 @@ export const personOf = (sender: Sender | undefined, actor: string | undefined):
 /** Who decided, after a word such as "Denied": `by you` where this page did. */
 export const decidedText = (by: string): string => decidedWords(by, who.value?.actor);
 
-/** Who recorded a commit: `by you`, `over the API`, `by ann`, or `by the host session-1`. */
-export const actorText = (actor: string): string => (isHost(actor) ? `by the host ${hostOf(actor)}` : decidedText(actor));
+/** Who recorded a commit: `by you`, `over the API`, `by ann`, `by a checkpoint`, or `by the host session-1`. */
+export const actorText = (actor: string): string => {
+  if (actor === 'introspection') return 'by a checkpoint';
+  return isHost(actor) ? `by the host ${hostOf(actor)}` : decidedText(actor);
+};
 
 /** An event in a few words, with people called as in the chat. */
 export const eventText = (event: SessionEvent, actor?: string): string => eventSummary(event, actor, who.value?.actor);

@@ -6,6 +6,8 @@ import { Empty } from '../parts/empty.tsx';
 import { usePoll } from '../parts/poll.ts';
 import { Pane } from '../parts/read.tsx';
 import { Time } from '../parts/time.tsx';
+import { rows } from '../sessions/session-list.ts';
+import { nameOfKey } from '../sessions/session-name.ts';
 
 type Line = LogPage['lines'][number];
 
@@ -53,7 +55,7 @@ const Row = ({ line }: { readonly line: Line }) => {
             {name}={typeof value === 'string' ? value : JSON.stringify(value)}{' '}
           </span>
         ))}
-        {typeof key === 'string' && <a href={linkTo(['sessions', key, 'transcript'])}>its session</a>}
+        {typeof key === 'string' && <a href={linkTo(['sessions', key, 'transcript'])}>{nameOfKey(key, rows.value)}</a>}
       </span>
     </li>
   );

@@ -14,15 +14,15 @@ interface Place {
 export const systemPlaces: readonly Place[] = [
   { name: 'hosts', words: 'Hosts', says: 'who does which part of the work', View: lazy(() => import('./hosts-view.tsx')) },
   { name: 'doctor', words: 'Doctor', says: 'what is wrong, and the repair', View: lazy(() => import('./doctor-view.tsx')) },
-  { name: 'metrics', words: 'Metrics', says: 'the last minutes as lines', View: lazy(() => import('./metrics-view.tsx')) },
+  { name: 'metrics', words: 'Metrics', says: 'numbers as lines, while you look', View: lazy(() => import('./metrics-view.tsx')) },
   {
     name: 'deliveries',
     words: 'Deliveries',
-    says: 'what may not have arrived',
+    says: 'messages to people that failed',
     View: lazy(() => import('./deliveries-view.tsx')),
   },
   {
-    ...{ name: 'dead-letters', words: 'Dead letters', says: 'what nobody could process' },
+    ...{ name: 'dead-letters', words: 'Dead letters', says: 'messages that nobody could process' },
     View: lazy(() => import('./dead-letters-view.tsx')),
   },
   {
@@ -32,7 +32,12 @@ export const systemPlaces: readonly Place[] = [
     View: lazy(() => import('./channels-view.tsx')),
   },
   { name: 'memory', words: 'Memory', says: 'what is remembered, and by whom', View: lazy(() => import('./memory-view.tsx')) },
-  { name: 'skills', words: 'Skills', says: 'what each one lacks', View: lazy(() => import('./skills-view.tsx')) },
+  {
+    name: 'skills',
+    words: 'Skills',
+    says: 'what the agent can use, and what is missing',
+    View: lazy(() => import('./skills-view.tsx')),
+  },
   { name: 'schedules', words: 'Schedules', says: 'what happens by the clock', View: lazy(() => import('./schedules-view.tsx')) },
   { name: 'config', words: 'Configuration', says: 'the values in force', View: lazy(() => import('./config-view.tsx')) },
   { name: 'log', words: 'Log', says: 'the newest lines of this process', View: lazy(() => import('./log-view.tsx')) },

@@ -25,7 +25,6 @@ const Commit = ({ past }: { readonly past: Past }) => {
     <>
       <p class="commit-facts">
         Commit <b>{past.place.value}</b> of {past.count.value}, <Time at={commit.at} exact />, <b>{actorText(commit.actor)}</b>
-        {past.isLive && <span class="hint"> It is number {commit.seq} in the log of all sessions, as in the address.</span>}
       </p>
       <ul class="happened">
         {commit.events.map((event, index) => (
@@ -104,6 +103,11 @@ const Moment = ({ past }: { readonly past: Past }) => {
         {books.length > 0 && (
           <details class="books">
             <summary>Bookkeeping ({books.length})</summary>
+            {past.isLive && (
+              <p class="hint">
+                Commit {place} is number {seq} in the log of all sessions, as in the address.
+              </p>
+            )}
             <Changes changes={books} />
           </details>
         )}

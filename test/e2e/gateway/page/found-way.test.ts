@@ -193,9 +193,10 @@ describe.skipIf(!hasBrowser)('who goes from one view of the page to another', ()
     await page.getByRole('button', { name: 'To the beginning' }).click();
     await page.getByRole('button', { name: 'One commit on' }).click();
     // The number of the commit and that of the address are both said.
-    const said = (await page.locator('.commit-facts').textContent()) ?? '';
+    await page.locator('.commit-facts', { hasText: /^Commit 1 of \d+, / }).waitFor();
+    await page.getByText(/^Bookkeeping/).click();
     const { at } = Object.fromEntries(new URL(page.url().replace('#/', '')).searchParams);
-    expect(said).toMatch(new RegExp(`^Commit 1 of \\d+, .* number ${at} in the log of all sessions`));
+    await page.getByText(`Commit 1 is number ${at} in the log of all sessions`, { exact: false }).waitFor();
     await page.getByRole('link', { name: 'Show in the chat' }).click();
     await page.locator('.said-user.said-found', { hasText: 'a heron' }).waitFor();
     await page.getByRole('link', { name: 'Time machine' }).click();

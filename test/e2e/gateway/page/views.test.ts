@@ -129,6 +129,14 @@ describe.skipIf(!hasBrowser)('the views of the system', () => {
     await rows.filter({ hasText: 'assistant message' }).first().waitFor();
     await rows.first().locator('.event-key').getByText(hostile, { exact: true }).waitFor();
     expect(await rows.filter({ hasText: 'model step' }).count()).toBe(0);
+    // As it is typed: a name or a key, or a part of one.
+    const session = page.getByLabel('Session, by its name or key');
+    await session.pressSequentially('-no-such');
+    await page.getByRole('heading', { name: 'No such event lately' }).waitFor();
+    await session.fill('img src');
+    await rows.filter({ hasText: 'assistant message' }).first().waitFor();
+    await session.fill(hostile);
+    await rows.filter({ hasText: 'assistant message' }).first().waitFor();
     await page.getByRole('button', { name: 'Pause' }).click();
     await rig().client.sessions.post(main, 'while it stands still', { wait: 30 });
     await page.getByRole('button', { name: /Go on, \d+ new/ }).waitFor();
@@ -143,6 +151,21 @@ describe.skipIf(!hasBrowser)('the views of the system', () => {
     const id = new URL(page.url().replace('#/', '')).searchParams.get('id');
     await page.keyboard.press('ArrowDown');
     expect(new URL(page.url().replace('#/', '')).searchParams.get('id')).not.toBe(id);
+    expect(faults).toEqual([]);
+  });
+
+  test('every metric has its place from the first moment on, and says since when it is counted', async () => {
+    const { page, faults } = await open();
+    await goTo(page, '#/system/metrics');
+    const names = page.locator('.metric-name');
+    await names.first().waitFor();
+    const first = await names.allTextContents();
+    await page.getByText('Since you opened this view', { exact: false }).waitFor();
+    await page
+      .locator('.metric', { hasText: 'Requests a second' })
+      .getByText(/^at most/)
+      .waitFor();
+    expect(await names.allTextContents()).toEqual(first);
     expect(faults).toEqual([]);
   });
 
@@ -211,6 +234,11 @@ describe.skipIf(!hasBrowser)('the views of the system', () => {
     expect(await page.getByRole('button', { name: 'Fork from here' }).count()).toBe(0);
     await page.getByRole('link', { name: 'Transcript' }).click();
     await page.locator('.line').first().waitFor();
+    await page.getByRole('button', { name: 'Another file' }).click();
+    const commits: string[] = [];
+    for await (const commit of rig().client.sessions.export(main)) commits.push(JSON.stringify(commit));
+    await give('download.jsonl', commits);
+    await page.locator('.export-unverified', { hasText: 'not verified: this file has no checksums' }).waitFor();
     await page.getByRole('button', { name: 'Another file' }).click();
     await give('cut.jsonl', [...lines.slice(0, 2), ...lines.slice(3)]);
     await page.getByText(/Damaged: line \d+: revs 2 to 2 are missing/).waitFor();
