@@ -47,9 +47,7 @@ const Line = ({ wanted, history }: { readonly wanted: Wanted; readonly history: 
       <span class="metric-name">{wanted.title}</span>
       <b>{last === undefined ? '…' : shown(last)}</b>
       <Sparkline values={values} />
-      <span class="hint">
-        {last === undefined ? 'nothing yet, or not of this process' : `at most ${shown(Math.max(...values))}`}
-      </span>
+      <span class="hint">{last === undefined ? 'nothing yet' : `at most ${shown(Math.max(...values))}`}</span>
     </li>
   );
 };
@@ -82,7 +80,7 @@ const MetricsView = () => {
   return (
     <Pane
       title="Metrics"
-      hint="Since you opened this view, five minutes at most: what was before that is not here. Queues, approvals and deliveries are those of the whole system. For longer, have a program read /metrics."
+      hint="Since you opened this view, five minutes at most: what was before that is not here. Queues, approvals and deliveries are those of the whole system. What stays at … is counted in another process, or has not happened. For longer, have a program read /metrics."
       read={{ value: samples === 0 ? null : samples, problem, again: () => location.reload() }}
     >
       <ul class="metrics">

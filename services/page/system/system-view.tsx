@@ -18,7 +18,7 @@ export const systemPlaces: readonly Place[] = [
   {
     name: 'deliveries',
     words: 'Deliveries',
-    says: 'messages to people that failed',
+    says: 'messages that may not have arrived',
     View: lazy(() => import('./deliveries-view.tsx')),
   },
   {
