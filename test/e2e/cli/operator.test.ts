@@ -224,7 +224,7 @@ describe('natter doctor', () => {
     expect(Object.keys(found)).toEqual([
       ...['node', 'config', 'values', 'privacy', 'owner', 'address', 'snapshots', 'model', 'disk', 'secrets'],
       ...['broker', 'jetstream', 'clock'],
-      ...['streams', 'store', 'log', 'queues', 'cursors', 'processes', 'checkpoints', 'dead letters'],
+      ...['streams', 'store', 'log', 'queues', 'cursors', 'processes', 'answers', 'checkpoints', 'dead letters'],
       ...['deliveries', 'tokens', 'gateway'],
     ]);
     expect(found.clock?.detail).toMatch(/^\d+ ms/);
