@@ -101,16 +101,21 @@ export interface SessionPage {
   /** The `cursor` of the next page; `null`: there is none. */
   readonly nextCursor: string | null;
 }
+/** When a session is reset next, and by which part of the configuration; times in ms. `due`: its next message begins a new generation. */
+interface NextReset {
+  readonly rule: string;
+  readonly due: boolean;
+  readonly timeZone: string;
+  readonly dailyAt?: number;
+  readonly idleAt?: number;
+}
 export type Session = SessionRow & {
   /** The last sequence of the session that the index has; the row itself may be newer. */
   readonly indexedSeq: number;
-  readonly nextReset: {
-    readonly rule: string;
-    readonly due: boolean;
-    readonly timeZone: string;
-    readonly dailyAt?: number;
-    readonly idleAt?: number;
-  };
+  /** If the next message comes by the channel of the last one. */
+  readonly nextReset: NextReset;
+  /** If it comes by a call, which has no channel but the one in the key. */
+  readonly nextResetByCall: NextReset;
 };
 export interface Message {
   readonly id: string;

@@ -1,5 +1,6 @@
 import { channelOfNamespace, type Principal, personOf } from '../../../shared/domain/access/access.ts';
 import type { Identities } from '../../../shared/domain/keys/identity.ts';
+import { isOwnersPage, ownerName } from '../../../shared/domain/values/person-words.ts';
 import type { DeliveryTarget, Sender } from '../../../shared/domain/values/types.ts';
 import { NatterError } from '../../../shared/kit/errors.ts';
 import type { Caller } from '../commands/envelope.ts';
@@ -9,11 +10,15 @@ import type { Caller } from '../commands/envelope.ts';
 export const forbidden = (field: string, message: string): NatterError =>
   new NatterError('forbidden', `${field}: ${message}`, { field });
 
-/** The sender of a message. Without `given` it is the person of the token, else the program `api`. Throws `NatterError('forbidden')`. */
+/**
+ * The sender of a message. Without `given` it is the person of the token, else the program `api`, which is called the owner if the `actor` is
+ * their page. Throws `NatterError('forbidden')`.
+ */
 export const speakerOf = (
   principal: Principal,
   given: Pick<Sender, 'id' | 'name'> | undefined,
   identities: Identities,
+  actor?: string,
 ): Sender => {
   const person = personOf(principal);
   if (person !== undefined) {
@@ -22,7 +27,11 @@ export const speakerOf = (
   }
   // A channel brings what strangers say, so what it says by itself has no more rights than they (D7).
   if (given === undefined)
-    return { id: 'api', role: 'program', ...(principal.role === 'channel' && { onBehalfOf: 'participant' }) };
+    return {
+      ...{ id: 'api', role: 'program' },
+      ...(actor !== undefined && isOwnersPage(actor) && { name: ownerName }),
+      ...(principal.role === 'channel' && { onBehalfOf: 'participant' }),
+    };
   if (principal.role !== 'channel') return { ...given, role: 'participant' };
   return { ...given, role: 'participant', principal: identities.principalOf(channelOfNamespace(principal.namespace), given.id) };
 };

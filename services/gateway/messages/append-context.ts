@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
-import { nextResetOf } from '../../../shared/domain/reset/reset.ts';
+import { nextResetByCall } from '../../../shared/domain/reset/reset.ts';
 import { speakerOf } from '../access/speaker.ts';
 import type { IncomingFile } from '../attachments/incoming-file.ts';
 import { withKeptFiles } from '../attachments/keep-files.ts';
@@ -48,6 +48,6 @@ const hashOf = (parts: readonly unknown[]): string => createHash('sha256').updat
 const generationOf = async ({ sessions, config, ports }: GatewayContext, key: SessionKey): Promise<number> => {
   const row = await sessions.row(key);
   if (row === null) return 1;
-  const isNew = row.deleted || row.generation === 0 || nextResetOf(row, config.session, ports.clock.now()).due;
+  const isNew = row.deleted || row.generation === 0 || nextResetByCall(row, config.session, ports.clock.now()).due;
   return isNew ? row.generation + 1 : row.generation;
 };

@@ -51,7 +51,7 @@ const commandOf = async (
   const type = body.mode === 'append' ? 'append_message' : 'post_message';
   const id = commandIdOf(caller, key, type, idempotencyKey);
   const { principal } = caller;
-  const from = speakerOf(principal, body.sender, access.identities);
+  const from = speakerOf(principal, body.sender, access.identities, caller.actor);
   checkSaid(principal, body);
   if (type === 'append_message' && body.queue !== undefined) {
     throw new NatterError('invalid', 'queue: is for a message that asks for a turn; leave it out', { field: 'queue' });

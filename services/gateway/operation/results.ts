@@ -77,15 +77,17 @@ const sessionRow = indexRow
   })
   .meta({ id: 'SessionRow', description: 'A session as lists show it; times in ms.' });
 export const sessions = z.object({ sessions: z.array(sessionRow), nextCursor });
+const nextReset = z.object({
+  rule: z.string(),
+  due: z.boolean(),
+  timeZone: z.string(),
+  dailyAt: z.number().optional(),
+  idleAt: z.number().optional(),
+});
 export const session = sessionRow.extend({
   indexedSeq: seq,
-  nextReset: z.object({
-    rule: z.string(),
-    due: z.boolean(),
-    timeZone: z.string(),
-    dailyAt: z.number().optional(),
-    idleAt: z.number().optional(),
-  }),
+  nextReset: nextReset.describe('if the next message comes by the channel of the last one'),
+  nextResetByCall: nextReset.describe('if the next message comes by a call, as from the page'),
 });
 
 export const readMarked = z.object({ key: id, unread: z.boolean() });

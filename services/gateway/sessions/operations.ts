@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
 import type { IndexRow } from '../../../shared/domain/projections/index-row.ts';
 import { sessionsListParameters, sessionsListResult } from '../../../shared/domain/projections/schemas.ts';
-import { nextResetOf } from '../../../shared/domain/reset/reset.ts';
+import { nextResetByCall, nextResetOf } from '../../../shared/domain/reset/reset.ts';
 import type { GatewayContext } from '../context/gateway-context.ts';
 import { choiceParameter, limitParameter, minutesParameter, prefixParameter } from '../http/input.ts';
 import type { ProblemCode } from '../http/problem.ts';
@@ -66,9 +66,13 @@ const named = (row: IndexRow, { config }: GatewayContext) => ({ ...row, ...names
 const readSession = async ({ context, caller }: Call, key: SessionKey) => {
   const indexedSeq = context.sessions.peek(key)?.seq ?? 0;
   const { row } = await context.access.read(caller.principal, key);
-  const nextReset = nextResetOf(row, context.config.session, context.ports.clock.now());
+  const now = context.ports.clock.now();
   const isUnread = await unreadFor(context, caller);
-  return { ...named(row, context), unread: isUnread(row), indexedSeq, nextReset };
+  return {
+    ...{ ...named(row, context), unread: isUnread(row), indexedSeq },
+    nextReset: nextResetOf(row, context.config.session, now),
+    nextResetByCall: nextResetByCall(row, context.config.session, now),
+  };
 };
 
 /** How a session is asked for something, with a reason. */
@@ -123,7 +127,11 @@ export const sessionOperations: readonly Operation[] = [
       ...{ method: 'get', path: '', headers: ['If-None-Match'] },
       answers: { 200: results.session, 304: [] },
       examples: {
-        answer: { ...samples.sessionRow, indexedSeq: 42, nextReset: { rule: 'never', due: false, timeZone: 'UTC' } },
+        answer: {
+          ...{ ...samples.sessionRow, indexedSeq: 42 },
+          nextReset: { rule: 'session.resetByChannel.telegram', due: true, timeZone: 'UTC', idleAt: 1_770_000_000_000 },
+          nextResetByCall: { rule: 'session.reset', due: false, timeZone: 'UTC', dailyAt: 1_770_004_800_000 },
+        },
       },
       problems: reading,
       input: ({ key }) => key,

@@ -1,10 +1,11 @@
 import { useLayoutEffect, useState } from 'preact/hooks';
 import type { Session, SessionRow } from '../../../shared/client/main.ts';
+import { sessionChannel } from '../../../shared/domain/values/types.ts';
 import { isToWrite } from '../base/new-chat.ts';
 import { now } from '../base/now.ts';
 import { mayWrite } from '../base/signed-in.ts';
 import { Icon } from '../parts/icon.tsx';
-import { nextResetOf } from '../parts/reset-words.ts';
+import { startsAfresh } from '../parts/reset-words.ts';
 import type { ChatStore } from './chat-store.ts';
 import { type Completion, completionsFor } from './completions.ts';
 import { draftOf, keepDraft } from './draft.ts';
@@ -18,6 +19,9 @@ const queueWords: Readonly<Record<SessionRow['queueMode'], string>> = {
   reject: 'is refused until this answer is finished',
 };
 
+/** What is written here has no target, and neither has its answer: whoever writes by the channel sees none of it. */
+const notSentTo = (channel: string): string => `Neither what you write here nor its answer is sent to ${channel}.`;
+
 const Hint = ({ store, row }: { readonly store: ChatStore; readonly row: Session | null }) => {
   if (store.chat.value.isRunning && row !== null) {
     const waits = store.chat.value.items.filter((item) => item.kind === 'said' && item.isQueued).length;
@@ -27,11 +31,14 @@ const Hint = ({ store, row }: { readonly store: ChatStore; readonly row: Session
       </p>
     );
   }
-  const reset = row && row.messageCount > 0 ? nextResetOf(row.nextReset) : null;
-  if (reset === null || reset.at > now.value) return <p class="hint">Enter sends, Shift+Enter begins a new line.</p>;
   return (
     <p class="hint">
-      <b>Your next message starts afresh: the agent will not know what is above.</b>
+      {row && row.messageCount > 0 && startsAfresh(row, now.value) ? (
+        <b>Your next message starts afresh: the agent will not know what is above.</b>
+      ) : (
+        'Enter sends, Shift+Enter begins a new line.'
+      )}
+      {row?.lastRoute && row.lastRoute.channel !== sessionChannel && ` ${notSentTo(row.lastRoute.channel)}`}
     </p>
   );
 };

@@ -22,17 +22,43 @@ export const forkedFrom = (rev: number): string => `Forked from commit ${rev}`;
 /** What the agent knows of the conversation after a fork, as a clause. */
 export const knownAfterFork = 'the agent knows the conversation up to there, and since';
 
+type Next = Session['nextReset'];
 /** When the next reset is, or was due, and by which rule; `null`: none comes by itself. */
-export const nextResetOf = ({
-  dailyAt,
-  idleAt,
-}: Session['nextReset']): { readonly at: number; readonly isIdle: boolean } | null => {
+const firstOf = ({ dailyAt, idleAt }: Next): { readonly at: number; readonly isIdle: boolean } | null => {
   const at = Math.min(dailyAt ?? Number.POSITIVE_INFINITY, idleAt ?? Number.POSITIVE_INFINITY);
   return Number.isFinite(at) ? { at, isIdle: at === idleAt } : null;
 };
 
-/** Before the time of the next reset, or of one that is due: which rule makes it. */
-export const nextResetWords = (isIdle: boolean, isAhead: boolean): string => {
-  if (isAhead) return isIdle ? 'Resets if nothing is said until' : 'Daily reset at';
-  return `The next message starts afresh: ${isIdle ? 'its idle limit passed at' : 'its daily reset was due at'}`;
+/** Whether the next message from this page begins anew: it comes by a call, for which the rule of a channel does not hold. */
+export const startsAfresh = ({ nextResetByCall }: Pick<Session, 'nextResetByCall'>, now: number): boolean =>
+  (firstOf(nextResetByCall)?.at ?? Number.POSITIVE_INFINITY) <= now;
+
+/** What stands before the time of a reset. */
+interface ResetTime {
+  readonly words: string;
+  readonly at: number;
+}
+const inWords = ({ at, isIdle }: NonNullable<ReturnType<typeof firstOf>>, now: number, ahead: string, due: string): ResetTime => {
+  const words = isIdle ? `${ahead} if nothing is said until` : `${ahead} daily at`;
+  return { at, words: at > now ? words : `${due}: its ${isIdle ? 'idle limit passed at' : 'daily reset was due at'}` };
+};
+
+/** The next resets of a session: for what is written on this page, and for the channel of its last message, where its rule is another. */
+export const nextResets = (
+  { nextReset, nextResetByCall, lastRoute }: Pick<Session, 'nextReset' | 'nextResetByCall' | 'lastRoute'>,
+  now: number,
+): readonly ResetTime[] => {
+  const own = firstOf(nextResetByCall);
+  const isSame = nextReset.rule === nextResetByCall.rule;
+  const theirs = isSame ? null : firstOf(nextReset);
+  const channel = lastRoute?.channel ?? 'its channel';
+  const isDue = own !== null && own.at <= now;
+  return [
+    ...(own === null
+      ? []
+      : [inWords(own, now, 'Resets', isSame ? 'The next message starts afresh' : 'Your next message starts afresh')]),
+    ...(theirs === null || isDue
+      ? []
+      : [inWords(theirs, now, `For ${channel}: resets`, `A message from ${channel} starts afresh, yours goes on`)]),
+  ];
 };

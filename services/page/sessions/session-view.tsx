@@ -10,7 +10,7 @@ import { ChatView } from '../chat/chat-view.tsx';
 import { Empty } from '../parts/empty.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { modelText } from '../parts/model-words.ts';
-import { knownAfterFork, nextResetOf, nextResetWords } from '../parts/reset-words.ts';
+import { knownAfterFork, nextResets } from '../parts/reset-words.ts';
 import { StatusBadge } from '../parts/status.tsx';
 import { Time } from '../parts/time.tsx';
 import { lazy } from './lazy.tsx';
@@ -75,7 +75,6 @@ const useSeen = (session: Session | null, isShown: boolean): void => {
 
 const Why = ({ session }: { readonly session: Session }) => {
   const { lastReset } = session;
-  const next = nextResetOf(session.nextReset);
   return (
     <p class="why">
       <span title={lastReset?.rule}>
@@ -91,11 +90,15 @@ const Why = ({ session }: { readonly session: Session }) => {
         )}
       </span>
       {lastReset && <a href={linkTo(['sessions', session.key, 'time'], { at: `${lastReset.seq}` })}>Show that moment</a>}
-      {next !== null && (
-        <span class="why-next" title="The first message after that starts afresh: the agent no longer knows what was said before">
-          {nextResetWords(next.isIdle, next.at > now.value)} <Time at={next.at} exact />
+      {nextResets(session, now.value).map(({ words, at }) => (
+        <span
+          key={words}
+          class="why-next"
+          title="The first message after that starts afresh: the agent no longer knows what was said before"
+        >
+          {words} <Time at={at} exact />
         </span>
-      )}
+      ))}
     </p>
   );
 };

@@ -1,5 +1,5 @@
 import type { LanguageModel } from 'ai';
-import { ownName } from '../../domain/prompt/conversation-message.ts';
+import { areSeveral } from '../../domain/prompt/conversation-message.ts';
 import type { ModelFile, ModelMessage, ModelRequest, SignedReasoning } from '../../domain/prompt/model-request.ts';
 import { isTextFile } from '../../domain/values/media-type.ts';
 import type { ToolCall } from '../../domain/values/types.ts';
@@ -35,10 +35,10 @@ const effortOf = (level = ''): NonNullable<CallOptions['providerOptions']> => {
   return effort === undefined ? {} : { openaiCompatible: { reasoningEffort: effort }, anthropic: { effort } };
 };
 
-/** The conversation in the provider's format; in a group each text starts with its sender's name. Natter's own words make no group of one person. */
+/** The conversation in the provider's format; in a group each text starts with its sender's name. */
 const toSdk = (messages: readonly ModelMessage[], providerName: string): SdkMessage[] => {
   const named = messages.flatMap((message) => (message.role === 'user' && message.name !== undefined ? [message.name] : []));
-  const isGroup = new Set(named.filter((name) => name !== ownName)).size > 1;
+  const isGroup = areSeveral(named);
   const ids = shortIds(messages);
   return messages.flatMap((message) => sdkMessage(message, { ids, isGroup, providerName }) ?? []);
 };

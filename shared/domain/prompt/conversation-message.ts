@@ -1,6 +1,7 @@
 import { oneLine } from '../../kit/one-line.ts';
 import { type Attachment, isKept } from '../values/attachment.ts';
 import type { ClientRequest } from '../values/client-request.ts';
+import { ownerName, writer } from '../values/person-words.ts';
 import type { Message, Sender, ToolCall } from '../values/types.ts';
 import type { ModelMessage } from './model-request.ts';
 
@@ -107,11 +108,18 @@ const attachmentsLine = (label: string, attachments: readonly Attachment[]): str
 /** Whose words Natter's own are: summaries, requests and reports. */
 export const ownName = 'natter';
 
-/** How the model is told who says something. A name is the sender's choice: it fills no second line, and is not Natter's own. */
+/** Names that are no person's to choose. The owner is called as their page is. */
+const takenNames: readonly string[] = [ownName, writer, ownerName.toLowerCase()];
+
+/** Whether those who are called so are more than one. Natter's own words are nobody's; the owner's page and programs with their token are one. */
+export const areSeveral = (names: readonly string[]): boolean =>
+  new Set(names.filter((name) => name !== ownName).map((name) => (name === ownerName ? writer : name))).size > 1;
+
+/** How the model is told who says something. A name is the sender's choice: it fills no second line, and is not one that is taken. */
 export const nameForModel = ({ name, principal, id, role }: Sender): string => {
   const said = (name ?? id).replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ');
-  const isOurs = role !== 'program' && said.trim().toLowerCase() === ownName;
-  return isOurs ? `${said.trim()} (${principal ?? id})` : said;
+  const isTaken = role !== 'program' && takenNames.includes(said.trim().toLowerCase());
+  return isTaken ? `${said.trim()} (${principal ?? id})` : said;
 };
 
 /** A summary as the model sees it. */

@@ -1,6 +1,6 @@
 import { Temporal } from 'temporal-polyfill';
 import type { Config } from '../config/schema.ts';
-import { parseKey, resetTypeOf } from '../keys/session-key.ts';
+import { type ParsedKey, parseKey, resetTypeOf } from '../keys/session-key.ts';
 import type { IndexRow } from '../projections/index-row.ts';
 import { channelOf } from '../projections/list-channel.ts';
 import { channelNameOf } from '../values/channel-name.ts';
@@ -166,23 +166,28 @@ export const nextReset = (session: Session, place: ResetScope, interactedAt: num
 
 type Used = Pick<IndexRow, 'key' | 'interactedAt' | 'activeTurnId' | 'lastRoute' | 'origin'>;
 
-/**
- * The next expected resets of a session, assuming that its next message comes by the channel of its last one. `timeZone` applies
- * to the daily hour.
- */
-export const nextResetOf = (row: Used, session: Session, now: number): NextReset & { readonly timeZone: string } => {
+/** `timeZone` applies to the daily hour. */
+type ZonedReset = NextReset & { readonly timeZone: string };
+
+const resetIn = (row: Used, session: Session, now: number, scopeOf: (parsed: ParsedKey) => ResetScope): ZonedReset => {
   const timeZone = session.timeZone ?? 'UTC';
   const parsed = parseKey(row.key, session.mainKey);
   if (parsed.kind === 'cron') return { rule: isolatedCron.rule, due: true, timeZone };
-  const next = nextReset(
-    session,
-    { type: resetTypeOf(parsed, row.origin.threadId), channel: channelOf(parsed, row) },
-    row.interactedAt,
-    now,
-  );
+  const next = nextReset(session, scopeOf(parsed), row.interactedAt, now);
   // A session is not reset while its turn runs.
   return { ...next, due: next.due && row.activeTurnId === null, timeZone };
 };
+
+/** The next expected resets of a session, assuming that its next message comes by the channel of its last one. */
+export const nextResetOf = (row: Used, session: Session, now: number): ZonedReset =>
+  resetIn(row, session, now, (parsed) => ({
+    type: resetTypeOf(parsed, row.origin.threadId),
+    channel: channelOf(parsed, row),
+  }));
+
+/** The same, assuming that its next message comes by a call, which has no channel but the one in the key. */
+export const nextResetByCall = (row: Used, session: Session, now: number): ZonedReset =>
+  resetIn(row, session, now, (parsed) => ({ type: resetTypeOf(parsed, parsed.threadId), channel: parsed.channel }));
 
 /** A time in the local form of a zone: `2026-03-08 04:00 Europe/Berlin`. */
 export const localTime = (at: number, zone: string): string => {

@@ -7,10 +7,14 @@ const holder = 'token:';
 const page = /^token:page:([^:]+):[^:]+$/;
 
 /** Who sends the messages of a token that is no person's, such as those typed in the terminal chat. */
-const writer = 'api';
+export const writer = 'api';
 
 /** Whose page an actor's token is: the owner's, an approver's, or that of whoever holds the token named; `null`: it is not a page's. */
 const pageOf = (actor: string): string | null => page.exec(actor)?.[1] ?? null;
+
+/** What the owner is called, whom the log knows by their page's token alone. */
+export const ownerName = 'Owner';
+export const isOwnersPage = (actor: string): boolean => pageOf(actor) === 'owner';
 
 const onPage = (whose: string): string => {
   if (whose === 'owner') return 'on the page by the owner';
@@ -28,10 +32,10 @@ export const decidedBy = (by: string): string => {
 
 /** Who said something: their name if the message has one, "You" for what the reader sent, else what it is. */
 export const personNamed = (sender: Sender | undefined, actor: string | undefined, me: string | undefined): string => {
-  if (sender?.name) return sender.name;
+  if (sender?.name && sender.id !== writer) return sender.name;
   if (actor !== undefined && actor === me) return 'You';
-  if (sender?.role === 'owner' || (actor !== undefined && pageOf(actor) === 'owner')) return 'Owner';
-  if (sender === undefined || sender.id === 'api') return 'A program (API)';
+  if (sender?.role === 'owner' || (actor !== undefined && isOwnersPage(actor))) return ownerName;
+  if (sender === undefined || sender.id === writer) return 'A program (API)';
   return sender.id;
 };
 

@@ -94,6 +94,24 @@ describe('a reset by the clock', () => {
     expect(await whole.eventsOf(key, 'session_reset')).toEqual([]);
   });
 
+  test('A4/52: a call goes by its own rule, and says which, while the idle window of the channel is over', async () => {
+    const clock = clockFrom('2026-03-28T12:00:00Z');
+    const session = { dmScope: 'main', resetByChannel: { telegram: { mode: 'idle', idleMinutes: 30 } } };
+    const whole = await startWhole({ session, clock });
+    const main = 'agent:main:main';
+    await ask(whole, 'one');
+    clock.goTo('2026-03-28T13:00:00Z');
+    expect(await get(whole, '', main)).toMatchObject({
+      nextReset: { rule: 'session.resetByChannel.telegram', due: true },
+      nextResetByCall: { rule: 'session.reset (default)', due: false },
+    });
+    await whole.as.owner('POST', pathOf(main, '/messages?wait=5'), { body: { text: 'two' } });
+    expect(await get(whole, '', main)).toMatchObject({ generation: 1, messageCount: 4 });
+    clock.goTo('2026-03-28T14:00:00Z');
+    await ask(whole, 'three');
+    expect((await get(whole, '', main)).generation).toBe(2);
+  });
+
   test('A4/45: a message that says it is from the future does not keep its session fresh', async () => {
     const clock = clockFrom('2026-03-28T12:00:00Z');
     const whole = await startWhole({ clock });

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { ChatItem } from '../../../services/page/chat/chat-model.ts';
 import { leftWords, resetDetails, resetMark } from '../../../services/page/chat/resets.ts';
-import { nextResetOf, nextResetWords } from '../../../services/page/parts/reset-words.ts';
+import { nextResets, startsAfresh } from '../../../services/page/parts/reset-words.ts';
 import type { EventOf } from '../../../shared/domain/session/events.ts';
 
 /** What the page says of resets: why one was, what it means for the agent, and when the next is. */
@@ -48,26 +48,51 @@ test.each([
   expect(leftWords(kinds.split(' ').map(itemOf) as unknown as ChatItem[])).toBe(`Left behind by the fork: ${expected}`);
 });
 
+const next = (times: { readonly dailyAt?: number; readonly idleAt?: number }, rule = 'x') => ({
+  ...{ rule, due: false, timeZone: 'UTC' },
+  ...times,
+});
+const shown = (byCall: ReturnType<typeof next>, byChannel: ReturnType<typeof next>): string[] => {
+  const session = { nextReset: byChannel, nextResetByCall: byCall, lastRoute: { channel: 'telegram', to: '1' } };
+  return nextResets(session, 100).map(({ words, at }) => `${words} ${at}`);
+};
+
 test.each([
-  [true, true, 'Resets if nothing is said until'],
-  [false, true, 'Daily reset at'],
-  [true, false, 'The next message starts afresh: its idle limit passed at'],
-  [false, false, 'The next message starts afresh: its daily reset was due at'],
-])('the next reset says its rule: idle %s, ahead %s', (isIdle, isAhead, words) => {
-  expect(nextResetWords(isIdle, isAhead)).toBe(words);
+  ['none by itself', {}, []],
+  ['an idle limit', { idleAt: 107 }, ['Resets if nothing is said until 107']],
+  ['a daily one', { dailyAt: 105 }, ['Resets daily at 105']],
+  ['the first of both: daily', { dailyAt: 105, idleAt: 107 }, ['Resets daily at 105']],
+  ['the first of both: idle', { dailyAt: 109, idleAt: 107 }, ['Resets if nothing is said until 107']],
+  ['an idle limit that passed', { idleAt: 100 }, ['The next message starts afresh: its idle limit passed at 100']],
+  ['a daily one that was due', { dailyAt: 99 }, ['The next message starts afresh: its daily reset was due at 99']],
+])('the next reset, by one rule wherever the next message comes from: %s', (_, times, expected) => {
+  expect(shown(next(times), next(times))).toEqual(expected);
 });
 
 test.each([
-  [{}, null],
-  [{ idleAt: 7 }, { at: 7, isIdle: true }],
   [
-    { dailyAt: 5, idleAt: 7 },
-    { at: 5, isIdle: false },
+    'both ahead',
+    { dailyAt: 105 },
+    { idleAt: 101 },
+    false,
+    ['Resets daily at 105', 'For telegram: resets if nothing is said until 101'],
   ],
   [
-    { dailyAt: 9, idleAt: 7 },
-    { at: 7, isIdle: true },
+    'due for the channel alone',
+    { dailyAt: 105 },
+    { idleAt: 99 },
+    false,
+    ['Resets daily at 105', 'A message from telegram starts afresh, yours goes on: its idle limit passed at 99'],
   ],
-])('the next reset of %j is the first', (times, expected) => {
-  expect(nextResetOf({ rule: 'x', due: false, timeZone: 'UTC', ...times })).toEqual(expected);
+  [
+    'due for the page alone',
+    { idleAt: 99 },
+    { dailyAt: 105 },
+    true,
+    ['Your next message starts afresh: its idle limit passed at 99'],
+  ],
+  ['none for the page', {}, { idleAt: 101 }, false, ['For telegram: resets if nothing is said until 101']],
+])('where its channel has a rule of its own, what is written here goes by another: %s', (_, own, theirs, isDue, expected) => {
+  expect(shown(next(own), next(theirs, 'session.resetByChannel.telegram'))).toEqual(expected);
+  expect(startsAfresh({ nextResetByCall: next(own) }, 100)).toBe(isDue);
 });

@@ -171,7 +171,7 @@ describe.skipIf(!hasBrowser)('who opens the page for the first time', () => {
     expect((await sessions.get(keys[1] ?? '')).settings.labels).toEqual(['zoo', 'c']);
     await page.getByLabel('Search sessions').fill('');
     await page.locator('.row-title', { hasText: /^first$/ }).waitFor();
-    await page.locator('.label-filter select').selectOption('zoo');
+    await page.getByLabel('Label', { exact: true }).selectOption('zoo');
     await vi.waitFor(async () => expect(await rows.count()).toBe(2), soon);
     expect(page.url()).toContain('label=zoo');
     await page.getByLabel('Choose labelled:two').check();
@@ -252,13 +252,39 @@ describe.skipIf(!hasBrowser)('who opens the page for the first time', () => {
     await page.route(`**/v1/sessions/${encodeURIComponent(key)}`, async (route) => {
       const response = await route.fetch();
       const session = (await response.json()) as Session;
-      await route.fulfill({ response, json: { ...session, nextReset: { ...session.nextReset, idleAt: Date.now() - 1_000 } } });
+      const due = { ...session.nextReset, idleAt: Date.now() - 1_000 };
+      await route.fulfill({ response, json: { ...session, nextReset: due, nextResetByCall: due } });
     });
     await goTo(page, place(key));
     await page.getByText('Your next message starts afresh: the agent will not know what is above.').waitFor();
     await page.getByText('its idle limit passed at').waitFor();
     await page.setViewportSize({ width: 390, height: 800 });
     await page.getByText('Your next message starts afresh: the agent will not know what is above.').waitFor();
+    expect(faults).toEqual([]);
+  });
+
+  test('is told whose message starts afresh where a channel has a rule of its own, and that the channel gets none of theirs', async () => {
+    const key = 'agent:main:dm:ann';
+    const ann = { text: 'hello', sender: { id: 'telegram:1001', name: 'Ann' }, deliverTo: { channel: 'telegram', to: '1001' } };
+    await rig().client.sessions.post(key, ann, { wait: 30 });
+    const { page, faults } = await open();
+    await page.route(`**/v1/sessions/${encodeURIComponent(key)}`, async (route) => {
+      const response = await route.fetch();
+      const session = (await response.json()) as Session;
+      const nextReset = { ...session.nextReset, rule: 'session.resetByChannel.telegram', idleAt: Date.now() - 1_000 };
+      await route.fulfill({ response, json: { ...session, nextReset } });
+    });
+    await goTo(page, place(key));
+    await page.getByText('A message from telegram starts afresh, yours goes on: its idle limit passed at').waitFor();
+    await page.getByText('Neither what you write here nor its answer is sent to telegram.').waitFor();
+    expect(await page.getByText('Your next message starts afresh').count()).toBe(0);
+    await page.getByLabel(field, { exact: true }).fill('and I');
+    await page.keyboard.press('Enter');
+    await page.locator('.said-assistant', { hasText: 'You said: and I' }).waitFor();
+    await page.locator('.said-user .said-who', { hasText: 'You' }).waitFor();
+    const names: unknown[] = [];
+    for await (const { role, sender } of rig().client.sessions.messages(key)) if (role === 'user') names.push(sender?.name);
+    expect(names).toEqual(['Ann', 'Owner']);
     expect(faults).toEqual([]);
   });
 

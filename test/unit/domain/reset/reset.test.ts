@@ -7,9 +7,11 @@ import {
   freshness,
   localTime,
   nextReset,
+  nextResetByCall,
   nextResetOf,
   policyFor,
 } from '../../../../shared/domain/reset/reset.ts';
+import { occasionOf } from '../../../../shared/domain/routing/occasion.ts';
 import { given as history } from '../../../support/domain/given.ts';
 
 type Given = NonNullable<Parameters<typeof configSchema.parse>[0]>;
@@ -342,6 +344,25 @@ describe('next reset', () => {
     expect(nextResetOf(row, policies, 0)).toMatchObject({ idleAt: minutes * 60_000, due: false, timeZone: 'UTC' });
     expect(nextResetOf(row, policies, minutes * 60_000 + 1).due).toBe(true);
     expect(nextResetOf({ ...row, activeTurnId: 't1' }, policies, minutes * 60_000 + 1).due).toBe(false);
+  });
+  test.each([
+    ['not of the channel of its last message', 'agent:main:main', 60],
+    ['of a channel, by the key', 'agent:main:discord:dm:9', 33],
+    ['of a thread, by the key', 'agent:main:slack:channel:C1:topic:7', 21],
+    ['not of a thread that its last message was in', 'agent:main:dm:ann', 60],
+  ])('A4/52: the rule of a call is that %s, as of the message that it sends', (_, name, minutes) => {
+    const key = name as SessionKey;
+    const lastRoute = { channel: 'discord', to: '9' };
+    const row = { key, interactedAt: 0, activeTurnId: null, lastRoute, origin: { threadId: '7' } };
+    const config = configSchema.parse({
+      session: {
+        reset: { mode: 'idle' },
+        resetByType: { thread: { mode: 'idle', idleMinutes: 21 } },
+        resetByChannel: { discord: { mode: 'idle', idleMinutes: 33 } },
+      },
+    });
+    const { rule } = occasionOf(key, config, { at: 0 }).expiry;
+    expect(nextResetByCall(row, config.session, 0)).toMatchObject({ rule, idleAt: minutes * 60_000, due: false });
   });
   test('A4/57: every message of a cron job resets', () => {
     const row = { key: 'agent:main:cron:x' as SessionKey, interactedAt: 0, activeTurnId: null, lastRoute: null, origin: {} };

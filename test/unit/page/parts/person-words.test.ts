@@ -7,12 +7,15 @@ const me = 'token:page:owner:abc';
 const program = { id: 'api', role: 'program' } as const;
 
 test.each([
-  [me, 'You'],
-  ['token:page:owner:xyz', 'Owner'],
-  ['token:api', 'A program (API)'],
-])('what %s says is said by: %s', (actor, name) => {
-  expect(personNamed(program, actor, me)).toBe(name);
-  const said = { type: 'user_message', message: { text: 'hello', sender: program } } as unknown as SessionEvent;
+  [me, 'You', program],
+  [me, 'You', { ...program, name: 'Owner' }],
+  ['token:page:owner:xyz', 'Owner', { ...program, name: 'Owner' }],
+  ['token:page:owner:xyz', 'Owner', program],
+  ['token:api', 'A program (API)', program],
+  [me, 'Ann', { id: 'telegram:1', name: 'Ann' }],
+])('what %s says is said by: %s', (actor, name, sender) => {
+  expect(personNamed(sender, actor, me)).toBe(name);
+  const said = { type: 'user_message', message: { text: 'hello', sender } } as unknown as SessionEvent;
   expect(eventSummary(said, actor, me)).toBe(`${name}: hello`);
 });
 
