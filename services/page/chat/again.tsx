@@ -1,9 +1,9 @@
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { counted } from '../../../shared/kit/text/counted.ts';
 import { Confirm } from '../parts/confirm.tsx';
 import type { SaidItem } from './chat-model.ts';
 import type { ChatStore } from './chat-store.ts';
 import { keepDraft } from './draft.ts';
+import { countsOf } from './resets.ts';
 
 interface Given {
   readonly item: SaidItem;
@@ -11,14 +11,16 @@ interface Given {
 }
 
 /** How much came after a message: it is left behind when the conversation goes on from before it. */
-const laterThan = ({ item, store }: Given): number => {
+const laterThan = ({ item, store }: Given): string => {
   const { items } = store.chat.peek();
-  return items.slice(items.findIndex(({ id }) => id === item.id) + 1).filter(({ kind }) => kind !== 'mark').length;
+  return countsOf(
+    items.slice(items.findIndex(({ id }) => id === item.id) + 1).filter(({ kind, isLeft }) => kind !== 'mark' && isLeft !== true),
+  );
 };
 
-const consequences = (later: number): string =>
+const consequences = (later: string): string =>
   `The conversation goes on from before this message${
-    later === 0 ? '' : `, and leaves behind the ${counted(later, 'item')} below it. They stay in the log`
+    later === '' ? '' : `, and leaves behind what is below it: ${later}. That stays in the log`
   }. Tools run again: a command may be done a second time.`;
 
 export const editDraft = ({ item, store }: Given): string => `${store.key} ${item.id}`;
@@ -81,7 +83,7 @@ export const MessageActions = ({ item, store, edit }: Given & { edit(): void }) 
   };
   const askOrDo = (): void => {
     const later = laterThan({ item, store });
-    if (later > 0) ask(consequences(later));
+    if (later !== '') ask(consequences(later));
     else again();
   };
   return (

@@ -6,8 +6,8 @@ import type { ChatStore } from './chat-store.ts';
 /** Whether the address asks for the message of this sequence, as a search that found it does. */
 export const isAskedFor = (seq: number): boolean => route.value.query.said === `${seq}`;
 
-/** Brings the message that the address asks for into sight, once; until it is there, what is earlier is read. */
-export const useAskedMessage = (store: ChatStore, scroller: RefObject<HTMLElement | null>): void => {
+/** Brings the message that the address asks for into sight, once, away from the end; until it is there, what is earlier is read. */
+export const useAskedMessage = (store: ChatStore, scroller: RefObject<HTMLElement | null>, isAtEnd: RefObject<boolean>): void => {
   const { said } = route.value.query;
   const shown = useRef<string | undefined>(undefined);
   useLayoutEffect(() => {
@@ -15,6 +15,7 @@ export const useAskedMessage = (store: ChatStore, scroller: RefObject<HTMLElemen
     const message = scroller.current?.querySelector('.said-found');
     if (message) {
       shown.current = said;
+      isAtEnd.current = false;
       message.closest('details')?.setAttribute('open', '');
       message.scrollIntoView({ block: 'center' });
     } else if (said !== undefined && store.earlier.value !== null) void store.readEarlier();

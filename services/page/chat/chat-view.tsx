@@ -95,20 +95,27 @@ const Messages = ({ store }: { readonly store: ChatStore }) => {
     if (outgoing.value.length > 0) isAtEnd.current = true;
   }, [outgoing.value]);
   useLayoutEffect(() => {
-    if (isAtEnd.current) toEnd();
-  }, [chat.value, outgoing.value]);
-  useLayoutEffect(() => {
-    // What is above it or below it comes in later, such as the facts of the session: its end is to stay in sight.
-    const resized = new ResizeObserver(() => isAtEnd.current && toEnd());
-    if (scroller.current) resized.observe(scroller.current);
-    return () => resized.disconnect();
+    // Its parts are drawn each by itself, and what is above or below it comes in later: its end is to stay in sight.
+    const follow = (): void => {
+      if (isAtEnd.current) toEnd();
+    };
+    const [drawnAgain, resized] = [new MutationObserver(follow), new ResizeObserver(follow)];
+    if (scroller.current) {
+      drawnAgain.observe(scroller.current, { childList: true, characterData: true, subtree: true });
+      resized.observe(scroller.current);
+    }
+    follow();
+    return () => {
+      drawnAgain.disconnect();
+      resized.disconnect();
+    };
   }, []);
   useLayoutEffect(() => {
     const { current } = scroller;
     if (current && !isAtEnd.current && below.current > 0) current.scrollTop = current.scrollHeight - below.current;
     below.current = 0;
   }, [first]);
-  useAskedMessage(store, scroller);
+  useAskedMessage(store, scroller, isAtEnd);
   const readEarlier = (): void => {
     const { scrollHeight = 0, scrollTop = 0 } = scroller.current ?? {};
     below.current = scrollHeight - scrollTop;

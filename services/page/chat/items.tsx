@@ -24,7 +24,8 @@ const Said = ({ item, store }: { readonly item: SaidItem; readonly store: ChatSt
     setDraft(null);
     store.field.current?.focus();
   };
-  const isMine = role === 'user' && item.isLeft !== true && mayWrite();
+  // What another person has said would be said again by this page, and its answer would not reach them.
+  const isMine = role === 'user' && sender?.role !== 'participant' && item.isLeft !== true && mayWrite();
   return (
     <article
       class={`said said-${role} ${draft === null ? '' : 'said-editing'} ${isAskedFor(item.seq) ? 'said-found' : ''}`}

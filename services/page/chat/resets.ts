@@ -41,8 +41,8 @@ export const afterReset = (
   );
 };
 
-/** What a fork left behind, in numbers. */
-export const leftWords = (items: readonly ChatItem[]): string => {
+/** How much of what counts is among these items: `2 messages, 1 call`; empty: none of it. */
+export const countsOf = (items: readonly ChatItem[]): string => {
   const [said, calls, failures] = [
     items.filter(({ kind }) => kind === 'said').length,
     items.filter(({ kind }) => kind === 'tool').length,
@@ -53,5 +53,9 @@ export const leftWords = (items: readonly ChatItem[]): string => {
     ...(calls > 0 ? [counted(calls, 'call')] : []),
     ...(failures > 0 ? [counted(failures, 'failure')] : []),
   ];
-  return `Left behind by the fork: ${parts.join(', ') || 'nothing that was said'}`;
+  return parts.join(', ');
 };
+
+/** What a fork left behind, in numbers. */
+export const leftWords = (items: readonly ChatItem[]): string =>
+  `Left behind by the fork: ${countsOf(items) || 'nothing that was said'}`;

@@ -123,7 +123,7 @@ describe.skipIf(!hasBrowser)('who goes from one view of the page to another', ()
     await goTo(page, place(answered, 'chat'));
     await page.locator('.said-assistant').waitFor();
     await page.getByRole('button', { name: 'Try again' }).click();
-    await page.getByRole('dialog').getByText('the 1 item below it', { exact: false }).waitFor();
+    await page.getByRole('dialog').getByText('leaves behind what is below it: 1 message', { exact: false }).waitFor();
     await page.keyboard.press('Escape');
     await goTo(page, place(failed, 'chat'));
     await page.locator('.mark-bad').waitFor();
