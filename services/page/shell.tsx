@@ -106,6 +106,11 @@ export const Shell = () => {
       <button type="button" class="skip" onClick={() => document.getElementById('main')?.focus()}>
         Skip to the content
       </button>
+      {current === 'sessions' && key !== undefined && (
+        <button type="button" class="skip" onClick={() => document.querySelector<HTMLElement>('.session .tabs a')?.focus()}>
+          Skip to the session
+        </button>
+      )}
       <Navigation current={current} />
       <main id="main" tabIndex={-1}>
         {streamProblem.value !== null && (

@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals';
 import { writeIn } from '../base/new-chat.ts';
-import { go, listQuery, route } from '../base/route.ts';
+import { go, linkTo, listQuery, route } from '../base/route.ts';
 import { isPaletteOpen } from '../palette/open.ts';
 import { Dialog } from '../parts/confirm.tsx';
 import { rows } from '../sessions/session-list.ts';
@@ -9,6 +9,8 @@ import { besideKey, opensPalette, PressedKeys, type ShortcutAction, shortcuts } 
 
 const isMac = navigator.userAgent.includes('Mac');
 const paletteKeys = { keys: isMac ? '⌘ K' : 'Ctrl K', words: 'Go to a place, or to a session by its name' };
+
+const leaveKeys = { keys: 'Esc', words: 'Leave the field of a message for what was said' };
 
 const isHelpOpen = signal(false);
 /** Opens the list of the keys. */
@@ -36,7 +38,11 @@ const focusSoon = (selector: string, times = 100): void => {
 const openBeside = (step: 1 | -1): void => {
   const keys = (rows.peek() ?? []).map(({ key }) => key);
   const key = besideKey(keys, route.peek().path[1], step);
-  if (key !== undefined) go(['sessions', key, 'chat'], listQuery());
+  if (key === undefined) return;
+  const place = [['sessions', key, 'chat'], listQuery()] as const;
+  go(...place);
+  // Enter and Tab go on from the row that is open.
+  focusSoon(`a.row[href=${JSON.stringify(linkTo(...place))}]`);
 };
 
 const write = (): void => {
@@ -78,6 +84,8 @@ export const followShortcuts = (): void => {
       isPaletteOpen.value = true;
       return;
     }
+    if (event.key === 'Escape' && event.target instanceof Element && event.target.matches('.composer textarea'))
+      return void focus('.messages');
     if ((!areShortcutsOn.value && event.key !== '?') || isTyping(event.target)) return;
     const action = pressed.take(event, event.timeStamp);
     if (action === null) return;
@@ -101,7 +109,7 @@ const Help = () => {
       }
     >
       <dl class="shortcuts">
-        {[paletteKeys, ...shortcuts].map(({ keys, words }) => (
+        {[paletteKeys, leaveKeys, ...shortcuts].map(({ keys, words }) => (
           <div key={keys}>
             <dt>
               {keys.split(' ').map((key) => (

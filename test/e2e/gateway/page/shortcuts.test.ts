@@ -35,13 +35,20 @@ describe.skipIf(!hasBrowser)('the keys of the page', () => {
     await page.getByRole('heading', { name: 'newer' }).waitFor();
     await keyboard.press('j');
     await page.getByRole('heading', { name: 'older' }).waitFor();
+    // The focus goes along, so that Enter and Tab go on from the row that is open.
+    await page.locator('a.row-open:focus', { hasText: 'older' }).waitFor();
     await keyboard.press('k');
     await page.getByRole('heading', { name: 'newer' }).waitFor();
+    await page.locator('a.row-open:focus', { hasText: 'newer' }).waitFor();
     await keyboard.press('m');
     await page.locator('.composer textarea:focus').waitFor();
     await keyboard.type('jk g a ?/m');
     expect(await page.locator('.composer textarea').inputValue()).toBe('jk g a ?/m');
     expect(await page.getByRole('dialog').count()).toBe(0);
+    await keyboard.press('Escape');
+    await page.locator('.messages:focus').waitFor();
+    await page.getByRole('button', { name: 'Skip to the session' }).press('Enter');
+    await page.locator('.tabs a:focus').waitFor();
     await page.getByRole('link', { name: 'Time machine' }).press('Enter');
     await page.locator('.live-on').waitFor();
     await keyboard.press('m');
