@@ -1,5 +1,5 @@
 import { channelOfNamespace } from '../../../shared/domain/access/access.ts';
-import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
+import { bareKey, type SessionKey } from '../../../shared/domain/keys/session-key.ts';
 import { type IndexRow, pendingIn } from '../../../shared/domain/projections/index-row.ts';
 import type { ListKind } from '../../../shared/domain/projections/schemas.ts';
 import { listFactsOf } from '../../../shared/domain/projections/session-row.ts';
@@ -100,11 +100,12 @@ const wantsFacet = (facet: string, options: ListOptions): boolean => {
   return reach.namespace === undefined || agent !== 'agent' || first === channelOfNamespace(reach.namespace);
 };
 
-/** Whether a row has this text, in small letters, where people look for it. */
+/** Whether a row has this text, in small letters, where people look for it. The agent is in every key: only who writes a whole key means it. */
 const mentions = ({ key, settings, origin, description, lastMessagePreview }: IndexRow, search: string): boolean =>
-  [key, settings.displayName, origin.label, origin.displayName, description, lastMessagePreview].some((text) =>
-    text?.toLowerCase().includes(search),
-  );
+  [
+    search.startsWith('agent:') ? key : bareKey(key),
+    ...[settings.displayName, origin.label, origin.displayName, description, lastMessagePreview],
+  ].some((text) => text?.toLowerCase().includes(search));
 
 /** Whether a row is where people have put what is asked for (B24), and ended as is asked for. */
 const isSorted = ({ settings, failedLastRun = false }: IndexRow, { label, pinned, failed }: ListOptions): boolean =>

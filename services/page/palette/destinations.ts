@@ -13,15 +13,18 @@ export interface Destination {
 const folded = (text: string): string => text.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase();
 
 const rankOf = ({ words, says }: Pick<Destination, 'words' | 'says'>, typed: string): number | null => {
-  const [name, all] = [folded(words), folded(`${words} ${says}`)];
+  const [name, what] = [folded(words), folded(says)];
   const parts = typed.split(/\s+/).filter((part) => part !== '');
-  if (!parts.every((part) => all.includes(part))) return null;
-  if (name.startsWith(typed)) return 0;
+  if (!parts.every((part) => `${name} ${what}`.includes(part))) return null;
+  if (parts.length === 0) return 0;
+  if (name === typed || what === typed) return 0;
+  if (name.startsWith(typed)) return 1;
   const begins = name.split(/[^\p{L}\p{N}]+/u);
-  return parts.every((part) => begins.some((begin) => begin.startsWith(part))) ? 1 : 2;
+  if (parts.every((part) => begins.some((begin) => begin.startsWith(part)))) return 2;
+  return parts.every((part) => name.includes(part)) ? 3 : 4;
 };
 
-/** Those with all the words that were typed, at most so many: first what is named so, then where words of the name begin so, each in its order. */
+/** Those with all the words that were typed, at most so many: first what is named exactly so, or has exactly that key, then names and their words that begin so, then names with them within, at last those of which they are only said; each in its order. */
 export const fitting = <Named extends Pick<Destination, 'words' | 'says'>>(
   all: readonly Named[],
   typed: string,

@@ -5,7 +5,7 @@ import { go, route } from '../base/route.ts';
 import { client } from '../base/signed-in.ts';
 import { Dialog } from '../parts/confirm.tsx';
 import { rows } from '../sessions/session-list.ts';
-import { nameOf } from '../sessions/session-name.ts';
+import { nameOf, withoutAgent } from '../sessions/session-name.ts';
 import { systemPlaces } from '../system/system-view.tsx';
 import { beside, type Destination, fitting } from './destinations.ts';
 import { isPaletteOpen } from './open.ts';
@@ -19,7 +19,7 @@ const place = (words: string, says: string, path: readonly string[]): Destinatio
   go: () => go(path),
 });
 const sessionPlace = (row: SessionRow): Destination => ({
-  ...{ id: row.key, words: nameOf(row), says: row.shownKey },
+  ...{ id: row.key, words: nameOf(row), says: withoutAgent(row.shownKey) },
   go: () => go(['sessions', row.key, 'chat']),
 });
 
@@ -40,7 +40,8 @@ const places = (): readonly Destination[] => {
     place('Sessions', 'all of them', ['sessions']),
     place('Approvals', 'what waits for a person', ['approvals']),
     place('Events', 'what is recorded, live', ['events']),
-    place('You', 'your account, and how the page looks', ['account']),
+    place('System', 'its health, and what it is set to', ['system']),
+    place('You', 'your account, and how the page looks: light or dark', ['account']),
     ...systemPlaces.map(({ name, words, says }) => place(words, says, ['system', name])),
     place('Exported file', 'look at one without a gateway', ['export']),
   ];
@@ -71,7 +72,7 @@ const useSessions = (typed: string): readonly Destination[] => {
   return useMemo(() => {
     const known = new Map([...found, ...(listed ?? [])].map((row) => [row.key, row]));
     const all = [...known.values()].sort((one, other) => other.updatedAt - one.updatedAt);
-    return fitting(all.map(sessionPlace), typed, mostSessions);
+    return fitting(all.map(sessionPlace), withoutAgent(typed), mostSessions);
   }, [found, listed, typed]);
 };
 
@@ -85,7 +86,9 @@ const Palette = () => {
     ...{ id: 'messages', words: `Search all messages for “${words}”`, says: '' },
     go: () => go(['sessions'], { q: words, status: 'all' }),
   };
-  const options = [...fitting(all, typed, mostPlaces), ...sessions, ...(words === '' ? [] : [inMessages])];
+  // The best of both come first: a session that is named exactly so, before a view of which it is said.
+  const found = fitting([...fitting(all, typed, mostPlaces), ...sessions], withoutAgent(typed), mostPlaces + mostSessions);
+  const options = [...found, ...(words === '' ? [] : [inMessages])];
   const at = Math.min(chosen, options.length - 1);
   const list = useRef<HTMLDivElement>(null);
   useEffect(() => list.current?.querySelector('[aria-selected=true]')?.scrollIntoView({ block: 'nearest' }), [at]);

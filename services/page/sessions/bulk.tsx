@@ -49,7 +49,13 @@ export const Bulk = ({ isArchive }: { readonly isArchive: boolean }) => {
         {outcome.value ?? `${names} chosen`}
       </p>
       {offered.map((action) => (
-        <button key={action} type="button" class="button" disabled={keys.length === 0} onClick={() => ask(action)}>
+        <button
+          key={action}
+          type="button"
+          class={`button ${action === 'delete' ? 'button-danger' : ''}`}
+          disabled={keys.length === 0}
+          onClick={() => ask(action)}
+        >
           {actions[action].words}
         </button>
       ))}

@@ -26,7 +26,12 @@ export const Filters = () => {
       <label class="search">
         <span class="unseen">Search sessions</span>
         <Icon name="search" />
-        <input type="search" placeholder="Search" value={search.value} onInput={(event) => seek(event.currentTarget.value)} />
+        <input
+          type="search"
+          placeholder="Search names and messages"
+          value={search.value}
+          onInput={(event) => seek(event.currentTarget.value)}
+        />
       </label>
       <label class="select">
         <span class="unseen">Status</span>
@@ -39,7 +44,7 @@ export const Filters = () => {
         </select>
       </label>
       {shownLabels.length > 0 && (
-        <label class="select label-filter">
+        <label class="select">
           <span class="unseen">Label</span>
           <select value={label.value} onChange={(event) => changeQuery({ label: event.currentTarget.value })}>
             <option value="">Any label</option>

@@ -31,6 +31,7 @@ export const SessionActions = ({ session }: { readonly session: Session }) => {
   };
   const save = ({ what, text }: Edited): void => {
     edit(null);
+    if (what === 'name' && text === nameOf(session)) return;
     const words = labelsIn(text);
     if (what === 'name') run(client.sessions.patch(key, { displayName: text.trim() || null }), 'Name saved');
     else run(client.sessions.patch(key, { labels: words.length === 0 ? null : words }), 'Labels saved');
@@ -50,11 +51,7 @@ export const SessionActions = ({ session }: { readonly session: Session }) => {
       ))}
       {edited === null ? (
         <>
-          <button
-            type="button"
-            class="button button-quiet"
-            onClick={() => edit({ what: 'name', text: settings.displayName ?? '' })}
-          >
+          <button type="button" class="button button-quiet" onClick={() => edit({ what: 'name', text: nameOf(session) })}>
             Rename
           </button>
           <button
@@ -114,7 +111,7 @@ export const SessionActions = ({ session }: { readonly session: Session }) => {
           <p>{lostWords}</p>
         </Confirm>
       )}
-      <ActOutcome act={act} />
+      {edited === null && <ActOutcome act={act} />}
     </div>
   );
 };

@@ -17,18 +17,21 @@ import { Filters } from './filters.tsx';
 import { FoundInMessages, foundCount } from './found-messages.tsx';
 import { NeedsYou } from './needs-you.tsx';
 import { filter, hasMore, isUnreadOnly, label, listProblem, readAgain, readMore, rows, search } from './session-list.ts';
-import { nameOf, saysFailed, whyOf } from './session-name.ts';
+import { foundKeyOf, nameOf } from './session-name.ts';
+import { saysFailed, whyOf } from './session-why.ts';
 
 const rowHeight = 80;
-/** Labels of a row that are in sight. How many others there are stands beside them. */
-const shownLabels = 2;
+/** Labels of a row that are in sight, fewer beside a box to tick. How many others there are stands beside them. */
+const mostLabels = { usual: 2, choosing: 1 } as const;
 /** How many rows before the end the next page is asked for. */
 const aheadRows = 30;
 
 const Row = ({ row, isOpen }: { readonly row: SessionRow; readonly isOpen: boolean }) => {
   const why = whyOf(row, now.value);
+  const foundKey = foundKeyOf(row, search.value);
   const preview = plainText(row.lastMessagePreview) || 'Nothing said yet';
   const { pinned = false, labels = [] } = row.settings;
+  const shownLabels = mostLabels[isChoosing.value ? 'choosing' : 'usual'];
   return (
     <a
       class={`row ${isOpen ? 'row-open' : ''} ${row.unread ? 'row-unread' : ''}`}
@@ -46,13 +49,14 @@ const Row = ({ row, isOpen }: { readonly row: SessionRow; readonly isOpen: boole
         {row.unread && <span class="row-new">Unread </span>}
         {pinned && <span class="row-pin">Pinned </span>}
         <span class="row-title">{nameOf(row)}</span>
+        {foundKey !== null && <span class="row-key">{foundKey}</span>}
         {labels.slice(0, shownLabels).map((each) => (
           <small key={each} class="row-label" title={each}>
             {each}
           </small>
         ))}
         {labels.length > shownLabels && (
-          <small class="row-label" title={labels.slice(shownLabels).join(', ')}>
+          <small class="row-label row-more" title={labels.slice(shownLabels).join(', ')}>
             +{labels.length - shownLabels}
           </small>
         )}

@@ -3,7 +3,7 @@ import type { SessionPage, SessionRow } from '../../../shared/client/main.ts';
 import { route } from '../base/route.ts';
 import { client, problemOf, who } from '../base/signed-in.ts';
 import { bySaid, withPage } from './merge-rows.ts';
-import { saysFailed } from './session-name.ts';
+import { saysFailed } from './session-why.ts';
 
 /** The list of sessions, as the filters in the address say. It is read again whenever anything is recorded. */
 

@@ -1,12 +1,9 @@
 import type { SessionRow } from '../../../shared/client/main.ts';
-import { actionText } from '../approvals/command-line.ts';
-import { forkedFrom, resetWords } from '../parts/reset-words.ts';
-import { lastFailed } from '../parts/status.tsx';
-import { shortTime } from '../parts/time.tsx';
 
 type Named = Pick<SessionRow, 'key' | 'shownKey' | 'settings' | 'origin' | 'description'>;
 
-const withoutAgent = (key: string): string => key.replace(/^agent:[^:]+:/, '');
+/** A key as people tell sessions of one agent apart. */
+export const withoutAgent = (key: string): string => key.replace(/^agent:[^:]+:/, '');
 const webChat = /^agent:[^:]+:web:(.{1,4})/;
 
 /** What people call a session: the name somebody gave it, else that of the chat it is, else its key without the agent; of a chat of this page what it is about. */
@@ -17,29 +14,15 @@ export const nameOf = ({ key, shownKey, settings, origin, description }: Named):
   return start === undefined ? withoutAgent(shownKey) : description || `Chat ${start}`;
 };
 
+/** The key of a session without the agent, where it has the words that are searched for and its name has not; else `null`. */
+export const foundKeyOf = (row: Named, words: string): string | null => {
+  const [key, wanted] = [withoutAgent(row.shownKey), withoutAgent(words.toLowerCase())];
+  const isFound = wanted !== '' && key.toLowerCase().includes(wanted) && !nameOf(row).toLowerCase().includes(wanted);
+  return isFound ? key : null;
+};
+
 /** What people call a session of which only the key is at hand: by its row in the list, else its key without the agent. */
 export const nameOfKey = (key: string, rows: readonly SessionRow[] | null, shownKey = key): string => {
   const row = rows?.find((each) => each.key === key);
   return row === undefined ? withoutAgent(shownKey) : nameOf(row);
-};
-
-/** Why the present generation began: "Reset after being idle, 04:00", "Forked from commit 6, 12:30". */
-export const resetText = ({ lastReset }: SessionRow, today: number): string | null => {
-  if (lastReset === undefined) return null;
-  const { fromRev, at } = lastReset;
-  return `${fromRev === undefined ? resetWords(lastReset) : forkedFrom(fromRev)}, ${shortTime(at, today)}`;
-};
-
-/** Whether a session says that its last answer failed: what is under way, waits, or was put away is said instead. */
-export const saysFailed = ({ approval, status, failedLastRun = false }: SessionRow): boolean =>
-  approval === null && status === 'idle' && failedLastRun;
-
-/** Why a session is what it is, in a few words; `null` where there is nothing to say. */
-export const whyOf = (row: SessionRow, today: number): string | null => {
-  if (row.approval !== null) return `Waits for a person: ${actionText(row.approval.action)}`;
-  if (row.status === 'running') return row.queuedTurns > 0 ? `Answering, ${row.queuedTurns} more in the queue` : 'Answering now';
-  if (saysFailed(row)) return lastFailed;
-  if (row.abortedLastRun) return 'The last answer was stopped';
-  if (row.status === 'inactive') return 'Archived; its next message brings it back';
-  return resetText(row, today);
 };

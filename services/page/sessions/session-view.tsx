@@ -16,7 +16,8 @@ import { Time } from '../parts/time.tsx';
 import { lazy } from './lazy.tsx';
 import { SessionActions } from './session-actions.tsx';
 import { readAgain, rows } from './session-list.ts';
-import { nameOf, resetText, saysFailed } from './session-name.ts';
+import { nameOf } from './session-name.ts';
+import { resetText, saysFailed } from './session-why.ts';
 
 const TimeMachine = lazy(() => import('../time-machine/time-machine-view.tsx'));
 const Transcript = lazy(() => import('../transcript/transcript-view.tsx'));

@@ -1,0 +1,26 @@
+import type { SessionRow } from '../../../shared/client/main.ts';
+import { actionText } from '../approvals/command-line.ts';
+import { forkedFrom, resetWords } from '../parts/reset-words.ts';
+import { lastFailed } from '../parts/status.tsx';
+import { shortTime } from '../parts/time.tsx';
+
+/** Why the present generation began: "Reset after being idle, 04:00", "Forked from commit 6, 12:30". */
+export const resetText = ({ lastReset }: SessionRow, today: number): string | null => {
+  if (lastReset === undefined) return null;
+  const { fromRev, at } = lastReset;
+  return `${fromRev === undefined ? resetWords(lastReset) : forkedFrom(fromRev)}, ${shortTime(at, today)}`;
+};
+
+/** Whether a session says that its last answer failed: what is under way, waits, or was put away is said instead. */
+export const saysFailed = ({ approval, status, failedLastRun = false }: SessionRow): boolean =>
+  approval === null && status === 'idle' && failedLastRun;
+
+/** Why a session is what it is, in a few words; `null` where there is nothing to say. */
+export const whyOf = (row: SessionRow, today: number): string | null => {
+  if (row.approval !== null) return `Waits for a person: ${actionText(row.approval.action)}`;
+  if (row.status === 'running') return row.queuedTurns > 0 ? `Answering, ${row.queuedTurns} more in the queue` : 'Answering now';
+  if (saysFailed(row)) return lastFailed;
+  if (row.abortedLastRun) return 'The last answer was stopped';
+  if (row.status === 'inactive') return 'Archived; its next message brings it back';
+  return resetText(row, today);
+};
