@@ -21,8 +21,8 @@ import { foundKeyOf, nameOf } from './session-name.ts';
 import { saysFailed, whyOf } from './session-why.ts';
 
 const rowHeight = 80;
-/** Labels of a row that are in sight, fewer beside a box to tick. How many others there are stands beside them. */
-const mostLabels = { usual: 2, choosing: 1 } as const;
+/** Labels of a row that are in sight. How many others there are stands beside them. */
+const shownLabels = 2;
 /** How many rows before the end the next page is asked for. */
 const aheadRows = 30;
 
@@ -31,7 +31,6 @@ const Row = ({ row, isOpen }: { readonly row: SessionRow; readonly isOpen: boole
   const foundKey = foundKeyOf(row, search.value);
   const preview = plainText(row.lastMessagePreview) || 'Nothing said yet';
   const { pinned = false, labels = [] } = row.settings;
-  const shownLabels = mostLabels[isChoosing.value ? 'choosing' : 'usual'];
   return (
     <a
       class={`row ${isOpen ? 'row-open' : ''} ${row.unread ? 'row-unread' : ''}`}

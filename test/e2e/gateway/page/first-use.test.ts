@@ -337,7 +337,8 @@ describe.skipIf(!hasBrowser)('who opens the page for the first time', () => {
     );
     await goTo(page, '#/sessions');
     await page.getByRole('button', { name: 'Choose several' }).click();
-    const name = page.locator('.row-title', { hasText: /^Ann$/ });
+    await sessions.patch(key, { displayName: 'Garden plan' });
+    const name = page.locator('.row-title', { hasText: /^Garden plan$/ });
     expect(await name.evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)).toBe(0);
     expect(faults).toEqual([]);
   });
