@@ -150,7 +150,7 @@ describe.skipIf(!hasBrowser)('the views of the system', () => {
     expect(await stages.allTextContents()).toEqual(expect.arrayContaining(['message', 'started', 'step 1', 'answer', 'done']));
     const id = new URL(page.url().replace('#/', '')).searchParams.get('id');
     await page.keyboard.press('ArrowDown');
-    expect(new URL(page.url().replace('#/', '')).searchParams.get('id')).not.toBe(id);
+    await vi.waitFor(() => expect(new URL(page.url().replace('#/', '')).searchParams.get('id')).not.toBe(id), soon);
     expect(faults).toEqual([]);
   });
 
