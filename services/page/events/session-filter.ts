@@ -1,3 +1,5 @@
+import { withoutAgent } from '../sessions/session-name.ts';
+
 /** Which events a person means who writes the name of a session, or its key, or a part of one. */
 export type SessionFilter =
   /** All events: nothing is written. */
@@ -11,8 +13,7 @@ export type SessionFilter =
 export const sessionFilter = (text: string, keys: readonly string[], nameOf: (key: string) => string): SessionFilter => {
   const wanted = text.trim().toLowerCase();
   if (wanted === '') return { kind: 'all' };
-  const namesOf = (key: string): string[] =>
-    [key, key.replace(/^agent:[^:]+:/, ''), nameOf(key)].map((name) => name.toLowerCase());
+  const namesOf = (key: string): string[] => [key, withoutAgent(key), nameOf(key)].map((name) => name.toLowerCase());
   const exact = keys.filter((key) => namesOf(key).includes(wanted));
   // Two sessions may have one name.
   const [one, another] = exact;

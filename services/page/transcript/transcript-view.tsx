@@ -1,5 +1,6 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { LogEntry } from '../../../shared/client/main.ts';
+import { bareKey } from '../../../shared/domain/keys/session-key.ts';
 import { sessionMarkdown } from '../../../shared/domain/projections/session-markdown.ts';
 import type { SessionEvent } from '../../../shared/domain/session/events.ts';
 import { counted } from '../../../shared/kit/text/counted.ts';
@@ -98,7 +99,7 @@ interface TranscriptProps {
 /** The whole log of a session, event by event: who, when, how long, how many tokens, and the commit of each line. */
 const TranscriptView = ({
   sessionKey,
-  name = sessionKey.replace(/^agent:[^:]+:/, ''),
+  name = bareKey(sessionKey),
   source,
   timeLink = (seq) => linkTo(['sessions', sessionKey, 'time'], { at: `${seq}` }),
 }: TranscriptProps) => {

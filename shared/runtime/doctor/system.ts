@@ -102,7 +102,7 @@ const lastFailed = (count: number): string => (count === 1 ? 'the last one faile
 export const answers = ({ processes: reports }: Pick<SystemReport, 'processes'>): Finding => {
   const failed = failedLately(reports, 'turns_failed_since_success');
   if (failed === 0) return ok('answers', 'the last one did not fail');
-  return warn('answers', lastFailed(failed), 'natter tail KEY shows why, of its session; natter doctor asks the model');
+  return warn('answers', lastFailed(failed), 'natter tail KEY shows why for one session; natter doctor asks the model');
 };
 
 /** Requested checkpoints are processed (A7/81), and come to a result. */
@@ -115,8 +115,8 @@ export const checkpoints = (
   if (introspection.enabled && failed > 0)
     return warn(
       'checkpoints',
-      `${count} waiting; ${lastFailed(failed)}, so nothing of them is in memory`,
-      'natter tail KEY shows why, of its session; then natter checkpoint KEY tries again',
+      `${count} waiting; ${lastFailed(failed)}, so memory learned nothing`,
+      'natter tail KEY shows why for one session; then natter checkpoint KEY tries again',
     );
   if (introspection.enabled) return ok('checkpoints', `${count} waiting`);
   if (count === 0) return ok('checkpoints', 'turned off');
