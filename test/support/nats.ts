@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
@@ -146,7 +147,8 @@ const startNode = async (binary: string, options: NodeOptions): Promise<TestServ
       syncInterval: options.syncInterval,
       arguments: options.arguments ?? [],
     });
-  let running = await start(options.port);
+  const [free = 0] = options.port === 0 ? await freePorts(1) : [options.port];
+  let running = await start(free);
   const { port } = running;
   const end = async (signal: NodeJS.Signals): Promise<void> => {
     running.signal('SIGCONT');
@@ -246,27 +248,24 @@ export const startCluster = async (
   };
 };
 
-/** Ports nobody listens on now. Routes must be known before the servers start. */
+/**
+ * Ports nobody listens on now. Routes must be known before the servers start. From below those that Linux gives to outgoing
+ * connections: one of these would take the port before its server listens.
+ */
 const freePorts = async (count: number): Promise<number[]> => {
-  const holders = await Promise.all(
-    [...Array(count)].map(
-      () =>
-        new Promise<ReturnType<typeof createServer>>((resolve) => {
-          const holder = createServer().listen(0, '127.0.0.1', () => resolve(holder));
-        }),
-    ),
-  );
-  return Promise.all(
-    holders.map(
-      (holder) =>
-        new Promise<number>((resolve) => {
-          const address = holder.address();
-          const port = typeof address === 'object' && address !== null ? address.port : 0;
-          holder.close(() => resolve(port));
-        }),
-    ),
-  );
+  const ports = new Set<number>();
+  while (ports.size < count) {
+    const port = randomInt(20_000, 32_000);
+    if (await nobodyListensOn(port)) ports.add(port);
+  }
+  return [...ports];
 };
+const nobodyListensOn = (port: number): Promise<boolean> =>
+  new Promise((resolve) => {
+    const holder = createServer()
+      .once('error', () => resolve(false))
+      .listen(port, '127.0.0.1', () => holder.close(() => resolve(true)));
+  });
 
 const untilAnswering = async (url: string): Promise<void> => {
   const connection = await connect({ servers: url.split(','), maxReconnectAttempts: -1 });
