@@ -11,8 +11,8 @@ import { afterCommit, type Cursor, formatCursor } from '../http/cursor.ts';
 
 /** Commits read at once while a page is filled, at least: a filter may take few of them. */
 const readCommits = 256;
-/** Commits that one call may scan; a filter with few matches gets a shorter page and continues from its cursor. */
-export const scannedCommits = 10_000;
+/** Commits that one call may scan, 0.1 s of work; a filter with few matches gets a shorter page and continues from its cursor. */
+export const scannedCommits = 2_000;
 
 export type Picked<T> = readonly { readonly cursor: Cursor; readonly item: T }[];
 

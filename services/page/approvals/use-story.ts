@@ -3,7 +3,7 @@ import { type EventPage, type PendingApproval, sessionPath } from '../../../shar
 import { client } from '../base/signed-in.ts';
 import { type ApprovalStory, storyOf } from './approval-story.ts';
 
-const pageEvents = 300;
+const pageEvents = 100;
 /** The events that a story is told of. */
 const told = ['user_message', 'approval_requested', 'approval_resolved', 'tool_result'];
 /** How often an approval that is answered is looked at until its call has ended, ms. */

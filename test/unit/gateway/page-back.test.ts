@@ -116,4 +116,28 @@ describe('a page that is read backwards', () => {
     expect(next.items.slice(8, 11)).toEqual(['22001.0', '2000.0', '1999.0']);
     expect(reads() - before).toBeLessThan(30);
   });
+
+  test('a filter that nothing matches looks through 2,000 commits a call, and the next call goes on from there', async () => {
+    const commits = history(9, 5_000);
+    const { events } = logOf(commits);
+    const looked: number[] = [];
+    const found: number[] = [];
+    for (let before: Cursor | 'end' = 'end', more = true; more; ) {
+      let count = 0;
+      const page = await pageBack(
+        events,
+        { before, limit: 10, from: 0, last: { seq: 5_000, rev: Number.POSITIVE_INFINITY } },
+        ({ seq }) => {
+          count += 1;
+          return seq === 7 ? [{ cursor: { seq, index: 0 }, item: seq }] : [];
+        },
+      );
+      looked.push(count);
+      found.push(...page.items);
+      more = page.more;
+      before = { seq: (parseCursor(page.next) as Cursor).seq, index: 0 };
+    }
+    expect(looked).toEqual([2_000, 2_000, 1_000]);
+    expect(found).toEqual([7]);
+  });
 });
