@@ -124,6 +124,9 @@ const Moment = ({ past }: { readonly past: Past }) => {
   );
 };
 
+/** How long a moment is chosen before it is in the address, ms: to write each one that a slider passes costs as much as to draw it. */
+const settleMs = 100;
+
 interface TimeMachineProps {
   readonly sessionKey: string;
   /** Default: the gateway. */
@@ -140,9 +143,12 @@ const TimeMachineView = ({ sessionKey, source }: TimeMachineProps) => {
   const seq = past.chosen.value === null ? '' : `${past.timeline.commits[past.place.value - 1]?.seq ?? 0}`;
   const written = useRef('');
   useEffect(() => {
-    if (!past.isRead.value) return;
-    written.current = seq;
-    changeQuery({ at: seq });
+    if (!past.isRead.value) return undefined;
+    const writing = setTimeout(() => {
+      written.current = seq;
+      changeQuery({ at: seq });
+    }, settleMs);
+    return () => clearTimeout(writing);
   }, [past, seq]);
   const { at: asked = '', compare } = route.value.query;
   // A link of this page to another moment. What was drawn last may be an address of ours that has been written over since.
