@@ -73,8 +73,8 @@ export const EditMessage = ({ item, store, draft, end }: Given & { readonly draf
   );
 };
 
-/** Edits a message, or sends it again: both go on from before it. It is asked first where something would be left behind. */
-export const MessageActions = ({ item, store, edit }: Given & { edit(): void }) => {
+/** Sends a message again, which goes on from before it. It is asked first where something would be left behind. */
+export const TryAgain = ({ item, store, style }: Given & { readonly style: string }) => {
   const [asked, ask] = useState<string | null>(null);
   const again = (): void => {
     ask(null);
@@ -87,11 +87,8 @@ export const MessageActions = ({ item, store, edit }: Given & { edit(): void }) 
     else again();
   };
   return (
-    <div class="said-actions">
-      <button type="button" class="button button-quiet" onClick={edit}>
-        Edit
-      </button>
-      <button type="button" class="button button-quiet" onClick={askOrDo}>
+    <>
+      <button type="button" class={`button ${style}`} onClick={askOrDo}>
         Try again
       </button>
       {asked !== null && (
@@ -99,6 +96,16 @@ export const MessageActions = ({ item, store, edit }: Given & { edit(): void }) 
           <p>{asked}</p>
         </Confirm>
       )}
-    </div>
+    </>
   );
 };
+
+/** Edits a message, or sends it again. */
+export const MessageActions = ({ item, store, edit }: Given & { edit(): void }) => (
+  <div class="said-actions">
+    <button type="button" class="button button-quiet" onClick={edit}>
+      Edit
+    </button>
+    <TryAgain item={item} store={store} style="button-quiet" />
+  </div>
+);

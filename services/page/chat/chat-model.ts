@@ -1,10 +1,10 @@
 import type { LiveText, NatterEvent, Sender } from '../../../shared/client/main.ts';
-import { nextStep } from '../../../shared/domain/prompt/model-failure.ts';
 import type { EventOf } from '../../../shared/domain/session/events.ts';
 import { withoutSilence } from '../../../shared/domain/values/silence.ts';
 import { modelAfter } from '../parts/model-words.ts';
 import { answerId, cutAt, withStopped } from './answers.ts';
-import { failedText, stoppedText } from './mark-texts.ts';
+import { failureDetails } from './failed.ts';
+import { deletedText, failedText, stoppedText } from './mark-texts.ts';
 import { afterReset, resetDetails, resetMark, saysSetting } from './resets.ts';
 import { whereBegun, whereQueued, withQuestion } from './waiting.ts';
 
@@ -57,6 +57,10 @@ export interface MarkItem extends Placed {
   readonly by?: string;
   /** It says how the session is set, which a fork keeps. */
   readonly isOfSetting?: boolean;
+  /** The turn whose answer failed here. */
+  readonly failedTurnId?: string;
+  /** What is said from here on is another conversation. */
+  readonly isBeginning?: boolean;
   /** Something happened that its moment in the time machine explains. */
   readonly explains?: 'moment' | 'fork';
 }
@@ -181,9 +185,9 @@ const itemsAfter = (items: readonly ChatItem[], event: NatterEvent, model?: stri
     case 'session_reset':
       return [...afterReset(items, event), { ...mark(event, resetMark(event)), ...resetDetails(event) }];
     case 'session_deleted':
-      return [...items, mark(event, event.reason === 'api' ? 'Deleted' : `Deleted: ${event.reason}`)];
+      return [...items, { ...mark(event, deletedText(event)), isBeginning: true }];
     case 'turn_failed':
-      return [...items, { ...mark(event, failedText(event, model), 'bad'), advice: nextStep(event) }];
+      return [...items, { ...mark(event, failedText(event, model), 'bad'), ...failureDetails(event) }];
     case 'turn_aborted':
       return [...items, mark(event, stoppedText(event))];
     case 'message_refused':

@@ -1,4 +1,4 @@
-import { batch, signal } from '@preact/signals';
+import { batch, computed, signal } from '@preact/signals';
 import { type EventPage, type LiveText, NatterApiError, type NatterEvent, sessionPath } from '../../../shared/client/main.ts';
 import { counted } from '../../../shared/kit/text/counted.ts';
 import { actionText } from '../approvals/command-line.ts';
@@ -7,6 +7,7 @@ import { broughtUp, isUnwritten } from '../base/new-chat.ts';
 import { client, problemOf } from '../base/signed-in.ts';
 import { announce } from '../parts/announce.tsx';
 import { type Chat, noChat, type SaidItem, takeEvent, takeLive } from './chat-model.ts';
+import { repeatableFailure } from './failed.ts';
 import { failedText, stopReason } from './mark-texts.ts';
 
 /** A message of ours that no event has told of yet. */
@@ -25,6 +26,9 @@ const liveMs = 33;
 export class ChatStore {
   readonly key: string;
   readonly chat = signal<Chat>(noChat);
+  readonly #items = computed(() => this.chat.value.items);
+  /** The answer that failed last, which can be tried again at its mark. */
+  readonly failed = computed(() => repeatableFailure(this.#items.value));
   readonly outgoing = signal<readonly Outgoing[]>([]);
   readonly isRead = signal(false);
   /** Where the events begin that are not read yet; `null`: all are. */

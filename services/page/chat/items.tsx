@@ -9,11 +9,12 @@ import { readable } from '../parts/json-text.ts';
 import { Markdown } from '../parts/markdown.tsx';
 import { decidedText, personOf } from '../parts/person.ts';
 import { spanText, Time } from '../parts/time.tsx';
-import { EditMessage, editDraft, MessageActions } from './again.tsx';
+import { EditMessage, editDraft, MessageActions, TryAgain } from './again.tsx';
 import { isAskedFor } from './asked-message.ts';
 import type { ApprovalItem, ChatItem, MarkItem, SaidItem, ToolItem } from './chat-model.ts';
 import type { ChatStore } from './chat-store.ts';
 import { draftOf, keepDraft } from './draft.ts';
+import { isRepeatable } from './failed.ts';
 
 const Said = ({ item, store }: { readonly item: SaidItem; readonly store: ChatStore }) => {
   const { role, text, sender, actor, at, isGrowing = false, isEdited, isStopped, isQueued = false } = item;
@@ -24,8 +25,7 @@ const Said = ({ item, store }: { readonly item: SaidItem; readonly store: ChatSt
     setDraft(null);
     store.field.current?.focus();
   };
-  // What another person has said would be said again by this page, and its answer would not reach them.
-  const isMine = role === 'user' && sender?.role !== 'participant' && item.isLeft !== true && mayWrite();
+  const isMine = isRepeatable(item) && mayWrite();
   return (
     <article
       class={`said said-${role} ${draft === null ? '' : 'said-editing'} ${isAskedFor(item.seq) ? 'said-found' : ''}`}
@@ -145,6 +145,17 @@ const Mark = ({ item, sessionKey }: { readonly item: MarkItem; readonly sessionK
   );
 };
 
+/** Below the error that came last: what is most wanted there. */
+const AgainBelow = ({ item, store }: { readonly item: MarkItem; readonly store: ChatStore }) => {
+  const failed = store.failed.value;
+  if (failed?.mark !== item || !mayWrite()) return null;
+  return (
+    <div class="mark-actions">
+      <TryAgain item={failed.message} store={store} style="" />
+    </div>
+  );
+};
+
 /** One item of a chat. */
 export const Item = ({ item, store }: { readonly item: ChatItem; readonly store: ChatStore }) => {
   switch (item.kind) {
@@ -155,6 +166,11 @@ export const Item = ({ item, store }: { readonly item: ChatItem; readonly store:
     case 'approval':
       return <Approval item={item} sessionKey={store.key} />;
     case 'mark':
-      return <Mark item={item} sessionKey={store.key} />;
+      return (
+        <>
+          <Mark item={item} sessionKey={store.key} />
+          {item.failedTurnId !== undefined && <AgainBelow item={item} store={store} />}
+        </>
+      );
   }
 };

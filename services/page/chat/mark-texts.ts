@@ -9,6 +9,9 @@ export const stopReason = 'stopped on the page';
 export const stoppedText = ({ reason }: EventOf<'turn_aborted'>): string =>
   `Stopped${reason === stopReason ? '' : `: ${reason}`}. What was not finished is not kept.`;
 
+export const deletedText = ({ reason }: EventOf<'session_deleted'>): string =>
+  reason === 'api' ? 'Deleted' : `Deleted: ${reason}`;
+
 /** Why there is no answer, and of which model if it was the model that failed. */
 export const failedText = ({ code, message }: EventOf<'turn_failed'>, model: string | undefined): string =>
   `No answer${code.startsWith('model_') ? ` from ${model ?? 'the model'}` : ''}: ${message}`;

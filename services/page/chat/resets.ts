@@ -13,6 +13,7 @@ const isAsked = (cause: ResetCause | undefined): boolean => cause?.trigger === '
 export const resetDetails = ({ cause, actor, forkedFrom }: EventOf<'session_reset'> & Pick<NatterEvent, 'actor'>) => ({
   ...(isAsked(cause) && { by: actor }),
   explains: forkedFrom ? ('fork' as const) : ('moment' as const),
+  ...(!forkedFrom && { isBeginning: true }),
 });
 
 /** Why a generation began. */

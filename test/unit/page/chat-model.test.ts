@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { growingItem } from '../../../services/page/chat/answers.ts';
 import { type Chat, noChat, takeEvent, takeLive } from '../../../services/page/chat/chat-model.ts';
+import { repeatableFailure } from '../../../services/page/chat/failed.ts';
 import type { LiveText, NatterEvent } from '../../../shared/client/main.ts';
 
 /** What a chat shows, whatever order and repeats its stream has. */
@@ -172,4 +173,30 @@ test('a failed answer says which model failed and what to do; of a failure that 
     { text: 'No answer from gone/model: HTTP 404', advice: expect.stringContaining('/model in a chat') },
     { text: 'No answer: HTTP 404', advice: null },
   ]);
+});
+
+describe('an answer that failed can be tried again at its mark', () => {
+  const said = (id: string, sender: object = { id: 'a' }) =>
+    event({ type: 'user_message', turnId: id, message: { messageId: id, text: id, sender } });
+  const failed = (id: string) => event({ type: 'turn_failed', turn: { id, attempt: 1 }, code: 'busy', message: 'HTTP 503' });
+  const reset = (rest: object = {}) => event({ type: 'session_reset', generation: 2, reason: 'asked', ...rest });
+  const notice = () => event({ type: 'notice', notice: { code: 'help', text: 'help' } });
+  const forkedFrom = { sessionId: 's', rev: 1, seq: 1, contextSeq: 1, skips: [] };
+  const ann = { id: 'telegram:1', role: 'participant' };
+
+  test.each([
+    ['the last of them', [said('one'), failed('one'), said('two'), failed('two')], 'two'],
+    ['whatever else was noted since', [said('one'), failed('one'), notice()], 'one'],
+    ['not after an answer', [said('one'), failed('one'), said('two'), answered('two')], null],
+    ['not once something was said since', [said('one'), failed('one'), said('two')], null],
+    ['not after a reset', [said('one'), failed('one'), reset()], null],
+    ['not after a deletion', [said('one'), failed('one'), event({ type: 'session_deleted', reason: 'api' })], null],
+    ['not where a fork left it behind', [said('one'), failed('one'), reset({ forkedFrom })], null],
+    ['not where another person is answered', [said('one', ann), failed('one')], null],
+    ['not where no message asked for it', [failed('one')], null],
+  ])('%s', (_, events, expected) => {
+    const found = repeatableFailure(events.reduce(takeEvent, noChat).items);
+    expect(found?.message.id ?? null).toBe(expected);
+    expect(found?.mark.failedTurnId ?? null).toBe(expected);
+  });
 });
