@@ -2,8 +2,13 @@ import { eventWords } from '../parts/event-words.ts';
 import { ErrorMark } from '../parts/icon.tsx';
 import { eventText } from '../parts/person.ts';
 import type { Past } from '../past/past.ts';
+import { ForkButton } from './fork-button.tsx';
+import { placeBeforeFailed } from './fork-words.ts';
 
-/** Says right before an error that it comes next, and at the error that it is one; each leads to the other, by one button that keeps the focus. */
+/**
+ * Says right before an error that it comes next, and at the error that it is one; each leads to the other, by one button that keeps the focus.
+ * Of an answer that failed, a fork can leave the message behind as well.
+ */
 export const ErrorMoment = ({ past }: { readonly past: Past }) => {
   // What comes next may be read later than this moment.
   void past.count.value;
@@ -12,17 +17,19 @@ export const ErrorMoment = ({ past }: { readonly past: Past }) => {
   const next = past.timeline.errorAt(place + 1);
   const error = here ?? next;
   if (error === undefined) return null;
+  const before = past.isLive ? placeBeforeFailed(past.timeline, here ? place : place + 1) : null;
   const words = `${eventWords(error)}, ${eventText(error)}`;
   return (
-    <p class="moment-waits moment-error">
-      <span>
+    <div class="moment-waits moment-error">
+      <p>
         <ErrorMark />
         {here ? `This commit is the error: ${words}` : `Right before an error: ${words}`}
-        {!here && past.isLive && error.type === 'turn_failed' && '. A fork from here leaves it behind'}
-      </span>{' '}
+        {!here && past.isLive && error.type === 'turn_failed' && '. A fork from here leaves it behind, and keeps the message'}
+      </p>
       <button type="button" class="button" onClick={() => past.goTo(here ? place - 1 : place + 1)}>
         {here ? 'Show the moment before' : 'Show the error'}
       </button>
-    </p>
+      {before !== null && <ForkButton past={past} place={before} words="Fork before the message that failed" />}
+    </div>
   );
 };

@@ -7,12 +7,18 @@ import { Icon } from '../parts/icon.tsx';
 import type { Past } from '../past/past.ts';
 import { forkWords, givenModel } from './fork-words.ts';
 
-/** Forks the session at the chosen moment: a new generation under the same key, that knows what was said until then. */
-export const ForkButton = ({ past }: { readonly past: Past }) => {
+interface ForkProps {
+  readonly past: Past;
+  /** How many commits the fork keeps. Default: up to the chosen moment. */
+  readonly place?: number;
+  readonly words?: string;
+}
+
+/** Forks the session at a moment: a new generation under the same key, that knows what was said until then. */
+export const ForkButton = ({ past, place = past.place.value, words = 'Fork from here' }: ForkProps) => {
   const [isAsking, setAsking] = useState(false);
   const [dropsModel, setDropsModel] = useState(false);
   const act = useAct();
-  const place = past.place.value;
   const { key } = past;
   const fork = async (): Promise<void> => {
     setAsking(false);
@@ -28,13 +34,13 @@ export const ForkButton = ({ past }: { readonly past: Past }) => {
   return (
     <>
       <button type="button" class="button" disabled={place === 0 || act.isBusy} onClick={() => setAsking(true)}>
-        <Icon name="fork" /> Fork from here
+        <Icon name="fork" /> {words}
       </button>
       <ActOutcome act={act} />
       {isAsking && (
-        <Confirm title="Fork from here?" words="Fork" yes={() => void fork()} no={() => setAsking(false)}>
-          {forkWords(past.timeline, place).map((words) => (
-            <p key={words}>{words}</p>
+        <Confirm title={`${words}?`} words="Fork" yes={() => void fork()} no={() => setAsking(false)}>
+          {forkWords(past.timeline, place).map((sentence) => (
+            <p key={sentence}>{sentence}</p>
           ))}
           {model !== undefined && (
             <label class="fork-model">

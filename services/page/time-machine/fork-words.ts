@@ -39,3 +39,12 @@ const failureWords = (timeline: Timeline, place: number): readonly string[] => {
 /** The model that somebody gave the session, which a fork keeps; `undefined`: it has the agent's own. */
 export const givenModel = (timeline: Timeline): string | undefined =>
   timeline.stateAfter(timeline.commits.length).context.settings.model;
+
+/** The place right before the message whose answer failed at a place; `null`: it is no such error, or there is nothing before the message. */
+export const placeBeforeFailed = ({ commits }: Timeline, place: number): number | null => {
+  const failure = commits[place - 1]?.events.find((event) => event.type === 'turn_failed');
+  const before = commits.findIndex(({ events }) =>
+    events.some((event) => event.type === 'user_message' && event.turnId !== undefined && event.turnId === failure?.turn.id),
+  );
+  return before > 0 ? before : null;
+};

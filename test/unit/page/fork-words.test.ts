@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { Timeline } from '../../../services/page/past/timeline.ts';
-import { forkWords, givenModel } from '../../../services/page/time-machine/fork-words.ts';
+import { forkWords, givenModel, placeBeforeFailed } from '../../../services/page/time-machine/fork-words.ts';
 import { tell } from '../../support/domain/given.ts';
 
 /** What a person is told before a session is forked at an earlier moment. */
@@ -40,4 +40,15 @@ test('which model failed next, what to do about it, and which model the fork kee
   expect(words).toContain('choose a model that it offers');
   expect(givenModel(failing)).toBe('gone/model');
   expect(givenModel(timeline)).toBeUndefined();
+});
+
+test.each([
+  ['right before its message', ['post m1', 'reply m1/1 1', 'post m2', 'fail m2/1 1'], 4, 2],
+  ['before its own message, which waited', ['post m1', 'post m2', 'reply m1/1 1', 'fail m2/1 1'], 4, 1],
+  ['nowhere: its message is the first', ['post m1', 'fail m1/1 1'], 2, null],
+  ['nowhere: it is no failed answer', ['post m1', 'reply m1/1 1', 'post m2', 'fail m2/1 1'], 3, null],
+])('where a fork leaves the message behind whose answer failed: %s', (_, history, place, expected) => {
+  const failing = new Timeline();
+  for (const commit of tell(...history).commits) failing.add(commit);
+  expect(placeBeforeFailed(failing, place)).toBe(expected);
 });

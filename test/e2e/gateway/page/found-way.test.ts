@@ -44,6 +44,13 @@ describe.skipIf(!hasBrowser)('who goes from one view of the page to another', ()
     await page.locator('.happened').getByText('answer failed').waitFor();
     // A commit is named after what was said in it.
     await page.locator('.commit-type', { hasText: 'assistant message' }).first().waitFor();
+    // A fork from before the message that failed leaves that message behind too.
+    await page.getByRole('button', { name: 'Fork before the message that failed' }).click();
+    await page.getByRole('dialog').getByText('forgets the 1 message after it', { exact: false }).waitFor();
+    await page.getByRole('dialog').getByRole('button', { name: 'Fork', exact: true }).click();
+    await page.locator('.composer textarea:focus').waitFor();
+    await page.locator('.left-behind', { hasText: '[[fail busy]] now' }).waitFor();
+    expect(await page.locator('.messages > .said .plain').allTextContents()).toEqual(['tell me of (bluebells)']);
     expect(faults).toEqual([]);
   });
 
@@ -126,8 +133,7 @@ describe.skipIf(!hasBrowser)('who goes from one view of the page to another', ()
     await page.getByRole('dialog').getByText('leaves behind what is below it: 1 message', { exact: false }).waitFor();
     await page.keyboard.press('Escape');
     await goTo(page, place(failed, 'chat'));
-    await page.locator('.mark-bad').waitFor();
-    await page.getByRole('button', { name: 'Try again' }).click();
+    await page.locator('.mark-actions').getByRole('button', { name: 'Try again' }).click();
     await vi.waitFor(async () => expect((await sessions.get(failed)).generation).toBe(2), soon);
     expect((await sessions.get(answered)).generation).toBe(1);
     expect(faults).toEqual([]);
