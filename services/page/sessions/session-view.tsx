@@ -122,7 +122,10 @@ const Facts = ({ session, isPast }: { readonly session: Session; readonly isPast
   );
 };
 
-/** The tabs stand above all that is said of the session, which may be one line or more; on a small screen it is folded away. */
+/**
+ * The tabs stand above all that is said of the session, which may be one line or more. It is folded away on a small screen, and above the
+ * time machine, which needs the height and says what the session was.
+ */
 const Head = ({
   sessionKey,
   session,
@@ -136,7 +139,7 @@ const Head = ({
   const isPast = tab === 'time' && at !== undefined;
   const [isOpen, open] = useState(false);
   return (
-    <header class="session-head">
+    <header class={`session-head ${tab === 'time' ? 'session-head-folds' : ''}`}>
       <div class="session-title">
         <a
           class="button button-round button-quiet to-list"

@@ -13,14 +13,12 @@ const [fewLines, manyLines] = [4, 200];
 
 /** What the session was at a moment, in words: its state and its counts. */
 export const MomentFacts = ({ past, state }: { readonly past: Past; readonly state: ShownState }) => {
-  const { generation, messages, completedTurns, usage, approval, queue, turn, settings } = state.context;
+  const { generation, messages, completedTurns, usage, queue, turn, settings } = state.context;
   if (generation === 0) return null;
   const place = past.place.value;
   const until = (marks: readonly number[]): readonly number[] => marks.filter((mark) => mark <= place);
   const [resets, forks] = [until(past.marksOf('reset')), until(past.marksOf('fork'))];
   const isFork = generation > 1 && (forks.at(-1) ?? 0) > (resets.at(-1) ?? 0);
-  const answered = past.timeline.commits[place - 1]?.events.find((event) => event.type === 'approval_resolved');
-  const approvalId = answered?.approvalId ?? approval?.approvalId;
   return (
     <section class="card" aria-labelledby="moment-facts">
       <h2 id="moment-facts">The session at this moment</h2>
@@ -41,9 +39,20 @@ export const MomentFacts = ({ past, state }: { readonly past: Past; readonly sta
         {turn !== null && <span>at step {turn.step} of an answer</span>}
         {queue.length > 0 && <span>{queue.length} in the queue</span>}
       </p>
-      <ErrorMoment past={past} />
-      {approvalId !== undefined && <ApprovalMoment past={past} approvalId={approvalId} />}
     </section>
+  );
+};
+
+/** What is special about a moment: an error here or next, and a question to a person. */
+export const MomentNotes = ({ past, state }: { readonly past: Past; readonly state: ShownState }) => {
+  const commit = past.timeline.commits[past.place.value - 1];
+  const answered = commit?.events.find((event) => event.type === 'approval_resolved');
+  const approvalId = answered?.approvalId ?? state.context.approval?.approvalId;
+  return (
+    <>
+      {commit !== undefined && <ErrorMoment past={past} />}
+      {approvalId !== undefined && <ApprovalMoment past={past} approvalId={approvalId} />}
+    </>
   );
 };
 

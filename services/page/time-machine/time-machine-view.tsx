@@ -13,7 +13,7 @@ import { CompareButton, ForkComparison } from './fork-comparison.tsx';
 import { gatewayPast } from './gateway-past.ts';
 import { JsonTree } from './json-value.tsx';
 import { MachineDiagram } from './machine-diagram.tsx';
-import { MomentConversation, MomentFacts } from './moment-summary.tsx';
+import { MomentConversation, MomentFacts, MomentNotes } from './moment-summary.tsx';
 import { SameBadge } from './same-badge.tsx';
 import { Scrubber } from './scrubber.tsx';
 import { valueWords } from './value-words.ts';
@@ -78,10 +78,10 @@ const Moment = ({ past }: { readonly past: Past }) => {
         isScrolled.current = currentTarget.scrollTop > 0;
       }}
     >
-      <MomentFacts past={past} state={state} />
       <section class="card" aria-labelledby="moment-happened">
         <h2 id="moment-happened">What happened</h2>
         <Commit past={past} />
+        <MomentNotes past={past} state={state} />
         {past.isLive && (
           <div class="moment-actions">
             <ForkButton past={past} />
@@ -92,6 +92,7 @@ const Moment = ({ past }: { readonly past: Past }) => {
         )}
         {!past.isLive && <CompareButton past={past} />}
       </section>
+      <MomentFacts past={past} state={state} />
       <MomentConversation past={past} state={state} />
       <section class="card" aria-labelledby="moment-machine">
         <h2 id="moment-machine">State machine</h2>
