@@ -83,12 +83,17 @@ const Messages = ({ store }: { readonly store: ChatStore }) => {
   const scroller = useRef<HTMLElement>(null);
   const isAtEnd = useRef(true);
   const isAway = useSignal(false);
+  /** Its height when it was last scrolled or brought to its end. */
+  const height = useRef(0);
   /** Height below the first item, while what is before it comes in. */
   const below = useRef(0);
   const { chat, outgoing, earlier } = store;
   const first = chat.value.items[0]?.id;
   const toEnd = (): void => {
-    if (scroller.current) scroller.current.scrollTop = scroller.current.scrollHeight;
+    const { current } = scroller;
+    if (current === null) return;
+    current.scrollTop = current.scrollHeight;
+    height.current = current.clientHeight;
   };
   useLayoutEffect(() => {
     // Whoever sends something wants to see what comes of it.
@@ -123,6 +128,9 @@ const Messages = ({ store }: { readonly store: ChatStore }) => {
   };
   const noteScroll = (): void => {
     const { scrollTop = 0, scrollHeight = 0, clientHeight = 0 } = scroller.current ?? {};
+    // Where the height is another, the browser has moved the text, and nobody has left the end.
+    if (isAtEnd.current && clientHeight !== height.current) return toEnd();
+    height.current = clientHeight;
     isAtEnd.current = scrollHeight - scrollTop - clientHeight < endPixels;
     isAway.value = !isAtEnd.current;
     if (scrollTop < earlyPixels && !isAtEnd.current && earlier.value !== null) readEarlier();

@@ -85,7 +85,27 @@ describe.skipIf(!hasBrowser)('who looks at the page for a moment', () => {
     await details.click();
     await page.getByRole('button', { name: 'Rename' }).waitFor();
     expect(await details.getAttribute('aria-expanded')).toBe('true');
+    const hidden = () => page.locator('.messages').evaluate((list) => list.scrollHeight - list.scrollTop - list.clientHeight);
+    await vi.waitFor(async () => expect(await hidden()).toBeLessThan(2), soon);
     expect(await wrongIn(page, place(forked, 'chat'), '.session-actions button')).toEqual([]);
+    expect(faults).toEqual([]);
+  });
+
+  test.each([
+    [1280, 800 / 3],
+    [390, 800 / 2],
+  ])('reads what happened at a moment high up on the screen: %d px', async (width, most) => {
+    const { page, faults } = await open(width);
+    for (const key of [forked, failing]) {
+      await goTo(page, place(key, 'time'));
+      await page.locator('.live-on').waitFor();
+      const happened = await page.getByRole('region', { name: 'What happened' }).boundingBox();
+      expect(happened?.y).toBeLessThan(most);
+      const details = page.getByRole('button', { name: 'Details' });
+      await details.click();
+      await page.getByRole('button', { name: 'Rename' }).waitFor();
+      await details.click();
+    }
     expect(faults).toEqual([]);
   });
 
