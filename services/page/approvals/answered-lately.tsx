@@ -44,7 +44,7 @@ const Answer = ({ one, workspace }: AnswerProps) => {
         <a href={linkTo(['sessions', sessionKey, 'time'], { at: `${seq}` })}>Show the answer</a>
       </p>
       {action !== '' && <p class="approval-action">{actionText(action)}</p>}
-      <ApprovalFacts approval={{ sessionKey, action }} story={story} workspace={workspace} />
+      <ApprovalFacts approval={{ sessionKey, action }} story={story} workspace={workspace} verdict={one.verdict} />
     </li>
   );
 };

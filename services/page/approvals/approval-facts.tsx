@@ -14,10 +14,12 @@ interface Props {
   readonly story: ApprovalStory;
   /** The workspace's path, where this sign-in may know it. */
   readonly workspace: string | undefined;
+  /** How it was answered, if it was. */
+  readonly verdict: NonNullable<ApprovalStory['answer']>['verdict'] | undefined;
 }
 
 /** Who asked, on which message, in which session, and where the call runs. */
-export const ApprovalFacts = ({ approval, story, workspace }: Props) => {
+export const ApprovalFacts = ({ approval, story, workspace, verdict }: Props) => {
   const { sessionKey, action } = approval;
   const { message, host } = story;
   return (
@@ -36,7 +38,7 @@ export const ApprovalFacts = ({ approval, story, workspace }: Props) => {
           </dd>
         </>
       )}
-      <WhereItRuns action={action} workspace={workspace} host={host} />
+      <WhereItRuns action={action} workspace={workspace} host={host} verdict={verdict} />
     </dl>
   );
 };

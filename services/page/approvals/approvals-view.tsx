@@ -53,7 +53,7 @@ const One = ({ approval, isOver, workspace }: OneProps) => {
     <li>
       <ApprovalCard
         asked={{ ...approval, answered, answeredAt: answer?.at }}
-        facts={<ApprovalFacts approval={approval} story={story} workspace={workspace} />}
+        facts={<ApprovalFacts approval={approval} story={story} workspace={workspace} verdict={answer?.verdict} />}
       >
         {isOver && <Outcome story={story} />}
       </ApprovalCard>

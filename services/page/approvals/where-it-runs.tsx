@@ -1,5 +1,6 @@
 import type { ConfigInForce } from '../../../shared/client/main.ts';
 import { useRead } from '../parts/read.tsx';
+import type { ApprovalStory } from './approval-story.ts';
 import { commandOf } from './command-line.ts';
 
 /** The path of the agent's workspace, as the gateway has it; `undefined` where this sign-in may not know it. */
@@ -14,14 +15,16 @@ interface Props {
   readonly workspace: string | undefined;
   /** The host that asked. */
   readonly host: string | undefined;
+  /** How it was answered, if it was. */
+  readonly verdict?: NonNullable<ApprovalStory['answer']>['verdict'] | undefined;
 }
 
-/** Where a call runs that waits for a person: the folder of a command, and the host. */
-export const WhereItRuns = ({ action, workspace, host }: Props) => {
+/** Where a call runs that waits for a person, or would have run: the folder of a command, and the host. */
+export const WhereItRuns = ({ action, workspace, host, verdict }: Props) => {
   const place = commandOf(action)?.place;
   return (
     <>
-      <dt>Runs</dt>
+      <dt>{verdict === 'denied' || verdict === 'expired' ? 'Would have run' : 'Runs'}</dt>
       <dd>
         {place !== undefined && (
           <>in {place === 'the workspace' && workspace !== undefined ? <code>{workspace}</code> : place}, </>
