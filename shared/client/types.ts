@@ -116,6 +116,8 @@ export type Session = SessionRow & {
   readonly nextReset: NextReset;
   /** If it comes by a call, which has no channel but the one in the key. */
   readonly nextResetByCall: NextReset;
+  /** What a message of a call does while a turn is running; `queueMode` is that of the channel where the session was last used. */
+  readonly queueModeByCall: QueueRule['mode'];
 };
 export interface Message {
   readonly id: string;

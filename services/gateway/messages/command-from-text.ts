@@ -36,6 +36,10 @@ const queueRuleFor = ({ session }: Config, key: SessionKey): QueueRule =>
 export const queueModeOf = (row: IndexRow, session: Config['session']): QueueRule['mode'] =>
   row.settings.queueMode ?? queueRuleOf(session, listFactsOf(row, session.mainKey).channel).mode;
 
+/** The same for a message of a call, which has no channel but the one in the key. */
+export const queueModeByCall = ({ key, settings }: Pick<IndexRow, 'key' | 'settings'>, config: Config): QueueRule['mode'] =>
+  settings.queueMode ?? queueRuleFor(config, key).mode;
+
 /** Chat commands that depend on being the owner. */
 const ownersWord: ReadonlySet<string> = new Set(['send', 'approve', 'deny', 'pair']);
 

@@ -88,6 +88,7 @@ export const session = sessionRow.extend({
   indexedSeq: seq,
   nextReset: nextReset.describe('if the next message comes by the channel of the last one'),
   nextResetByCall: nextReset.describe('if the next message comes by a call, as from the page'),
+  queueModeByCall: settings.shape.queueMode.unwrap().describe('what a message of a call does while a turn is running'),
 });
 
 export const readMarked = z.object({ key: id, unread: z.boolean() });

@@ -6,6 +6,7 @@ import { nextResetByCall, nextResetOf } from '../../../shared/domain/reset/reset
 import type { GatewayContext } from '../context/gateway-context.ts';
 import { choiceParameter, limitParameter, minutesParameter, prefixParameter } from '../http/input.ts';
 import type { ProblemCode } from '../http/problem.ts';
+import { queueModeByCall } from '../messages/command-from-text.ts';
 import { sendTagged } from '../operation/etag.ts';
 import { type Call, method, type Operation, operation, readOnly, tool } from '../operation/operation.ts';
 import * as results from '../operation/results.ts';
@@ -72,6 +73,7 @@ const readSession = async ({ context, caller }: Call, key: SessionKey) => {
     ...{ ...named(row, context), unread: isUnread(row), indexedSeq },
     nextReset: nextResetOf(row, context.config.session, now),
     nextResetByCall: nextResetByCall(row, context.config.session, now),
+    queueModeByCall: queueModeByCall(row, context.config),
   };
 };
 
@@ -131,6 +133,7 @@ export const sessionOperations: readonly Operation[] = [
           ...{ ...samples.sessionRow, indexedSeq: 42 },
           nextReset: { rule: 'session.resetByChannel.telegram', due: true, timeZone: 'UTC', idleAt: 1_770_000_000_000 },
           nextResetByCall: { rule: 'session.reset', due: false, timeZone: 'UTC', dailyAt: 1_770_004_800_000 },
+          queueModeByCall: 'followup',
         },
       },
       problems: reading,

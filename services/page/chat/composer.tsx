@@ -27,7 +27,7 @@ const Hint = ({ store, row }: { readonly store: ChatStore; readonly row: Session
     const waits = store.chat.value.items.filter((item) => item.kind === 'said' && item.isQueued).length;
     return (
       <p class="hint">
-        It is answering{waits > 0 && `, ${waits} more waiting`}. A message sent now {queueWords[row.queueMode]}.
+        It is answering{waits > 0 && `, ${waits} more waiting`}. A message sent now {queueWords[row.queueModeByCall]}.
       </p>
     );
   }

@@ -132,6 +132,20 @@ describe('at the gateway', () => {
       expect(result.sessions).toMatchObject([{ queueMode: 'steer', approval: null, costUsd: 0 }]);
     });
   });
+
+  test('B6: a call goes by the channel of the key, whatever channel was used last, and says which mode that is', async () => {
+    const queue = { mode: 'followup', byChannel: { telegram: { mode: 'steer' } } };
+    const whole = await startWhole({ session: { dmScope: 'main', queue } });
+    const main = 'agent:main:main';
+    await whole.say(owner, 'hello');
+    await whole.delivered();
+    await whole.until(async () => {
+      const { body } = await whole.as.owner('GET', pathOf(main));
+      expect(body).toMatchObject({ queueMode: 'steer', queueModeByCall: 'followup' });
+    });
+    await whole.as.owner('PATCH', pathOf(main), { body: { queueMode: 'collect' } });
+    expect((await whole.as.owner('GET', pathOf(main))).body).toMatchObject({ queueMode: 'collect', queueModeByCall: 'collect' });
+  });
 });
 
 describe('/compact', () => {

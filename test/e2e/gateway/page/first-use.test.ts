@@ -94,9 +94,18 @@ describe.skipIf(!hasBrowser)('who opens the page for the first time', () => {
     const key = 'agent:main:web:queue';
     const { sessions } = rig().client;
     const { page, faults } = await open();
+    // A message from here does not do what one from the channel does.
+    await page.route(`**/v1/sessions/${encodeURIComponent(key)}`, async (route) => {
+      const response = await route.fetch();
+      const session = (await response.json()) as Session;
+      await route.fulfill({ response, json: { ...session, queueMode: 'steer' } });
+    });
     await sessions.post(key, '[[think 4000]] one', {});
     await goTo(page, place(key));
     await page.getByRole('button', { name: 'Stop the answer' }).waitFor();
+    await page.locator('.composer .hint', { hasText: 'A message sent now is answered after this one.' }).waitFor();
+    // A call may still be on its way through the route.
+    await page.unrouteAll({ behavior: 'ignoreErrors' });
     for (const text of ['two', 'three']) await sessions.post(key, text, {});
     const waiting = page.locator('.said-user', { hasText: 'waits in the queue' });
     await vi.waitFor(async () => expect(await waiting.count()).toBe(2), soon);
