@@ -13,6 +13,7 @@ import { modelText } from '../parts/model-words.ts';
 import { knownAfterFork, nextResets } from '../parts/reset-words.ts';
 import { StatusBadge } from '../parts/status.tsx';
 import { Time } from '../parts/time.tsx';
+import { onceInSight } from './in-sight.ts';
 import { lazy } from './lazy.tsx';
 import { SessionActions } from './session-actions.tsx';
 import { readAgain, rows } from './session-list.ts';
@@ -53,25 +54,29 @@ const useSession = (key: string): Session | null | undefined => {
   return known?.key === key ? known.session : undefined;
 };
 
+/** A session that is open for a shorter time, ms, was passed on the way to another. */
+const passedMs = 1_000;
+
 /**
- * Whoever has the chat or the transcript open has seen what is in it, as long as the page is in sight. A session that is marked as new while
- * it is open stays so until its next message.
+ * Whoever has the chat or the transcript open for a while has seen what is in it and what comes, as long as the page is in sight. A session
+ * that is marked as new while it is open stays so until its next message.
  */
 const useSeen = (session: Session | null, isShown: boolean): void => {
-  const last = session?.lastMessageId;
+  const { key, lastMessageId, unread = false } = session ?? {};
+  const [stayedIn, stayIn] = useState<string | null>(null);
   useEffect(() => {
-    if (session === null || !isShown || !session.unread) return undefined;
-    const { key } = session;
-    const ignore = (): void => document.removeEventListener('visibilitychange', mark);
-    const mark = (): void => {
-      if (document.visibilityState !== 'visible') return;
-      ignore();
-      client.sessions.markRead(key).then(readAgain, () => {});
+    if (key === undefined || !isShown) return undefined;
+    const end = onceInSight(document, passedMs, () => stayIn(key));
+    return () => {
+      end();
+      stayIn(null);
     };
-    document.addEventListener('visibilitychange', mark);
-    mark();
-    return ignore;
-  }, [session?.key, last, isShown]);
+  }, [key, isShown]);
+  const hasStayed = key !== undefined && stayedIn === key;
+  useEffect(() => {
+    if (!hasStayed || !unread) return undefined;
+    return onceInSight(document, 0, () => void client.sessions.markRead(key).then(readAgain, () => {}));
+  }, [key, lastMessageId, hasStayed]);
 };
 
 const Why = ({ session }: { readonly session: Session }) => {
