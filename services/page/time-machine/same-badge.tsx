@@ -7,7 +7,7 @@ import { changesBetween, plainPath } from './differences.ts';
 const settleMs = 400;
 
 const compared =
-  'This page works out each moment from the log by itself. The gateway, the service behind it, does so too: both must come to the same.';
+  'This page worked out the state at this moment from the log, with the same code as the runtime. The gateway did so by itself: both must come to the same.';
 
 type Verdict = { readonly kind: 'asking' | 'same' | 'differs' | 'unknown'; readonly text: string };
 
@@ -15,7 +15,7 @@ const compare = async (key: string, seq: number, here: ShownState, signal: Abort
   try {
     const { key: _, from: __, ...there } = await client.sessions.state(key, { at: seq, signal });
     const [first, ...others] = changesBetween(there, here);
-    if (first === undefined) return { kind: 'same', text: 'Checked: the gateway says the same about this moment' };
+    if (first === undefined) return { kind: 'same', text: 'The gateway’s own state is the same' };
     return {
       kind: 'differs',
       text: `The gateway says something else about this moment: ${plainPath(first.path)}${others.length > 0 ? ` and ${others.length} more` : ''}`,
