@@ -56,10 +56,11 @@ export const SessionActions = ({ session }: { readonly session: Session }) => {
           </button>
           <button
             type="button"
-            class="button button-quiet"
+            class="button button-quiet session-labels"
+            title={settings.labels?.join(', ')}
             onClick={() => edit({ what: 'labels', text: settings.labels?.join(', ') ?? '' })}
           >
-            {settings.labels ? `Labels: ${settings.labels.join(', ')}` : 'Labels'}
+            <span>{settings.labels ? `Labels: ${settings.labels.join(', ')}` : 'Labels'}</span>
           </button>
         </>
       ) : (
