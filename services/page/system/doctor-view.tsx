@@ -8,13 +8,13 @@ const order = { fail: 0, warn: 1, ok: 2 } as const;
 
 /** What is checked, for who does not know the word. */
 const checked: Readonly<Record<string, string>> = {
-  values: 'Passwords and addresses in the configuration',
+  settings: 'Passwords and addresses in the configuration',
   privacy: 'Whether two people share a conversation',
   owner: 'Who may do everything on the channels',
   address: 'Who can reach the gateway, the service behind this page',
   store: 'Whether the broker, which keeps everything, keeps what it is sent',
   queues: 'Messages that wait to be worked on',
-  cursors: 'How far the services have read in the log of all that happens',
+  'log readers': 'How far the services have read in the log of all that happens',
   processes: 'Whether every part of Natter runs',
   answers: 'Whether the agent comes to an answer',
   checkpoints: 'Requests to a model to read what was said, for notes and memories',

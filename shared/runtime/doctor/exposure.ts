@@ -67,8 +67,8 @@ const insecure = ({ gateway, nats, outlets }: Pick<Config, 'gateway' | 'nats' | 
 };
 export const configuredValues = (config: Pick<Config, 'gateway' | 'nats' | 'outlets'>): Finding => {
   const found = insecure(config);
-  if (found.length === 0) return ok('values', 'no guessable token and no unencrypted address');
-  return warn('values', found.map(({ field }) => field).join('; '), found.map(({ fix }) => fix).join('; '));
+  if (found.length === 0) return ok('settings', 'no guessable token and no unencrypted address');
+  return warn('settings', found.map(({ field }) => field).join('; '), found.map(({ fix }) => fix).join('; '));
 };
 
 /** Tokens that have expired or expire soon. Without any, every caller is the administrator. */

@@ -130,8 +130,8 @@ export const checkpoints = (
 /** How far the readers of the log are behind. */
 export const followers = ({ lastSeq, cursors }: Pick<SystemReport, 'lastSeq' | 'cursors'>): Finding => {
   const most = Math.max(0, ...cursors.map(({ behind }) => behind));
-  const detail = cursors.map(({ name, seq }) => `${name} at ${seq} of ${lastSeq}`).join(', ');
-  return atMost('cursors', most, detail, 'a reader is behind: see its service in natter status, and its outlets in its log');
+  const detail = `of ${lastSeq} commits ${cursors.map(({ name, seq }) => `${name} has read ${seq}`).join(', ')}`;
+  return atMost('log readers', most, detail, 'a reader is behind: see its service in natter status, and its outlets in its log');
 };
 
 const storesNothing: ReadonlySet<HealthCode> = new Set(['storage_full', 'write_probe_failed', 'leaders_missing']);

@@ -222,9 +222,9 @@ describe('natter doctor', () => {
     const { disk: _, ...others } = found;
     expect(Object.values(others).filter(({ level }) => level !== 'ok')).toEqual([]);
     expect(Object.keys(found)).toEqual([
-      ...['node', 'config', 'values', 'privacy', 'owner', 'address', 'snapshots', 'model', 'disk', 'secrets'],
+      ...['node', 'config', 'settings', 'privacy', 'owner', 'address', 'snapshots', 'model', 'disk', 'secrets'],
       ...['broker', 'jetstream', 'clock'],
-      ...['streams', 'store', 'log', 'queues', 'cursors', 'processes', 'answers', 'checkpoints', 'dead letters'],
+      ...['streams', 'store', 'log', 'queues', 'log readers', 'processes', 'answers', 'checkpoints', 'dead letters'],
       ...['deliveries', 'tokens', 'gateway'],
     ]);
     expect(found.clock?.detail).toMatch(/^\d+ ms/);
