@@ -2,14 +2,13 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import type { LogPage } from '../../../shared/client/main.ts';
 import { changeQuery, linkTo, route } from '../base/route.ts';
 import { client, problemOf } from '../base/signed-in.ts';
-import { Empty } from '../parts/empty.tsx';
+import { Empty, intoTheFile, LineToCopy } from '../parts/empty.tsx';
 import { usePoll } from '../parts/poll.ts';
 import { Pane } from '../parts/read.tsx';
 import { Time } from '../parts/time.tsx';
 import { rows } from '../sessions/session-list.ts';
 import { nameOfKey } from '../sessions/session-name.ts';
-
-type Line = LogPage['lines'][number];
+import { type Line, type LogGroup, logGroups } from './log-groups.ts';
 
 const everyMs = 1_000;
 const keptLines = 500;
@@ -61,6 +60,31 @@ const Row = ({ line }: { readonly line: Line }) => {
   );
 };
 
+/** Lines that say the same, as one row that opens to them. */
+const Group = ({ group }: { readonly group: LogGroup }) => {
+  const [newest] = group;
+  const first = group.at(-1) ?? newest;
+  const { service } = newest.fields;
+  if (group.length === 1) return <Row line={newest} />;
+  return (
+    <li class={`log-line log-${newest.level}`}>
+      <Time at={first.at} exact />
+      <b>{newest.level}</b>
+      <details class="log-text">
+        <summary>
+          {typeof service === 'string' && <span class="log-service">{service}</span>} {newest.message}{' '}
+          <b class="log-count">×{group.length}</b>, last <Time at={newest.at} exact />
+        </summary>
+        <ol>
+          {group.map((line) => (
+            <Row key={line.number} line={line} />
+          ))}
+        </ol>
+      </details>
+    </li>
+  );
+};
+
 /** The newest lines of the log of the gateway's process, as they come. */
 const LogView = () => {
   const { level = 'info', find: q = '', pause } = route.value.query;
@@ -93,13 +117,14 @@ const LogView = () => {
       </div>
       {lines?.length === 0 ? (
         <Empty title="No such line yet">
-          <p>Lines appear as they are written. For more of them lower the level here and in the configuration:</p>
-          <pre>{"log: { level: 'debug' }"}</pre>
+          <p>Lines appear here as they are written. To see more of them, lower the level above, and have more of them written.</p>
+          <LineToCopy says={intoTheFile} line="log: { level: 'debug' }," />
         </Empty>
       ) : (
         <ol class="log" aria-label="Log">
-          {[...(lines ?? [])].reverse().map((line) => (
-            <Row key={line.number} line={line} />
+          {logGroups([...(lines ?? [])].reverse()).map((group) => (
+            // By its oldest line: it stays the same row while further lines join it.
+            <Group key={group.at(-1)?.number} group={group} />
           ))}
         </ol>
       )}
