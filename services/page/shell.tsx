@@ -87,6 +87,9 @@ const views: Readonly<Record<string, ComponentType<object>>> = {
 };
 const titles: ReadonlyMap<string, string> = new Map(places.map(([name, words]) => [name, words]));
 
+/** The place of the navigation that leads to a view. */
+const leadsTo = (view: string): string => (view === 'export' ? 'system' : view);
+
 /** The page: who is not signed in sees how to, all others where the address leads. */
 export const Shell = () => {
   if (route.value.path[0] === 'export' && !who.value)
@@ -111,7 +114,7 @@ export const Shell = () => {
           Skip to the session
         </button>
       )}
-      <Navigation current={current} />
+      <Navigation current={leadsTo(current)} />
       <main id="main" tabIndex={-1}>
         {streamProblem.value !== null && (
           <p class="waiting" role="status">

@@ -2,6 +2,7 @@ import { effects } from '../../../shared/domain/config/effects.ts';
 import { childOf, type SchemaNode, schemaTree } from '../../../shared/domain/config/schema-text.ts';
 import type { Config as LoadedConfig } from '../../../shared/runtime/config/load.ts';
 import { originsOf, sectionDigests } from '../../../shared/runtime/config/origins.ts';
+import { takenAtOnce } from '../../../shared/runtime/config/reload.ts';
 import { shownConfig } from '../../../shared/runtime/config/shown.ts';
 import { ownersOnly } from '../context/access.ts';
 import type { Call } from '../operation/operation.ts';
@@ -42,12 +43,16 @@ export const readConfig = async (call: Call, _: null) => {
   const { config, insight } = call.context;
   const origins = insight ? originsOf(insight.configSource) : null;
   const keys = keysUnder(shownConfig(config as LoadedConfig, insight?.configSource.env ?? {}), schemaTree());
+  const atOnce = takenAtOnce(config as LoadedConfig);
   return {
     file: origins?.file ?? null,
     keys: keys.map(({ path, general, value }) => {
       const effect = effects[general];
+      const origin = origins?.byPath.get(path) ?? 'default';
+      // A variable of the environment wins over the file, and is read at the start alone.
+      const isVariable = origin !== 'default' && !origin.startsWith('line ');
       return {
-        ...{ path, value, origin: origins?.byPath.get(path) ?? 'default' },
+        ...{ path, value, origin, takesEffect: atOnce.has(path) && !isVariable ? ('at_once' as const) : ('at_start' as const) },
         ...(effect !== undefined && { effect }),
       };
     }),

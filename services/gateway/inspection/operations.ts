@@ -84,7 +84,15 @@ export const inspectionOperations: readonly Operation[] = [
       examples: {
         answer: {
           file: '/etc/natter.json',
-          keys: [{ path: 'gateway.port', value: 4600, origin: 'line 3', effect: 'Its port; 0: any free one.' }],
+          keys: [
+            {
+              path: 'gateway.port',
+              value: 4600,
+              origin: 'line 3',
+              takesEffect: 'at_start',
+              effect: 'Its port; 0: any free one.',
+            },
+          ],
           processes: [{ process, differsIn: ['tools'] }],
         },
       },

@@ -61,6 +61,9 @@ export const config = z.object({
         path: z.string(),
         value: z.unknown().describe('secrets are `[secret]`'),
         origin: z.string().describe('`default`, a variable of the environment, or the line of the file'),
+        takesEffect: z
+          .enum(['at_once', 'at_start'])
+          .describe('when another value counts: once the file is saved, or at the next start'),
         effect: z.string().optional().describe('what the key does'),
       })
       .meta({ id: 'ConfigKey', description: 'A key of the configuration with its value in force.' }),

@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact';
+import { CopyButton } from './copy-button.tsx';
 
 /** What is shown where there is nothing yet: what this place is for, and what to do next. */
 export const Empty = ({ title, children }: { readonly title: string; readonly children?: ComponentChildren }) => (
@@ -7,6 +8,21 @@ export const Empty = ({ title, children }: { readonly title: string; readonly ch
     {children}
   </div>
 );
+
+/** A line to copy: what to do with it, as a sentence with a colon, and the line itself. */
+export const LineToCopy = ({ says, line }: { readonly says: string; readonly line: string }) => (
+  <div class="line-to-copy">
+    <p>{says}</p>
+    <div>
+      <pre>{line}</pre>
+      <CopyButton text={line} what="the line" />
+    </div>
+  </div>
+);
+
+/** Where a line of configuration goes. */
+export const intoTheFile =
+  'Put this line between the outer braces of the file natter.json, in ~/.natter if you chose no other folder:';
 
 export const Problem = ({ text, again }: { readonly text: string; readonly again?: () => void }) => (
   <div class="problem" role="alert">

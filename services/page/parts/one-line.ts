@@ -4,6 +4,9 @@ export const oneLine = (text: string, width: number): string => {
   return characters.length <= width ? characters.join('') : `${characters.slice(0, width - 1).join('')}…`;
 };
 
+/** A text that another program wrote, with a capital letter, where it stands as a sentence of its own. */
+export const asSentence = (text: string): string => text.replace(/^\p{Ll}(?!\S*[._/])/u, (first) => first.toUpperCase());
+
 /** Markdown without its marks, for a line that shows the beginning of a text. What is in backticks stays as it is. */
 export const plainText = (text: string): string =>
   text

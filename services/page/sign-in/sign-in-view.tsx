@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks';
 import { linkTo } from '../base/route.ts';
 import { signInProblem, signInWith } from '../base/signed-in.ts';
+import { asSentence } from '../parts/one-line.ts';
 
 /** Where nobody is signed in: the command that opens the page, or a token to paste. */
 export const SignInView = () => {
@@ -26,7 +27,7 @@ export const SignInView = () => {
         </p>
         {signInProblem.value !== null && (
           <p class="approval-problem" role="alert">
-            {signInProblem.value}
+            {asSentence(signInProblem.value)}
           </p>
         )}
         <details open={signInProblem.value !== null}>

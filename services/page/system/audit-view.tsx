@@ -1,7 +1,7 @@
 import type { AuditPage } from '../../../shared/client/main.ts';
 import { auditKinds } from '../../../shared/domain/access/audit.ts';
 import { changeQuery, route } from '../base/route.ts';
-import { Empty } from '../parts/empty.tsx';
+import { Empty, LineToCopy } from '../parts/empty.tsx';
 import { typeWords } from '../parts/event-words.ts';
 import { actorText } from '../parts/person.ts';
 import { Pane, useRead } from '../parts/read.tsx';
@@ -51,8 +51,8 @@ const AuditView = () => {
       </label>
       {records.length === 0 ? (
         <Empty title="Nothing of this kind">
-          <p>Signing in, tokens, approvals of strangers, resends and repairs are noted here. On a terminal:</p>
-          <pre>natter audit</pre>
+          <p>Who signed in, made a token, let a stranger in, sent something again or repaired a session is noted here.</p>
+          <LineToCopy says="On a terminal the same is shown by:" line="natter audit" />
         </Empty>
       ) : (
         <ul class="items">

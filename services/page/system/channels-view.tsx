@@ -3,7 +3,7 @@ import type { ChannelSender, DeliveryPage, Pairings } from '../../../shared/clie
 import { client, mayWrite } from '../base/signed-in.ts';
 import { ActOutcome, useAct } from '../parts/act.tsx';
 import { Confirm } from '../parts/confirm.tsx';
-import { Empty } from '../parts/empty.tsx';
+import { Empty, intoTheFile, LineToCopy } from '../parts/empty.tsx';
 import { decidedText } from '../parts/person.ts';
 import { Pane, useRead } from '../parts/read.tsx';
 import { Time } from '../parts/time.tsx';
@@ -53,8 +53,11 @@ const ChannelsView = () => {
       <Waiting accounts={accounts} resumed={waiting.again} />
       {requests.length + paired.length + accounts.length === 0 && (
         <Empty title="Nobody waits">
-          <p>A stranger who writes on a channel with pairing gets a code and is listed here:</p>
-          <pre>{"channels: { telegram: { dmPolicy: 'pairing' } }"}</pre>
+          <p>
+            On a channel with pairing, a stranger who writes gets a code and waits here until you let them in. To have that on
+            Telegram, say so in the configuration.
+          </p>
+          <LineToCopy says={intoTheFile} line="channels: { telegram: { dmPolicy: 'pairing' } }," />
         </Empty>
       )}
       <ul class="items">

@@ -1,7 +1,8 @@
 import type { ConfigInForce } from '../../../shared/client/main.ts';
 import { changeQuery, route } from '../base/route.ts';
-import { Empty } from '../parts/empty.tsx';
+import { Empty, LineToCopy } from '../parts/empty.tsx';
 import { Pane, useRead } from '../parts/read.tsx';
+import { changeWords, configValue, originWords } from './config-words.ts';
 
 /** Links of the documents as plain words. */
 const plain = (text: string): string => text.replace(/\[([^\]]+)\]\([^)]+\)/g, '$1').replaceAll('`', '');
@@ -46,20 +47,27 @@ const ConfigView = () => {
       </div>
       {shown.length === 0 ? (
         <Empty title={q === '' ? 'All keys have their defaults' : 'No such key'}>
-          <p>Show everything to see the defaults, or explain them on a terminal:</p>
-          <pre>natter config schema</pre>
+          <p>
+            {q === ''
+              ? 'What you set in the file or by the environment is listed here. Choose “Everything” to see the defaults.'
+              : 'No key has this in its name. Keys look like “agent.model”.'}
+          </p>
+          <LineToCopy says="On a terminal all keys are explained by:" line="natter config schema" />
         </Empty>
       ) : (
         <dl class="keys">
-          {shown.map(({ path, value, origin, effect }) => (
-            <div key={path} class={origin === 'default' ? '' : 'key-set'}>
+          {shown.map((one) => (
+            <div key={one.path} class={one.origin === 'default' ? '' : 'key-set'}>
               <dt>
-                <code>{path}</code>
-                <span>{origin}</span>
+                <code>{one.path}</code>
               </dt>
               <dd>
-                <code>{JSON.stringify(value)}</code>
-                {effect !== undefined && <p class="hint">{plain(effect)}</p>}
+                {one.effect !== undefined && <p class="hint">{plain(one.effect)}</p>}
+                <p>
+                  Now: <code>{configValue(one.value)}</code>
+                </p>
+                <p>From: {originWords(one)}</p>
+                <p>A change {changeWords(one)}</p>
               </dd>
             </div>
           ))}

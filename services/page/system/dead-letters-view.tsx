@@ -3,7 +3,7 @@ import type { DeadLetter, DeadLetterPage, DeadLetterWithMessage } from '../../..
 import { client, mayWrite } from '../base/signed-in.ts';
 import { ActOutcome, useAct } from '../parts/act.tsx';
 import { Confirm } from '../parts/confirm.tsx';
-import { Empty } from '../parts/empty.tsx';
+import { Empty, LineToCopy } from '../parts/empty.tsx';
 import { Pane, useRead } from '../parts/read.tsx';
 import { Time } from '../parts/time.tsx';
 import { Paging } from './paging.tsx';
@@ -98,8 +98,8 @@ const DeadLettersView = () => {
     <Pane title="Dead letters" hint="Messages that nobody could process. Each waits here for a decision." read={read}>
       {deadLetters.length === 0 ? (
         <Empty title="No dead letters">
-          <p>A message that no service can process is kept here, with the reason.</p>
-          <pre>natter dead-letters</pre>
+          <p>A message that no service can process is kept here, with the reason, until you send it again or discard it.</p>
+          <LineToCopy says="On a terminal the same is shown by:" line="natter dead-letters" />
         </Empty>
       ) : (
         <ul class="items">

@@ -4,7 +4,7 @@ import { linkTo } from '../base/route.ts';
 import { client, mayWrite } from '../base/signed-in.ts';
 import { ActOutcome, useAct } from '../parts/act.tsx';
 import { Confirm } from '../parts/confirm.tsx';
-import { Empty } from '../parts/empty.tsx';
+import { Empty, LineToCopy } from '../parts/empty.tsx';
 import { Pane, useRead } from '../parts/read.tsx';
 import { Time } from '../parts/time.tsx';
 import { Paging } from './paging.tsx';
@@ -103,7 +103,7 @@ const DeliveriesView = () => {
       {deliveries.length === 0 && waiting.length === 0 ? (
         <Empty title="Everything has arrived">
           <p>An answer to a channel is listed here when its receiver refuses it or does not confirm it.</p>
-          <pre>natter deliveries</pre>
+          <LineToCopy says="On a terminal the same is shown by:" line="natter deliveries" />
         </Empty>
       ) : (
         <ul class="items">

@@ -2,7 +2,7 @@ import type { Hosts } from '../../../shared/client/main.ts';
 import { counted } from '../../../shared/kit/text/counted.ts';
 import { now } from '../base/now.ts';
 import { changeQuery, linkTo, route } from '../base/route.ts';
-import { Empty } from '../parts/empty.tsx';
+import { Empty, LineToCopy } from '../parts/empty.tsx';
 import { Pane, useRead } from '../parts/read.tsx';
 import { spanText, Time } from '../parts/time.tsx';
 import { rows } from '../sessions/session-list.ts';
@@ -127,8 +127,8 @@ const HostsView = () => {
     >
       {processes.length === 0 ? (
         <Empty title="No process reports">
-          <p>Processes report every three seconds. Start one:</p>
-          <pre>natter service session</pre>
+          <p>Every process of Natter is listed here while it runs; each says every three seconds that it does.</p>
+          <LineToCopy says="Start a host on a terminal:" line="natter service session" />
         </Empty>
       ) : (
         <>

@@ -4,7 +4,7 @@ import { changeQuery, linkTo, route } from '../base/route.ts';
 import { client, mayWrite } from '../base/signed-in.ts';
 import { ActOutcome, useAct } from '../parts/act.tsx';
 import { Confirm } from '../parts/confirm.tsx';
-import { Empty } from '../parts/empty.tsx';
+import { Empty, LineToCopy } from '../parts/empty.tsx';
 import { decidedText } from '../parts/person.ts';
 import { Pane, useRead } from '../parts/read.tsx';
 import { Time } from '../parts/time.tsx';
@@ -63,8 +63,8 @@ const MemoryView = () => {
       <ActOutcome act={act} />
       {memories.length === 0 ? (
         <Empty title={q === '' ? 'Nothing is remembered yet' : 'Nothing matches'}>
-          <p>The agent remembers by its tool or at a checkpoint; you can tell it something yourself:</p>
-          <pre>natter memory add "Ann prefers short answers." --scope agent</pre>
+          <p>What the agent is to know in every conversation is listed here: it notes things itself, and you can tell it more.</p>
+          <LineToCopy says="On a terminal, for example:" line='natter memory add "Ann prefers short answers." --scope agent' />
         </Empty>
       ) : (
         <ul class="items">

@@ -1,4 +1,5 @@
 import type { ConfigInForce, DeliveryPage, Retention } from '../../../shared/client/main.ts';
+import { counted } from '../../../shared/kit/text/counted.ts';
 import { approvals } from '../approvals/approval-list.ts';
 import { now } from '../base/now.ts';
 import { linkTo } from '../base/route.ts';
@@ -6,42 +7,77 @@ import { Empty } from '../parts/empty.tsx';
 import { Pane, useRead } from '../parts/read.tsx';
 import { spanText, Time } from '../parts/time.tsx';
 import { rows } from '../sessions/session-list.ts';
+import { type Due, dueNext } from './due.ts';
+import { nextAtHour, resetRules } from './reset-rules.ts';
 
-/** Something that happens by the clock. */
-interface Due {
-  readonly id: string;
-  readonly at: number;
-  readonly what: string;
-  readonly key?: string;
-}
 const everyMs = 10_000;
-const shownRules =
-  /^session\.(reset|resetByType|resetByChannel|idleMinutes|timeZone)\b|^session\.maintenance\.(mode|everyMinutes|pruneAfterDays)$|^scrub\./;
 
-const isSet = (due: Due | null): due is Due => due !== null;
+const One = ({ due: { at, what, session } }: { readonly due: Due }) => (
+  <li class="item">
+    <header>
+      <h2>{what}</h2>
+      <Time at={at} exact />
+    </header>
+    <p class="item-facts">
+      <span>in {spanText(Math.max(0, at - now.value))}</span>
+      {session && (
+        <a href={linkTo(['sessions', session.key, 'chat'])} title={session.key}>
+          {session.name}
+        </a>
+      )}
+    </p>
+  </li>
+);
+
+const Rules = ({ keys, retention }: { readonly keys: ConfigInForce['keys']; readonly retention: Retention | null }) => {
+  const valueAt = (path: string): unknown => keys.find((key) => key.path === path)?.value;
+  const days = Number(valueAt('session.maintenance.pruneAfterDays'));
+  const minutes = Number(valueAt('session.maintenance.everyMinutes'));
+  const isScrubbed = valueAt('scrub.enabled') === true;
+  return (
+    <ul class="items">
+      {resetRules(keys).map(({ words, daily }) => (
+        <li key={words} class="item">
+          <p>{words}</p>
+          {daily && (
+            <p class="item-facts">
+              <span>
+                Next: <Time at={nextAtHour(now.value, daily.hour, daily.zone)} exact /> on your clock
+              </span>
+            </p>
+          )}
+        </li>
+      ))}
+      {retention && (
+        <li class="item">
+          <p>
+            Every {minutes} minutes, sessions that nobody has used for {counted(days, 'day')}, or that are too many,{' '}
+            {retention.mode === 'enforce' ? 'are removed' : 'are counted, and none of them is removed'}.
+          </p>
+          <p class="item-facts">
+            <span>{retention.count} now</span>
+          </p>
+        </li>
+      )}
+      {isScrubbed && (
+        <li class="item">
+          <p>
+            {counted(Number(valueAt('scrub.everyHours')), 'hour')} after one check of the whole log for damage has ended, the next
+            begins.
+          </p>
+        </li>
+      )}
+    </ul>
+  );
+};
 
 /** What happens by the clock: what comes next, and the rules that it comes from. */
 const SchedulesView = () => {
   const deliveries = useRead<DeliveryPage>('/v1/deliveries', { query: { limit: 1 }, everyMs });
   const retention = useRead<Retention>('/v1/retention', { query: { limit: 1 }, everyMs });
   const config = useRead<ConfigInForce>('/v1/config');
-  const next: Due[] = [
-    ...(approvals.value ?? []).map(({ approvalId, expiresAt, sessionKey, action }) => ({
-      ...{ id: approvalId, at: expiresAt, what: `The question “${action.slice(0, 60)}” expires`, key: sessionKey },
-    })),
-    ...(rows.value ?? [])
-      .map(({ key, resultsUntil }): Due | null =>
-        resultsUntil === undefined
-          ? null
-          : { id: `results ${key}`, at: resultsUntil, what: 'The turn ends unless its program gives its results', key },
-      )
-      .filter(isSet),
-    ...(deliveries.value?.waiting ?? []).map(({ channel, to = '', accountId = '', until }) => ({
-      ...{ id: `${channel} ${accountId} ${to}`, at: until, what: `${channel} ${accountId} ${to} is tried again` },
-    })),
-  ].sort((one, other) => one.at - other.at);
-  const rules = (config.value?.keys ?? []).filter(({ path }) => shownRules.test(path));
-  const { value: due } = retention;
+  const waiting = deliveries.value?.waiting ?? [];
+  const next = dueNext({ approvals: approvals.value ?? [], rows: rows.value ?? [], waiting });
   return (
     <Pane
       title="Schedules"
@@ -52,48 +88,28 @@ const SchedulesView = () => {
       {next.length === 0 ? (
         <Empty title="Nothing is due">
           <p>
-            Questions that expire, programs that must answer, and messages that are tried again stand here. To send one later:
+            Questions to you that expire, programs that must answer in time, and messages that are tried again are listed here.
+            There is nothing to do.
           </p>
-          <pre>{'POST /v1/sessions/{key}/messages {"text": "…", "sendAt": "2026-12-24T09:00:00Z"}'}</pre>
         </Empty>
       ) : (
         <ul class="items">
-          {next.map(({ id, at, what, key }) => (
-            <li key={id} class="item">
-              <header>
-                <h2>{what}</h2>
-                <Time at={at} exact />
-              </header>
-              <p class="item-facts">
-                <span>in {spanText(Math.max(0, at - now.value))}</span>
-                {key !== undefined && <a href={linkTo(['sessions', key, 'chat'])}>{key}</a>}
-              </p>
-            </li>
+          {next.map((due) => (
+            <One key={due.id} due={due} />
           ))}
         </ul>
       )}
       <h2>Rules</h2>
-      {due && (
-        <p class="hint">
-          Retention {due.mode === 'enforce' ? 'removes sessions that are due' : 'only counts the sessions that are due'}:{' '}
-          {due.count} now.
-        </p>
-      )}
-      {rules.length === 0 ? (
+      {config.value === null ? (
         <p class="hint">{config.problem ?? 'Reading…'}</p>
       ) : (
-        <dl class="keys">
-          {rules.map(({ path, value }) => (
-            <div key={path}>
-              <dt>
-                <code>{path}</code>
-              </dt>
-              <dd>
-                <code>{JSON.stringify(value)}</code>
-              </dd>
-            </div>
-          ))}
-        </dl>
+        <>
+          <Rules keys={config.value.keys} retention={retention.value} />
+          <p class="hint">
+            The values behind these rules are those of session and scrub in the{' '}
+            <a href={linkTo(['system', 'config'], { find: 'session.', show: 'all' })}>configuration</a>.
+          </p>
+        </>
       )}
     </Pane>
   );

@@ -1,6 +1,6 @@
 import type { Skills } from '../../../shared/client/main.ts';
 import { CopyButton } from '../parts/copy-button.tsx';
-import { Empty } from '../parts/empty.tsx';
+import { Empty, LineToCopy } from '../parts/empty.tsx';
 import { Pane, useRead } from '../parts/read.tsx';
 
 type Skill = Skills['skills'][number];
@@ -50,8 +50,11 @@ const SkillsView = () => {
     >
       {skills.length === 0 ? (
         <Empty title="No skills yet">
-          <p>Put a folder with a SKILL.md into the folder “skills” of the workspace, or install one:</p>
-          <pre>natter skills search calendar</pre>
+          <p>
+            What the agent has learned to do is listed here. Put a folder with a file SKILL.md into the folder “skills” of its
+            workspace, or look for one that others have written.
+          </p>
+          <LineToCopy says="On a terminal, for example:" line="natter skills search calendar" />
         </Empty>
       ) : (
         <ul class="items">

@@ -134,6 +134,8 @@ export interface ConfigInForce {
     readonly path: string;
     readonly value: unknown;
     readonly origin: string;
+    /** When another value counts: once the file is saved, or at the next start. */
+    readonly takesEffect: 'at_once' | 'at_start';
     readonly effect?: string;
   }[];
   /** The other processes, and the sections in which their configuration differs. */

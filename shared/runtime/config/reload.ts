@@ -66,6 +66,13 @@ export const differences = (before: unknown, after: unknown, path = ''): string[
   return [...names].flatMap((name) => differences(before[name], after[name], path === '' ? name : `${path}.${name}`));
 };
 
+const untaken = (value: unknown): unknown =>
+  isRecord(value) ? Object.fromEntries(Object.entries(value).map(([name, child]) => [name, untaken(child)])) : undefined;
+
+/** Dotted paths of the values of a configuration that a change of the file reaches while we run. */
+export const takenAtOnce = (config: Config): ReadonlySet<string> =>
+  new Set(differences(config, applied(config, untaken(config) as Config)));
+
 /**
  * Keeps a configuration current with its file. If the file is invalid or gone, the problem is logged and the last good
  * configuration stays: defaults instead could open what it had closed. `load` reads the file and its overrides; `changed` is

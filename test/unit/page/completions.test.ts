@@ -3,7 +3,7 @@ import { completionsFor, modelNamesIn } from '../../../services/page/chat/comple
 
 /** What is offered while a message is written. */
 
-const key = (path: string, value: unknown) => ({ path, value, origin: 'default' });
+const key = (path: string, value: unknown) => ({ path, value, origin: 'default', takesEffect: 'at_start' as const });
 const models = modelNamesIn({
   keys: [
     key('agent.model', 'local/large'),

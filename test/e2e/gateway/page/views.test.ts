@@ -57,7 +57,7 @@ const views: readonly (readonly [fragment: string, selector: string])[] = [
   ['#/system/channels', '.empty'],
   ['#/system/memory', '.item'],
   ['#/system/skills', '.empty'],
-  ['#/system/schedules', '.keys div'],
+  ['#/system/schedules', '.item'],
   ['#/system/config', '.empty'],
   ['#/system/config?show=all', '.keys div'],
   ['#/system/log', '.log-line'],
@@ -104,6 +104,48 @@ describe.skipIf(!hasBrowser)('the views of the system', () => {
     await unchecked.getByText('natter doctor').waitFor();
     expect(await page.getByText('Nothing is wrong.').count()).toBe(0);
     expect(faults).toEqual([]);
+  });
+
+  test('schedules and values are in words, an empty view says what appears there, and equal lines of the log are one row', async () => {
+    const { page, faults } = await open();
+    await goTo(page, '#/system/schedules');
+    await page.getByText(/^All sessions begin afresh every day at 04:00 \(.+\)\.$/).waitFor();
+    await page.getByText(/^Next: .+ on your clock$/).waitFor();
+    expect(await page.locator('.view pre, .view code').count()).toBe(0);
+    await goTo(page, '#/system/config?show=all&find=gateway.requestsPerMinute');
+    const value = page.locator('.keys > div');
+    await value.getByText('From: the default: you set nothing').waitFor();
+    await value.getByText('A change counts at once, when the file is saved').waitFor();
+    await goTo(page, '#/system/channels');
+    await page.getByText('Put this line between the outer braces of the file natter.json', { exact: false }).waitFor();
+    await page.getByRole('button', { name: 'Copy the line' }).waitFor();
+    const fields = { service: 'session', name: 'x' };
+    const lines = Array.from({ length: 17 }, (_, at) => ({
+      ...{ number: at + 1, at: Date.now(), level: 'warn', message: 'turn failed', fields: { ...fields, turnId: `t${at}` } },
+    }));
+    const answer = (asked: URL) => ({ lines: asked.searchParams.get('after') === '0' ? lines : [], next: lines.length });
+    await page.route(/\/v1\/log\?/, (route) => route.fulfill({ json: answer(new URL(route.request().url())) }));
+    await goTo(page, '#/system/log');
+    const group = page.locator('.log > .log-line');
+    await group.getByText(/turn failed ×17, last \d/).waitFor();
+    expect(await group.count()).toBe(1);
+    await group.locator('summary').click();
+    await vi.waitFor(async () => expect(await group.locator('.log-line').count()).toBe(17), soon);
+    expect(await axeFindings(page)).toEqual([]);
+    expect(faults).toEqual([]);
+  });
+
+  test('what keeps somebody out is a sentence, and System is lit where it leads to a file', async () => {
+    const { page } = await openTab();
+    await page.goto(`${rig().url}/#code=natter_wrong`);
+    await page
+      .getByRole('alert')
+      .getByText(/^\s*\p{Lu}/u)
+      .waitFor();
+    await page.goto(await rig().link());
+    await goTo(page, '#/export');
+    const current = page.getByRole('navigation', { name: 'Main' }).locator('[aria-current=page]');
+    await current.getByText('System').waitFor();
   });
 
   test('nobody is called by a token, in the audit trail, and no event by a code', async () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { plainText } from '../../../../services/page/parts/one-line.ts';
+import { asSentence, plainText } from '../../../../services/page/parts/one-line.ts';
 
 /** Lines that show the beginning of a text. */
 
@@ -11,4 +11,13 @@ test.each([
   ['2 ** 3 ** 4, a_b_c and *.ts', '2 ** 3 ** 4, a_b_c and *.ts'],
 ])('Markdown without its marks: %s', (text, plain) => {
   expect(plainText(text)).toBe(plain);
+});
+
+test.each([
+  ['the gateway does not answer; is it running?', 'The gateway does not answer; is it running?'],
+  ['gateway.token is short', 'gateway.token is short'],
+  ['Whole', 'Whole'],
+  ['', ''],
+])('as a sentence of its own: %s', (text, sentence) => {
+  expect(asSentence(text)).toBe(sentence);
 });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { createLog } from '../../../../shared/kit/log.ts';
 import { type Config, loadConfig } from '../../../../shared/runtime/config/load.ts';
-import { differences, followConfig, type LiveConfig } from '../../../../shared/runtime/config/reload.ts';
+import { differences, followConfig, type LiveConfig, takenAtOnce } from '../../../../shared/runtime/config/reload.ts';
 
 let home: string;
 let file: string;
@@ -207,4 +207,10 @@ test('a new level of the log is the level of its children', () => {
   log.level = 'error';
   for (const child of children) child.warn('unheard');
   expect(lines.map((line) => (JSON.parse(line) as { msg: string }).msg)).toEqual(['heard', 'heard']);
+});
+
+test('whether a change of a value waits for a start is what a changed file does', () => {
+  const atOnce = takenAtOnce(loadConfig({ env: {}, home }));
+  const asked = ['log.level', 'session.dmScope', 'session.residents', 'agent.model', 'gateway.port', 'gateway.requestsPerMinute'];
+  expect(asked.filter((path) => atOnce.has(path))).toEqual(['log.level', 'session.dmScope', 'gateway.requestsPerMinute']);
 });

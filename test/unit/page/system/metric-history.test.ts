@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { MetricHistory, sumsOf } from '../../../services/page/system/metric-history.ts';
+import { MetricHistory, sumsOf } from '../../../../services/page/system/metric-history.ts';
 
 const text = (commits: number): string => `# HELP natter_commits_total Commits.
 natter_commits_total{service="session",host="1"} ${commits}
