@@ -1,4 +1,5 @@
 import { isNewEnough, minimumServerVersion } from '../../../shared/adapters/nats/client/version.ts';
+import { counted } from '../../../shared/kit/text/counted.ts';
 import { type Finding, fail, ok, warn } from '../../../shared/runtime/doctor/finding.ts';
 import type { BrokerReport } from '../runtime/broker-report.ts';
 import { freeSpace } from './machine.ts';
@@ -29,6 +30,15 @@ export const clockSkew = ({ skewMs }: Pick<BrokerReport, 'skewMs'>): Finding => 
   return ms < skew.warnMs ? ok('clock', detail) : (ms < skew.failMs ? warn : fail)('clock', detail, fix);
 };
 
+/** What mends settings that differ. */
+const repairOf = (drift: readonly string[]): string => {
+  if (drift.some((line) => line.includes('natter restore')))
+    return 'run "natter restore" again: nothing starts before it is finished';
+  if (drift.some((line) => line.includes('has to be recreated')))
+    return 'no command can change this: create the stream again, step by step as in "Older streams" in docs/operate/broker.md';
+  return 'run: natter nats provision; what it leaves, set with "nats stream edit", or use the prefix and partitions they were created with';
+};
+
 export const streams = ({ missing, restored, drift }: Pick<BrokerReport, 'missing' | 'restored' | 'drift'>): Finding => {
   if (missing.length > 0)
     return fail(
@@ -36,20 +46,12 @@ export const streams = ({ missing, restored, drift }: Pick<BrokerReport, 'missin
       `missing: ${missing.join(', ')}`,
       'run: natter nats provision; if they existed before, first find out who removed them',
     );
-  if (restored.length > 0)
-    return fail(
-      'streams',
-      `removed consumers were created again: ${restored.slice(0, 5).join(', ')}`,
-      'find out who removed them',
-    );
-  if (drift.length > 0)
-    return fail(
-      'streams',
-      `${drift.length} settings differ: ${drift.slice(0, 3).join('; ')}`,
-      drift.some((line) => line.includes('natter restore'))
-        ? 'run "natter restore" again: nothing starts before it is finished'
-        : 'run: natter nats provision; or use the prefix and partitions they were created with',
-    );
+  const again = restored.length > 0 ? [`removed consumers were created again: ${restored.slice(0, 5).join(', ')}`] : [];
+  if (drift.length > 0) {
+    const differing = `${counted(drift.length, 'setting')} ${drift.length === 1 ? 'differs' : 'differ'}: ${drift.slice(0, 3).join('; ')}`;
+    return fail('streams', [differing, ...again].join('; '), repairOf(drift));
+  }
+  if (again.length > 0) return fail('streams', again.join(), 'find out who removed them');
   return ok('streams', 'all exist with the right settings');
 };
 

@@ -218,6 +218,17 @@ const rows: readonly [what: string, level: Finding['level'], found: () => Findin
   ['a consumer that was gone', 'fail', () => broker.streams({ ...whole, restored: ['X/partition-1'] }), /partition-1/],
   ['a setting that differs', 'fail', () => broker.streams({ ...whole, drift: ['X: a is 1, not 2'] }), /a is 1, not 2/],
   [
+    'a setting that nothing can change, of a stream that somebody made again',
+    'fail',
+    () =>
+      broker.streams({
+        ...whole,
+        restored: ['X/a'],
+        drift: ['X: retention is 1, not 2 (the stream has to be recreated, see …)'],
+      }),
+    /^1 setting differs: X: retention is 1.*; removed consumers were created again: X\/a → .*create the stream again/,
+  ],
+  [
     'a restore that was interrupted',
     'fail',
     () => broker.streams({ ...whole, drift: ['X: restore is not finished: run "natter restore" again, not finished'] }),
