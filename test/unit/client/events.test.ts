@@ -122,6 +122,26 @@ test('the signal ends it while it waits, and a reader who leaves ends the connec
   await expect.poll(() => open).toBe(0);
 });
 
+test('a reader that throws has its own error, ends its connection, and begins again after what it had', async () => {
+  const asked: (string | null)[] = [];
+  let open = 0;
+  const { client } = await serve((request, response) => {
+    asked.push(new URL(request.url ?? '', 'http://x').searchParams.get('after'));
+    open += 1;
+    response.on('close', () => {
+      open -= 1;
+    });
+    response.writeHead(200, head).write(frame('1.0', { id: '1.0' }) + frame('2.0', { id: '2.0' }));
+  });
+  const reading = (async () => {
+    for await (const _ of client.events({ after: 0 })) throw new RangeError('the handler is broken');
+  })();
+  await expect(reading).rejects.toThrow(new RangeError('the handler is broken'));
+  await expect.poll(() => open).toBe(0);
+  await take(client.events({ after: '1.0' }), 1);
+  expect(asked).toEqual(['0', '1.0']);
+});
+
 test('nothing is handed out after the signal, of what has come already neither', async () => {
   const { client } = await serve((_, response) => {
     response.writeHead(200, head).write(frame('1.0', { n: 1 }) + frame('1.1', { n: 2 }));
