@@ -142,6 +142,40 @@ describe('a subscription', () => {
     expect(getEventListeners(signal, 'abort')).toEqual([]);
   });
 
+  test('whose reader throws ends alone: the others go on, and who begins after its last event sees the rest once', async () => {
+    const { client } = await start();
+    for (let turn = 0; turn < 5; turn++) await client.sessions.post(key, 'x', { wait: 10 });
+    const { events } = await client.get<{ events: { id: string }[] }>('/v1/events?limit=1000');
+    const connection = closedAfterwards(await client.connect());
+    const ids = (handler: (seen: readonly string[]) => void, items: AsyncIterable<StreamItem>) => {
+      const seen: string[] = [];
+      const ended = (async () => {
+        for await (const item of items) {
+          if (!('id' in item)) continue;
+          seen.push(item.id);
+          handler(seen);
+        }
+      })();
+      return { seen, ended };
+    };
+    const other = ids(() => {}, await connection.subscribe({ after: 0 }));
+    void other.ended.catch(() => {});
+    const thrower = ids(
+      (seen) => {
+        if (seen.length === 3) throw new RangeError('the handler is broken');
+      },
+      await connection.subscribe({ after: 0 }),
+    );
+    await expect(thrower.ended).rejects.toThrow(new RangeError('the handler is broken'));
+    await expect.poll(() => metric(client)).toBe(1);
+    const again = ids(() => {}, await connection.subscribe({ after: thrower.seen.at(-1) ?? '' }));
+    void again.ended.catch(() => {});
+    await client.sessions.post(key, 'after it threw', { wait: 10 });
+    await expect.poll(() => other.seen.length).toBeGreaterThan(events.length);
+    await expect.poll(() => [...thrower.seen, ...again.seen]).toEqual(other.seen);
+    expect(other.seen.slice(0, events.length)).toEqual(events.map(({ id }) => id));
+  });
+
   test('whose reader is slow is let go, and goes on from where it was once it has come by', async () => {
     const { client, balancer } = await start();
     for (let turn = 0; turn < 300; turn++) await client.sessions.post(`agent:main:s${turn % 10}`, 'x', { wait: 10 });

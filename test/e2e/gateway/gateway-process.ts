@@ -2,7 +2,10 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { pino } from 'pino';
+import { startRouter } from '../../../services/router/main.ts';
 import { configSchema } from '../../../shared/domain/config/schema.ts';
+import { fixed } from '../../../shared/runtime/config/reload.ts';
 import { startMiniHost } from '../../support/mini-host.ts';
 import { startServer } from '../../support/nats.ts';
 import { portsOn, provisionFor } from '../../support/system.ts';
@@ -26,7 +29,7 @@ export interface GatewayRigOptions {
   readonly stallMs?: number;
 }
 
-/** A broker and a host; `gateway` starts a gateway and waits until it is ready. */
+/** A broker, a host and a router; `gateway` starts a gateway and waits until it is ready. */
 export const startGateways = async () => {
   const server = await startServer();
   const children = new Set<ChildProcess>();
@@ -34,6 +37,8 @@ export const startGateways = async () => {
   await provisionFor(server, { prefix: config.prefix, partitions: config.nats.partitions });
   const hostPorts = await opened.as('tester');
   const host = await startMiniHost(hostPorts);
+  const routed = { config: fixed(config), ports: await opened.as('router'), member: 'router-1' };
+  const router = await startRouter({ ...routed, log: pino({ level: 'silent' }) });
 
   const gateway = async ({ gateway = {}, stallMs }: GatewayRigOptions = {}): Promise<GatewayProcess> => {
     const env = {
@@ -65,10 +70,13 @@ export const startGateways = async () => {
   };
   const close = async (): Promise<void> => {
     for (const child of children) child.kill('SIGKILL');
+    await router.stop(2_000);
     await host.close();
     await opened.close();
     await server.stop();
   };
-  return { gateway, close, /** Where the log is. */ seen: () => hostPorts.events.info() };
+  /** Messages and commands that are not done yet. */
+  const waiting = async (): Promise<number> => (await hostPorts.inbound.lag()) + (await hostPorts.commands.lag());
+  return { gateway, close, waiting, /** Where the log is. */ seen: () => hostPorts.events.info() };
 };
 export type GatewayRigs = Awaited<ReturnType<typeof startGateways>>;

@@ -112,3 +112,31 @@ test('I1, I2: no message that was acknowledged is lost, none is there twice, and
     await end();
   }
 }, 90_000);
+
+test('I1, I2: what a connector was told is accepted right before a kill is there once, however often it is repeated', async () => {
+  const { url } = gateway;
+  const port = Number(new URL(url).port);
+  const envelope = (id: string) => ({
+    ...{ id, channel: 'irc', conversation: { id: 'hooks', kind: 'group' }, sender: { id: 'ann' }, text: `said ${id}` },
+  });
+  const hand = (id: string) => callerOf(url)('POST', '/v1/inbound', { body: envelope(id) });
+  const wanted: string[] = [];
+  for (let kill = 0; kill < kills; kill++) {
+    const [told, open] = ['told', 'open'].map((name) => Array.from({ length: 8 }, (_, at) => `${name}-${kill}-${at}`));
+    const answers = await Promise.all((told ?? []).map(hand));
+    expect(answers.map(({ status, body }) => [status, body.duplicate])).toEqual(answers.map(() => [202, false]));
+    // Some are on their way when it dies, and a repeat of each of the others.
+    const cut = Promise.allSettled([...(open ?? []), ...(told ?? [])].map(hand));
+    await gateway.kill9();
+    await cut;
+    await expect(hand(`told-${kill}-0`)).rejects.toThrow();
+    gateway = await gateways.gateway({ gateway: { port } });
+    const again = await Promise.all((told ?? []).map(hand));
+    expect(again.map(({ status, body }) => [status, body.duplicate])).toEqual(again.map(() => [202, true]));
+    expect((await Promise.all((open ?? []).map(hand))).map(({ status }) => status)).toEqual((open ?? []).map(() => 202));
+    wanted.push(...(told ?? []), ...(open ?? []));
+  }
+  await vi.waitFor(async () => expect(await gateways.waiting()).toBe(0), { interval: 50 });
+  const said = await all(createClient({ url, token }).sessions.messages('agent:main:irc:group:hooks'));
+  expect(said.map(({ text }) => text).toSorted()).toEqual(wanted.map((id) => `said ${id}`).toSorted());
+}, 90_000);
