@@ -39,12 +39,23 @@ const repairOf = (drift: readonly string[]): string => {
   return 'run: natter nats provision; what it leaves, set with "nats stream edit", or use the prefix and partitions they were created with';
 };
 
-export const streams = ({ missing, restored, drift }: Pick<BrokerReport, 'missing' | 'restored' | 'drift'>): Finding => {
+export const streams = ({
+  missing,
+  full,
+  restored,
+  drift,
+}: Pick<BrokerReport, 'missing' | 'full' | 'restored' | 'drift'>): Finding => {
   if (missing.length > 0)
     return fail(
       'streams',
       `missing: ${missing.join(', ')}`,
       'run: natter nats provision; if they existed before, first find out who removed them',
+    );
+  if (full.length > 0)
+    return fail(
+      'streams',
+      `full, so new messages are refused: ${full.join(', ')}`,
+      'somebody has set this limit: remove it with "nats stream edit NAME --max-bytes=-1 --max-msgs=-1"',
     );
   const again = restored.length > 0 ? [`removed consumers were created again: ${restored.slice(0, 5).join(', ')}`] : [];
   if (drift.length > 0) {

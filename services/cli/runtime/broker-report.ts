@@ -1,4 +1,4 @@
-import { type JetStreamManager, jetstreamManager } from '@nats-io/jetstream';
+import { type JetStreamManager, jetstreamManager, type StreamInfo } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { isNewEnough } from '../../../shared/adapters/nats/client/version.ts';
 import { driftText } from '../../../shared/adapters/nats/drift.ts';
@@ -28,6 +28,8 @@ export interface BrokerReport extends SystemReport {
   readonly restored: readonly string[];
   /** Settings that differ, as text. */
   readonly drift: readonly string[];
+  /** Streams that a limit keeps from taking more, as text. */
+  readonly full: readonly string[];
   /** What the log has lost of what was seen of it, one line for each witness (I13). */
   readonly losses: readonly string[];
   readonly tokens: readonly IssuedToken[];
@@ -35,6 +37,7 @@ export interface BrokerReport extends SystemReport {
 const nothing = {
   restored: [],
   drift: [],
+  full: [],
   problems: [],
   lastSeq: 0,
   losses: [],
@@ -64,6 +67,7 @@ export const brokerReport = (config: Config, as: (user: BrokerUser) => BrokerAdd
     return {
       ...{ version, storage, missing, restored: created, skewMs: await skewOf(manager, topology, missing) },
       drift: drift.map(driftText),
+      full: fullAmong(await streamsOf(manager, topology)),
       ...(await withBroker(config, as('operator'), 'natter doctor', (own) => contents(config, as('operator'), own))),
     };
   });
@@ -72,6 +76,24 @@ const storageOf = async (manager: JetStreamManager): Promise<BrokerReport['stora
   const { storage, limits } = await manager.getAccountInfo();
   return { usedBytes: storage, limitBytes: limits.max_storage > 0 ? limits.max_storage : null };
 };
+
+const streamsOf = async (manager: JetStreamManager, { streams }: Topology): Promise<StreamInfo[]> => {
+  const ours = new Set(streams.map(({ name }) => name));
+  const found: StreamInfo[] = [];
+  for await (const info of manager.streams.list()) if (ours.has(info.config.name)) found.push(info);
+  return found;
+};
+
+/** Less room than this is none: one commit may need as much. */
+const leastBytes = 1024 ** 2;
+
+/** Streams at a limit that somebody has set and beyond which new messages are refused; those that drop their oldest take more. */
+export const fullAmong = (infos: readonly Pick<StreamInfo, 'config' | 'state'>[]): readonly string[] =>
+  infos.flatMap(({ config: { name, discard, max_bytes: mostBytes, max_msgs: mostMessages }, state: { bytes, messages } }) => {
+    if (discard !== 'new') return [];
+    if (mostBytes > 0 && mostBytes - bytes < leastBytes) return [`${name} has ${bytes} of ${mostBytes} bytes`];
+    return mostMessages > 0 && messages >= mostMessages ? [`${name} has ${messages} of ${mostMessages} messages`] : [];
+  });
 
 /** The broker's responses have its time; half of the round trip counts as the way back. */
 const skewOf = async (manager: JetStreamManager, { streams }: Topology, missing: readonly string[]): Promise<number> => {

@@ -5,6 +5,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import * as broker from '../../../../services/cli/doctor/broker.ts';
 import * as machine from '../../../../services/cli/doctor/machine.ts';
 import { usersFolder } from '../../../../services/cli/installation.ts';
+import { fullAmong } from '../../../../services/cli/runtime/broker-report.ts';
 import { configSchema } from '../../../../shared/domain/config/schema.ts';
 import { HealthProblem } from '../../../../shared/kit/health-problem.ts';
 import { limits } from '../../../../shared/kit/limits.ts';
@@ -38,7 +39,7 @@ const cursor = (name: string, seq: number, behind = 0) => ({ name, seq, behind }
 const waitingLookBacks = { queues: [{ name: 'checkpoints', count: 3 }], processes: [running(services)] };
 const failing = (metric: string, count: number) => [running(['session'], { metrics: { [metric]: count } }), running(services)];
 const notLooking = config({ introspection: { enabled: false } });
-const whole = { missing: [], restored: [], drift: [] };
+const whole = { missing: [], full: [], restored: [], drift: [] };
 const someHash = 'f'.repeat(64);
 
 /** The secrets that are checked at where the configuration is not in the data directory. */
@@ -215,6 +216,12 @@ const rows: readonly [what: string, level: Finding['level'], found: () => Findin
   ['a clock of another day', 'fail', () => broker.clockSkew({ skewMs: -day }), /ahead/],
   ['all streams', 'ok', () => broker.streams(whole), /all exist/],
   ['a stream that is gone', 'fail', () => broker.streams({ ...whole, missing: ['NATTER_DEAD'] }), /NATTER_DEAD.*provision/],
+  [
+    'a stream that is full',
+    'fail',
+    () => broker.streams({ ...whole, full: ['X has 9 of 9 bytes'] }),
+    /full.*X has 9.*nats stream edit/,
+  ],
   ['a consumer that was gone', 'fail', () => broker.streams({ ...whole, restored: ['X/partition-1'] }), /partition-1/],
   ['a setting that differs', 'fail', () => broker.streams({ ...whole, drift: ['X: a is 1, not 2'] }), /a is 1, not 2/],
   [
@@ -339,4 +346,18 @@ test('delivery that can take nothing more is behind by all that waits in the log
   const having = (in_hand: number) => [running(['delivery'], { metrics: { in_hand } })];
   expect(system.deliveryBehind(having(3), 40_000)).toBe(3);
   expect(system.deliveryBehind(having(limits.deliveryWindow), 40_000)).toBe(40_000);
+});
+
+test('a stream is full at a limit beyond which it refuses, and not where it drops its oldest or has room', () => {
+  const stream = (name: string, config: object, state: object) => ({
+    ...{ config: { name, discard: 'new', max_bytes: -1, max_msgs: -1, ...config }, state: { bytes: 0, messages: 0, ...state } },
+  });
+  const infos = [
+    stream('A', { max_bytes: 1_000 }, { bytes: 990 }),
+    stream('B', { max_msgs: 3 }, { messages: 3 }),
+    stream('C', { discard: 'old', max_bytes: 1_000 }, { bytes: 1_000 }),
+    stream('D', { max_bytes: gigabyte, max_msgs: 9 }, { bytes: 1_000, messages: 8 }),
+    stream('E', {}, { bytes: gigabyte, messages: 1_000_000 }),
+  ];
+  expect(fullAmong(infos as never)).toEqual(['A has 990 of 1000 bytes', 'B has 3 of 3 messages']);
 });
