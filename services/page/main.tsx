@@ -6,8 +6,9 @@ import { followAddress } from './base/route.ts';
 import { isSignInLink, signInFromAddress } from './base/signed-in.ts';
 import { followEvents, onEvent } from './base/system-events.ts';
 import { restoreTheme } from './base/theme.ts';
+import { followNames } from './finding/known-names.ts';
 import { followSearch, forgetDeleted } from './sessions/found-messages.tsx';
-import { changed, followList } from './sessions/session-list.ts';
+import { changed, followList, rows } from './sessions/session-list.ts';
 import { Shell } from './shell.tsx';
 import { followShortcuts } from './shortcuts/shortcuts.tsx';
 
@@ -27,6 +28,7 @@ onEvent(changed);
 onEvent(forgetDeleted);
 onEvent(noteRecorded);
 followList();
+followNames(rows);
 followSearch();
 followApprovals();
 followEvents();

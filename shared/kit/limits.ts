@@ -167,8 +167,9 @@ export const limits = {
   fencedRetries: 5,
   /** Participants listed in an index row. */
   participants: 200,
-  /** Characters of the last message kept in an index row. */
+  /** Characters of the last message kept in an index row, and of the first one, for a name. */
   previewCharacters: 140,
+  firstWordsCharacters: 60,
   /** Frames and bytes buffered for one streaming client before it is closed with its cursor. */
   streamFrames: 1_000,
   streamBytes: 1024 * 1024,

@@ -60,7 +60,7 @@ export const indexRow = z.object({
   thread: z.string().optional(),
   costUsd: z.number().min(0).default(0),
   lastMessagePreview: z.string(),
-  lastMessageId: z.string().optional(),
+  ...{ lastMessageId: z.string().optional(), firstWords: z.string().optional(), firstWordsId: z.string().optional() },
   revisions: z
     .array(z.object({ of: z.string(), seq: count }))
     .max(limits.revisableMessages)

@@ -19,6 +19,9 @@ export interface ProjectionOptions {
   readonly after: number;
 }
 
+/** Whether this version wrote a row, with all that it has of a session. */
+const isWhole = ({ logBytes, firstWords }: IndexRow): boolean => logBytes !== undefined && firstWords !== undefined;
+
 /** The projection behind the session index: folds commits in memory and writes changed rows in batches (A2/17). */
 export const createProjection = ({ index, events, clock, after }: ProjectionOptions) => {
   const rows = new LRUCache<SessionKey, IndexRow>({ max: limits.indexCachedRows });
@@ -28,12 +31,12 @@ export const createProjection = ({ index, events, clock, after }: ProjectionOpti
 
   /**
    * The row before `commit`. If the stored row does not connect to it (a stale read, or not written yet), or an older version wrote it
-   * without its size, the row is folded from the log instead. It does not connect either where the log has lost commits (F13), which must not block the rows of others.
+   * without its size or its first words, the row is folded from the log instead. It does not connect either where the log has lost commits (F13), which must not block the rows of others.
    */
   const rowBefore = async (commit: RecordedCommit): Promise<IndexRow | null> => {
     if (commit.rev === 1 || isErasure(commit)) return null;
     const row = await index.get(commit.key);
-    if (row !== null && ((row.rev === commit.rev - 1 && row.logBytes !== undefined) || row.seq >= commit.seq)) return row;
+    if (row !== null && ((row.rev === commit.rev - 1 && isWhole(row)) || row.seq >= commit.seq)) return row;
     const folded = await rowFromLog(commit);
     return row !== null && row.seq > (folded?.seq ?? 0) ? row : folded;
   };

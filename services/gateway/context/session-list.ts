@@ -101,10 +101,10 @@ const wantsFacet = (facet: string, options: ListOptions): boolean => {
 };
 
 /** Whether a row has this text, in small letters, where people look for it. The agent is in every key: only who writes a whole key means it. */
-const mentions = ({ key, settings, origin, description, lastMessagePreview }: IndexRow, search: string): boolean =>
+const mentions = ({ key, settings, origin, description, firstWords, lastMessagePreview }: IndexRow, search: string): boolean =>
   [
     search.startsWith('agent:') ? key : bareKey(key),
-    ...[settings.displayName, origin.label, origin.displayName, description, lastMessagePreview],
+    ...[settings.displayName, origin.label, origin.displayName, description, firstWords, lastMessagePreview],
   ].some((text) => text?.toLowerCase().includes(search));
 
 /** Whether a row is where people have put what is asked for (B24), and ended as is asked for. */

@@ -30,7 +30,7 @@ export const listQuery = z.object({
     .min(1)
     .max(200)
     .optional()
-    .meta({ description: 'only sessions whose key, name, description or last message has this text' }),
+    .meta({ description: 'only sessions whose key, name, description, first words or last message has this text' }),
   key: prefixParameter,
   label: z.string('give it once').min(1).max(64).optional().meta({ description: 'only sessions with this label' }),
   pinned: choiceParameter.meta({ description: 'only pinned sessions, or only others' }),

@@ -1,10 +1,10 @@
 import type { PendingApproval } from '../../../shared/client/main.ts';
 import { linkTo } from '../base/route.ts';
+import { SessionLink } from '../finding/session-link.tsx';
 import { oneLine, plainText } from '../parts/one-line.ts';
 import { personOf } from '../parts/person.ts';
 import { Time } from '../parts/time.tsx';
 import type { ApprovalStory } from './approval-story.ts';
-import { SessionLink } from './session-link.tsx';
 import { WhereItRuns } from './where-it-runs.tsx';
 
 const messageCharacters = 160;

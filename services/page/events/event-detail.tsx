@@ -2,6 +2,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { type EventPage, type NatterEvent, sessionPath } from '../../../shared/client/main.ts';
 import { changeQuery, linkTo } from '../base/route.ts';
 import { client, problemOf } from '../base/signed-in.ts';
+import { SessionLink } from '../finding/session-link.tsx';
 import { CopyButton } from '../parts/copy-button.tsx';
 import { eventWords, meaningOf } from '../parts/event-words.ts';
 import { actorText } from '../parts/person.ts';
@@ -79,7 +80,7 @@ export const EventDetail = ({ event }: { readonly event: NatterEvent }) => {
       {meaning !== null && <p class="hint">{meaning}</p>}
       <CauseLine event={event} />
       <p class="item-facts">
-        <a href={linkTo(['sessions', event.key, 'chat'])}>{event.key}</a>
+        <SessionLink sessionKey={event.key} />
         <a href={linkTo(['sessions', event.key, 'time'], { at: `${event.seq}` })}>The state after it</a>
         <CopyButton text={json} what="the event" />
       </p>

@@ -1,6 +1,7 @@
 import { useEffect, useMemo } from 'preact/hooks';
 import type { EventType, NatterEvent } from '../../../shared/client/main.ts';
 import { changeQuery, route } from '../base/route.ts';
+import { knownNameOf, nameOfKey } from '../finding/known-names.ts';
 import { Empty, Problem } from '../parts/empty.tsx';
 import { eventWords, typeWords } from '../parts/event-words.ts';
 import { Icon } from '../parts/icon.tsx';
@@ -8,7 +9,6 @@ import { eventText } from '../parts/person.ts';
 import { Time } from '../parts/time.tsx';
 import { useVirtual } from '../parts/virtual.ts';
 import { rows } from '../sessions/session-list.ts';
-import { nameOfKey } from '../sessions/session-name.ts';
 import { EventDetail } from './event-detail.tsx';
 import { EventList } from './event-list.ts';
 import { sessionFilter } from './session-filter.ts';
@@ -51,7 +51,7 @@ const Row = ({ event, isChosen, top }: { readonly event: NatterEvent; readonly i
       <span class="event-type">{eventWords(event)}</span>
       <span class="event-text">{eventText(event, event.actor)}</span>
       <span class="event-key" title={event.key}>
-        {nameOfKey(event.key, rows.value)}
+        {nameOfKey(event.key)}
       </span>
       <Time at={event.at} exact />
     </button>
@@ -139,15 +139,14 @@ const Filters = ({ list }: { readonly list: EventList }) => {
 /** Every event of all sessions as it is recorded, or of one session or kind, and one of them in full. */
 const EventsView = () => {
   const { type = 'all', key = '', id } = route.value.query;
-  const known = rows.value;
   const filter = useMemo(
     () =>
       sessionFilter(
         key,
-        (known ?? []).map((row) => row.key),
-        (one) => nameOfKey(one, known),
+        (rows.value ?? []).map((row) => row.key),
+        knownNameOf,
       ),
-    [key, known],
+    [key, rows.value],
   );
   const only = filter.kind === 'one' ? filter.key : undefined;
   const list = useMemo(() => new EventList({ types: typesOf(type), key: only }), [type, only]);

@@ -1,4 +1,4 @@
-import { withoutAgent } from '../sessions/session-name.ts';
+import { withoutAgent } from '../finding/session-name.ts';
 
 /** Which events a person means who writes the name of a session, or its key, or a part of one. */
 export type SessionFilter =

@@ -1,23 +1,31 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { SessionPage, SessionRow } from '../../../shared/client/main.ts';
 import { newChat } from '../base/new-chat.ts';
-import { go, route } from '../base/route.ts';
+import { go, linkTo, route } from '../base/route.ts';
 import { client } from '../base/signed-in.ts';
+import { beside, type Destination, fitting } from '../finding/destinations.ts';
+import { filteredViews } from '../finding/filtered-views.ts';
+import { nameOf, withoutAgent } from '../finding/session-name.ts';
 import { Dialog } from '../parts/confirm.tsx';
 import { rows } from '../sessions/session-list.ts';
-import { nameOf, withoutAgent } from '../sessions/session-name.ts';
 import { systemPlaces } from '../system/system-view.tsx';
-import { beside, type Destination, fitting } from './destinations.ts';
 import { isPaletteOpen } from './open.ts';
 
 const [mostSessions, mostPlaces] = [8, 8];
+/** How many of the newest matches the gateway is asked for: one that is named exactly so may be older than others. */
+const mostFound = 100;
 /** How long somebody has stopped typing before the gateway is asked, ms. */
 const settleMs = 150;
+/** How long a gateway that does not answer is tried again, ms. */
+const patienceMs = 2_000;
 
 const place = (words: string, says: string, path: readonly string[]): Destination => ({
   ...{ id: path.join('/'), words, says },
   go: () => go(path),
 });
+const filteredPlaces = filteredViews.map(
+  ({ words, says, path, query }): Destination => ({ id: linkTo(path, query), words, says, go: () => go(path, query) }),
+);
 const sessionPlace = (row: SessionRow): Destination => ({
   ...{ id: row.key, words: nameOf(row), says: withoutAgent(row.shownKey) },
   go: () => go(['sessions', row.key, 'chat']),
@@ -42,44 +50,54 @@ const places = (): readonly Destination[] => {
     place('Events', 'what is recorded, live', ['events']),
     place('System', 'its health, and what it is set to', ['system']),
     place('You', 'your account, and how the page looks: light or dark', ['account']),
+    ...filteredPlaces,
     ...systemPlaces.map(({ name, words, says }) => place(words, says, ['system', name])),
     place('Exported file', 'look at one without a gateway', ['export']),
   ];
 };
 
-/** Sessions whose names have these words: those of the list at once, the others as soon as the gateway has found them. */
-const useSessions = (typed: string): readonly Destination[] => {
-  const [found, know] = useState<readonly SessionRow[]>([]);
+/** What the gateway has found for some words. */
+interface Found {
+  readonly words: string;
+  readonly sessions: readonly SessionRow[];
+}
+
+/** Sessions whose names have these words: those of the list at once, the others as soon as the gateway has found them, which it `isLooking` for. */
+const useSessions = (typed: string): { readonly sessions: readonly Destination[]; readonly isLooking: boolean } => {
+  const words = typed.trim();
+  const [found, know] = useState<Found>({ words: '', sessions: [] });
   useEffect(() => {
-    const words = typed.trim();
-    if (words === '') return know([]);
+    if (words === '') return know({ words, sessions: [] });
     const controller = new AbortController();
     const { signal } = controller;
     const timer = setTimeout(() => {
-      const query = { q: words, status: 'all', limit: mostSessions };
-      client.get<SessionPage>('/v1/sessions', { query, signal }).then(
-        ({ sessions }) => !signal.aborted && know(sessions),
+      const query = { q: words, status: 'all', limit: mostFound };
+      client.get<SessionPage>('/v1/sessions', { query, patienceMs, signal }).then(
+        ({ sessions }) => !signal.aborted && know({ words, sessions }),
         // What is on the list is still found.
-        () => {},
+        () => !signal.aborted && know({ words, sessions: [] }),
       );
     }, settleMs);
     return () => {
       clearTimeout(timer);
       controller.abort();
     };
-  }, [typed]);
+  }, [words]);
   const listed = rows.value;
-  return useMemo(() => {
-    const known = new Map([...found, ...(listed ?? [])].map((row) => [row.key, row]));
+  const sessions = useMemo(() => {
+    const known = new Map([...found.sessions, ...(listed ?? [])].map((row) => [row.key, row]));
     const all = [...known.values()].sort((one, other) => other.updatedAt - one.updatedAt);
-    return fitting(all.map(sessionPlace), withoutAgent(typed), mostSessions);
-  }, [found, listed, typed]);
+    return fitting(all.map(sessionPlace), withoutAgent(words), mostSessions);
+  }, [found, listed, words]);
+  return { sessions, isLooking: found.words !== words };
 };
 
 const Palette = () => {
   const [typed, type] = useState('');
   const [chosen, choose] = useState(0);
-  const sessions = useSessions(typed);
+  const { sessions, isLooking } = useSessions(typed);
+  /** Enter was pressed before the sessions were found: the first of all is opened then. */
+  const [isEntered, enter] = useState(false);
   const all = useMemo(places, []);
   const words = typed.trim();
   const inMessages: Destination = {
@@ -100,10 +118,14 @@ const Palette = () => {
     close();
     destination.go();
   };
+  useEffect(() => {
+    if (isEntered && !isLooking) take(options[at]);
+  }, [isEntered, isLooking]);
   const press = (event: KeyboardEvent): void => {
     if (event.isComposing) return;
     if (event.key === 'ArrowDown') choose(beside(at, 1, options.length));
     else if (event.key === 'ArrowUp') choose(beside(at, -1, options.length));
+    else if (event.key === 'Enter' && isLooking && chosen === 0) enter(true);
     else if (event.key === 'Enter') take(options[at]);
     else return;
     event.preventDefault();
@@ -124,9 +146,13 @@ const Palette = () => {
         onInput={(event) => {
           type(event.currentTarget.value);
           choose(0);
+          enter(false);
         }}
         onKeyDown={press}
       />
+      <p class="hint palette-looking" role="status">
+        {isEntered ? 'Looking for sessions, then the first is opened…' : ''}
+      </p>
       <div id="palette-options" class="palette" role="listbox" aria-label="Places and sessions" ref={list}>
         {options.map((option, index) => (
           // biome-ignore lint/a11y/useKeyWithClickEvents: the keys are those of the field, which keeps the focus

@@ -3,10 +3,11 @@ import type { FoundMessages, NatterEvent } from '../../../shared/client/main.ts'
 import { counted } from '../../../shared/kit/text/counted.ts';
 import { linkTo } from '../base/route.ts';
 import { client, problemOf, who } from '../base/signed-in.ts';
+import { viewsFor } from '../finding/filtered-views.ts';
+import { nameOfKey } from '../finding/known-names.ts';
 import { Problem } from '../parts/empty.tsx';
 import { Time } from '../parts/time.tsx';
-import { rows, search } from './session-list.ts';
-import { nameOfKey } from './session-name.ts';
+import { search } from './session-list.ts';
 
 /** What was said with the words that are searched for, below the sessions that have them in their names. */
 
@@ -14,7 +15,7 @@ const found = signal<FoundMessages | null>(null);
 /** How many messages have the words that are searched for. */
 export const foundCount = computed(() => found.value?.messages.length ?? 0);
 const foundProblem = signal<string | null>(null);
-const mostMessages = 30;
+const [mostMessages, mostViews] = [30, 3];
 
 export const followSearch = (): void => {
   effect(() => {
@@ -50,7 +51,28 @@ const Marked = ({ text, words }: { readonly text: string; readonly words: string
   return <>{parts.map((part, at) => (at % 2 === 1 ? <mark key={at}>{part}</mark> : part))}</>;
 };
 
-export const FoundInMessages = () => {
+/** Views that the words name, such as the sessions that were reset: no message says that. */
+const NamedViews = () => {
+  const views = viewsFor(search.value, mostViews);
+  return views.length === 0 ? null : (
+    <nav class="found-views" aria-label="Views with these words">
+      {views.map(({ words, path, query }) => (
+        <a key={words} href={linkTo(path, query)}>
+          {words}
+        </a>
+      ))}
+    </nav>
+  );
+};
+
+export const Found = () => (
+  <>
+    <NamedViews />
+    <FoundInMessages />
+  </>
+);
+
+const FoundInMessages = () => {
   if (search.value === '') return null;
   if (foundProblem.value !== null) return <Problem text={foundProblem.value} />;
   if (found.value === null) return <p class="hint found-head">Searching messages…</p>;
@@ -67,8 +89,7 @@ export const FoundInMessages = () => {
           <li key={id}>
             <a href={linkTo(['sessions', key, 'chat'], { said: `${seq}`, q: search.value })}>
               <span class="found-where">
-                {nameOfKey(key, rows.value, shownKey)}, {role === 'assistant' ? 'from the agent' : 'to the agent'},{' '}
-                <Time at={at} />
+                {nameOfKey(key, shownKey)}, {role === 'assistant' ? 'from the agent' : 'to the agent'}, <Time at={at} />
               </span>
               <span class="found-text">
                 <Marked text={excerpt} words={search.value} />

@@ -1,11 +1,11 @@
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { Session } from '../../../shared/client/main.ts';
 import { client, mayWrite } from '../base/signed-in.ts';
+import { nameOf } from '../finding/session-name.ts';
 import { ActOutcome, useAct } from '../parts/act.tsx';
 import { Confirm } from '../parts/confirm.tsx';
 import { type Action, actions, labelsIn, lostWords } from './chosen.ts';
 import { readAgain } from './session-list.ts';
-import { nameOf } from './session-name.ts';
 
 /** What is being written in place of the buttons. */
 interface Edited {

@@ -4,6 +4,7 @@ import { broughtUp, newChat } from '../base/new-chat.ts';
 import { now } from '../base/now.ts';
 import { changeQuery, linkTo, listQuery, route } from '../base/route.ts';
 import { mayWrite } from '../base/signed-in.ts';
+import { foundKeyOf, nameOf } from '../finding/session-name.ts';
 import { Empty, Problem } from '../parts/empty.tsx';
 import { ErrorMark, Icon } from '../parts/icon.tsx';
 import { plainText } from '../parts/one-line.ts';
@@ -14,11 +15,11 @@ import { ArchivedMatches } from './archived-matches.tsx';
 import { Bulk } from './bulk.tsx';
 import { choosing, chosen, isChoosing, toggle } from './chosen.ts';
 import { Filters } from './filters.tsx';
-import { FoundInMessages, foundCount } from './found-messages.tsx';
+import { Found, foundCount } from './found-messages.tsx';
 import { NeedsYou } from './needs-you.tsx';
-import { filter, hasMore, isUnreadOnly, label, listProblem, readAgain, readMore, rows, search } from './session-list.ts';
-import { foundKeyOf, nameOf } from './session-name.ts';
+import { filter, hasMore, isUnreadOnly, label, listProblem, readAgain, readMore, search } from './session-list.ts';
 import { saysFailed, whyOf } from './session-why.ts';
+import { shownRows } from './shown-rows.ts';
 
 const rowHeight = 80;
 /** Labels of a row that are in sight. How many others there are stands beside them. */
@@ -143,7 +144,7 @@ const NoRows = () =>
   );
 
 export const SessionListView = () => {
-  const list = rows.value;
+  const list = shownRows.value;
   return (
     <section class="list" aria-label="Sessions">
       <header class="list-head">
@@ -164,7 +165,7 @@ export const SessionListView = () => {
       </header>
       {listProblem.value !== null && <Problem text={listProblem.value} again={() => void readAgain()} />}
       {list === null ? <p class="loading">Reading…</p> : list.length === 0 ? <NoRows /> : <Rows list={list} />}
-      <FoundInMessages />
+      <Found />
     </section>
   );
 };

@@ -7,6 +7,7 @@ import { linkTo, listQuery, route } from '../base/route.ts';
 import { client } from '../base/signed-in.ts';
 import { onEvent } from '../base/system-events.ts';
 import { ChatView } from '../chat/chat-view.tsx';
+import { nameOf } from '../finding/session-name.ts';
 import { Empty } from '../parts/empty.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { modelText } from '../parts/model-words.ts';
@@ -17,7 +18,6 @@ import { onceInSight } from './in-sight.ts';
 import { lazy } from './lazy.tsx';
 import { SessionActions } from './session-actions.tsx';
 import { readAgain, rows } from './session-list.ts';
-import { nameOf } from './session-name.ts';
 import { resetText, saysFailed } from './session-why.ts';
 
 const TimeMachine = lazy(() => import('../time-machine/time-machine-view.tsx'));

@@ -3,7 +3,7 @@ import { writeIn } from '../base/new-chat.ts';
 import { go, linkTo, listQuery, route } from '../base/route.ts';
 import { isPaletteOpen } from '../palette/open.ts';
 import { Dialog } from '../parts/confirm.tsx';
-import { rows } from '../sessions/session-list.ts';
+import { shownRows } from '../sessions/shown-rows.ts';
 import { areShortcutsOn, switchShortcuts } from './choice.ts';
 import { besideKey, opensPalette, PressedKeys, type ShortcutAction, shortcuts } from './keys.ts';
 
@@ -36,7 +36,7 @@ const focusSoon = (selector: string, times = 100): void => {
 };
 
 const openBeside = (step: 1 | -1): void => {
-  const keys = (rows.peek() ?? []).map(({ key }) => key);
+  const keys = (shownRows.peek() ?? []).map(({ key }) => key);
   const key = besideKey(keys, route.peek().path[1], step);
   if (key === undefined) return;
   const place = [['sessions', key, 'chat'], listQuery()] as const;

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import type { Delivery, DeliveryPage, DeliveryWithText } from '../../../shared/client/main.ts';
-import { linkTo } from '../base/route.ts';
 import { client, mayWrite } from '../base/signed-in.ts';
+import { SessionLink } from '../finding/session-link.tsx';
 import { ActOutcome, useAct } from '../parts/act.tsx';
 import { Confirm } from '../parts/confirm.tsx';
 import { Empty, LineToCopy } from '../parts/empty.tsx';
@@ -73,7 +73,7 @@ const One = ({ one, decided }: { readonly one: Delivery; readonly decided: () =>
       </header>
       <p>{one.detail}</p>
       <p class="item-facts">
-        <a href={linkTo(['sessions', one.sessionKey, 'time'], { at: one.outboundId.split('.')[0] })}>{one.sessionKey}</a>
+        <SessionLink sessionKey={one.sessionKey} at={one.outboundId.split('.')[0]} />
         {one.parts && (
           <span>
             {one.parts.sent} of {one.parts.of} parts

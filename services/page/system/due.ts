@@ -1,5 +1,4 @@
 import type { PendingApproval, SessionRow, WaitingDelivery } from '../../../shared/client/main.ts';
-import { nameOfKey } from '../sessions/session-name.ts';
 
 /** Something that happens by the clock. */
 export interface Due {
@@ -7,8 +6,8 @@ export interface Due {
   readonly at: number;
   /** What happens, as a sentence. */
   readonly what: string;
-  /** Whose session it is about. */
-  readonly session?: { readonly key: string; readonly name: string };
+  /** The session that it is about. */
+  readonly key?: string;
 }
 
 interface Known {
@@ -21,14 +20,13 @@ const actionWidth = 60;
 
 /** What happens next, the soonest first. */
 export const dueNext = ({ approvals, rows, waiting }: Known): readonly Due[] => {
-  const sessionOf = (key: string) => ({ key, name: nameOfKey(key, rows) });
-  const questions = approvals.map(({ approvalId, expiresAt, sessionKey, action }): Due => {
+  const questions = approvals.map(({ approvalId, expiresAt, sessionKey: key, action }): Due => {
     const what = `Nobody can allow “${action.slice(0, actionWidth)}” any more: the question expires.`;
-    return { id: approvalId, at: expiresAt, what, session: sessionOf(sessionKey) };
+    return { id: approvalId, at: expiresAt, what, key };
   });
   const results = rows.flatMap(({ key, resultsUntil }): readonly Due[] => {
     const what = 'The answer ends, unless the program that it waits for gives its results.';
-    return resultsUntil === undefined ? [] : [{ id: `results ${key}`, at: resultsUntil, what, session: sessionOf(key) }];
+    return resultsUntil === undefined ? [] : [{ id: `results ${key}`, at: resultsUntil, what, key }];
   });
   const repeats = waiting.map(({ channel, to, accountId, until }): Due => {
     const whom = to === undefined ? 'What waits' : `What waits for ${to}`;

@@ -2,11 +2,12 @@ import type { Hosts } from '../../../shared/client/main.ts';
 import { counted } from '../../../shared/kit/text/counted.ts';
 import { now } from '../base/now.ts';
 import { changeQuery, linkTo, route } from '../base/route.ts';
+import { SessionLink } from '../finding/session-link.tsx';
+import { nameOf } from '../finding/session-name.ts';
 import { Empty, LineToCopy } from '../parts/empty.tsx';
 import { Pane, useRead } from '../parts/read.tsx';
 import { spanText, Time } from '../parts/time.tsx';
 import { rows } from '../sessions/session-list.ts';
-import { nameOf } from '../sessions/session-name.ts';
 
 /** A partition changes hands within seconds, and this is to be seen. */
 const everyMs = 1_000;
@@ -145,7 +146,7 @@ const HostsView = () => {
           )}
           {key !== undefined && key !== '' && ofKey !== undefined && (
             <p class="hint">
-              <a href={linkTo(['sessions', key, 'chat'])}>{key}</a> is in partition {ofKey}.
+              <SessionLink sessionKey={key} /> is in partition {ofKey}.
             </p>
           )}
           {versions.size > 1 && <p class="item-trouble">The processes have different versions: finish the upgrade.</p>}

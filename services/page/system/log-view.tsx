@@ -2,12 +2,11 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import type { LogPage } from '../../../shared/client/main.ts';
 import { changeQuery, linkTo, route } from '../base/route.ts';
 import { client, problemOf } from '../base/signed-in.ts';
+import { nameOfKey } from '../finding/known-names.ts';
 import { Empty, intoTheFile, LineToCopy } from '../parts/empty.tsx';
 import { usePoll } from '../parts/poll.ts';
 import { Pane } from '../parts/read.tsx';
 import { Time } from '../parts/time.tsx';
-import { rows } from '../sessions/session-list.ts';
-import { nameOfKey } from '../sessions/session-name.ts';
 import { type Line, type LogGroup, logGroups } from './log-groups.ts';
 
 const everyMs = 1_000;
@@ -54,7 +53,7 @@ const Row = ({ line }: { readonly line: Line }) => {
             {name}={typeof value === 'string' ? value : JSON.stringify(value)}{' '}
           </span>
         ))}
-        {typeof key === 'string' && <a href={linkTo(['sessions', key, 'transcript'])}>{nameOfKey(key, rows.value)}</a>}
+        {typeof key === 'string' && <a href={linkTo(['sessions', key, 'transcript'])}>{nameOfKey(key)}</a>}
       </span>
     </li>
   );

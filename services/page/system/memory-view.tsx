@@ -2,6 +2,7 @@ import { useRef, useState } from 'preact/hooks';
 import type { Memory, MemoryPage } from '../../../shared/client/main.ts';
 import { changeQuery, linkTo, route } from '../base/route.ts';
 import { client, mayWrite } from '../base/signed-in.ts';
+import { SessionLink } from '../finding/session-link.tsx';
 import { ActOutcome, useAct } from '../parts/act.tsx';
 import { Confirm } from '../parts/confirm.tsx';
 import { Empty, LineToCopy } from '../parts/empty.tsx';
@@ -25,6 +26,9 @@ const One = ({ one, forget }: { readonly one: Memory; readonly forget: () => voi
         {writer(one.source)}, <Time at={one.updatedAt} />
       </span>
       <a href={linkTo(['sessions', one.source.key, 'time'], { at: `${one.source.seq}` })}>The moment it was written</a>
+      <span>
+        in <SessionLink sessionKey={one.source.key} />
+      </span>
     </p>
     {mayWrite() && (
       <div class="item-buttons">

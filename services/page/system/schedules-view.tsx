@@ -3,6 +3,7 @@ import { counted } from '../../../shared/kit/text/counted.ts';
 import { approvals } from '../approvals/approval-list.ts';
 import { now } from '../base/now.ts';
 import { linkTo } from '../base/route.ts';
+import { SessionLink } from '../finding/session-link.tsx';
 import { Empty } from '../parts/empty.tsx';
 import { Pane, useRead } from '../parts/read.tsx';
 import { spanText, Time } from '../parts/time.tsx';
@@ -12,7 +13,7 @@ import { nextAtHour, resetRules } from './reset-rules.ts';
 
 const everyMs = 10_000;
 
-const One = ({ due: { at, what, session } }: { readonly due: Due }) => (
+const One = ({ due: { at, what, key } }: { readonly due: Due }) => (
   <li class="item">
     <header>
       <h2>{what}</h2>
@@ -20,11 +21,7 @@ const One = ({ due: { at, what, session } }: { readonly due: Due }) => (
     </header>
     <p class="item-facts">
       <span>in {spanText(Math.max(0, at - now.value))}</span>
-      {session && (
-        <a href={linkTo(['sessions', session.key, 'chat'])} title={session.key}>
-          {session.name}
-        </a>
-      )}
+      {key !== undefined && <SessionLink sessionKey={key} />}
     </p>
   </li>
 );

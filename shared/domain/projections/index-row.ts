@@ -40,6 +40,13 @@ export interface IndexRow {
   readonly lastMessagePreview: string;
   /** The event of that message: `<seq>.<index>`. */
   readonly lastMessageId?: string;
+  /**
+   * The beginning of the first message with words, by which a session without a name is known. Absent: not known, in a
+   * row that an older version wrote.
+   */
+  readonly firstWords?: string | undefined;
+  /** The event of that message: `<seq>.<index>`. */
+  readonly firstWordsId?: string | undefined;
   /** The last messages that were edited or withdrawn, and the commits that say so, oldest first, bounded. */
   readonly revisions?: readonly Revision[];
   /** The people who have written here, as principals (A5/67), oldest first, bounded. */
@@ -110,6 +117,7 @@ export const emptyRow = (key: SessionKey): IndexRow => ({
   approval: null,
   costUsd: 0,
   lastMessagePreview: '',
+  firstWords: '',
   participants: [],
   inputTokens: 0,
   outputTokens: 0,

@@ -8,11 +8,25 @@ import { type IndexRow, type PendingApproval, questionsIn } from './index-row.ts
 
 const principalOf = ({ principal, id }: Sender): string => principal ?? id;
 
-export const previewOf = (text: string): string => {
+export const previewOf = (text: string, most: number = limits.previewCharacters): string => {
   const line = text.replace(/\s+/gu, ' ').trim();
-  if (line.length <= limits.previewCharacters) return line;
+  if (line.length <= most) return line;
   const characters = [...line];
-  return characters.length <= limits.previewCharacters ? line : `${characters.slice(0, limits.previewCharacters - 1).join('')}…`;
+  return characters.length <= most ? line : `${characters.slice(0, most - 1).join('')}…`;
+};
+
+/** A row with the first words of a message, where no message before it has any. */
+export const withFirstWords = ({ firstWords }: IndexRow, text: string, firstWordsId: string): Partial<IndexRow> =>
+  firstWords === '' ? { firstWords: previewOf(text, limits.firstWordsCharacters), firstWordsId } : {};
+
+/** A reset that somebody asked for begins without first words, as does a fork from before them. One by the clock keeps them, as a name. */
+export const firstWordsAfterReset = (
+  { firstWordsId }: IndexRow,
+  { cause, forkedFrom }: EventOf<'session_reset'>,
+): Partial<IndexRow> => {
+  const isBefore = forkedFrom && firstWordsId !== undefined && forkedFrom.seq < Number.parseInt(firstWordsId, 10);
+  const isAskedFor = cause?.trigger === 'command' || cause?.trigger === 'api';
+  return isBefore || isAskedFor ? { firstWords: '', firstWordsId: undefined } : {};
 };
 
 /** Programs are not participants: otherwise anyone with the program's name would get access (A8/89). */
@@ -49,6 +63,7 @@ export interface Revision {
 export const revised = (row: IndexRow, { of }: { readonly of: string }, preview: string, seq: number): Partial<IndexRow> => ({
   revisions: [...(row.revisions ?? []).filter((revision) => revision.of !== of), { of, seq }].slice(-limits.revisableMessages),
   ...(of === row.lastMessageId && { lastMessagePreview: preview }),
+  ...(of === row.firstWordsId && { firstWords: previewOf(preview, limits.firstWordsCharacters) }),
 });
 
 /** What is pending: what the turn waits for, and what no turn waits for. */

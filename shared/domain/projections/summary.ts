@@ -9,10 +9,12 @@ import { emptyRow, type IndexRow, questionsIn } from './index-row.ts';
 import {
   asking,
   described,
+  firstWordsAfterReset,
   hasWaited,
   introspectionParts,
   previewOf,
   revised,
+  withFirstWords,
   withoutArguments,
   withoutQuestion,
   withoutQueued,
@@ -79,6 +81,7 @@ const change = (row: IndexRow, event: SessionEvent, { at, seq, events }: Recorde
         messageCount: row.messageCount + 1,
         lastMessagePreview: previewOf(event.message.text),
         lastMessageId: `${seq}.${events.indexOf(event)}`,
+        ...withFirstWords(row, event.message.text, `${seq}.${events.indexOf(event)}`),
         participants: withParticipant(row.participants, event.message.sender),
         ...(event.message.deliverTo && { lastRoute: event.message.deliverTo }),
         ...(event.turnId !== undefined && event.message.thread !== row.thread && { thread: event.message.thread }),
@@ -157,6 +160,7 @@ const change = (row: IndexRow, event: SessionEvent, { at, seq, events }: Recorde
         costUsd: 0,
         systemSent: false,
         workingMemory: '',
+        ...firstWordsAfterReset(row, event),
         ...(row.settings.description === undefined && { description: '', descriptionSource: null }),
       };
     case 'history_damaged':

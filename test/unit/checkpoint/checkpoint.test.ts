@@ -165,15 +165,16 @@ describe('the session index', () => {
 
 describe('the projection', () => {
   test.each([
-    ['does not join up', 2, false],
-    ['an older version wrote without its size (B1)', 3, true],
-  ])('does not believe a stored row that %s: it folds the log', async (_, stored, isOld) => {
+    ['does not join up', 2, {}],
+    ['an older version wrote without its size (B1)', 3, { logBytes: undefined }],
+    ['an older version wrote without its first words', 3, { firstWords: undefined }],
+  ])('does not believe a stored row that %s: it folds the log', async (_, stored, missing) => {
     const { ports, commit, folded } = open();
     for (let index = 0; index < 4; index++) await commit('a', index % 3);
     const [row] = await folded();
     const { commits } = await ports.events.page({ after: 0, limit: 10 });
     const stale = commits.slice(0, stored).reduce<IndexRow | null>(summarize, null);
-    if (stale !== null && isOld) Object.assign(stale, { logBytes: undefined });
+    if (stale !== null) Object.assign(stale, missing);
     const written: IndexRow[] = [];
     const index = { get: async () => stale, put: async (rows: readonly IndexRow[]) => void written.push(...rows) };
     const projection = createProjection({ ...ports, index, after: 3 });

@@ -147,6 +147,7 @@ describe('an erasure', () => {
     await after.flush();
     const row = await ports.index.get(key);
     expect(row).toMatchObject({ generation: 2, messageCount: 1, createdAt: commits[2]?.at, lastMessagePreview: 'hello', seq: 4 });
+    expect(row?.firstWords).toBe('hello');
   });
 
   test('C9: the feed of a gateway hands out nothing of it from memory', async () => {

@@ -269,7 +269,7 @@ describe.skipIf(!hasBrowser)('the page', () => {
     const { page, faults } = await open();
     await page.getByLabel('Unread only').check();
     expect(page.url()).toContain('unread=1');
-    const row = page.locator('a.row', { hasText: 'Chat news' });
+    const row = page.locator('a.row', { hasText: 'a heron' });
     await row.getByText('Unread', { exact: true }).waitFor();
     await row.click();
     await page.locator('.said-assistant').first().waitFor();

@@ -15,12 +15,47 @@ test('a row is a new one after each commit: others may hold the one before', () 
   expect(row).toMatchObject({ generation: 2, deleted: false });
 });
 
+const rowAfter = (...rows: string[]): IndexRow | null =>
+  tell(...rows).commits.reduce<IndexRow | null>((row, commit) => summarize(row, commit), null);
+
 test('a row tells why its generation began: by a reset, or as a fork of a commit', () => {
-  const rowAfter = (...rows: string[]): IndexRow | null =>
-    tell(...rows).commits.reduce<IndexRow | null>((row, commit) => summarize(row, commit), null);
   expect(rowAfter('post m1')?.lastReset).toBeUndefined();
   const reset = rowAfter('post m1', 'stop', 'reset s2 @5000', 'append m2 @6000');
   expect(reset?.lastReset).toEqual({ trigger: 'command', rule: '/new', at: 5_000, seq: 6 });
   const forked = rowAfter('post m1', 'stop', 'fork s2 1 @5000');
   expect(forked?.lastReset).toMatchObject({ trigger: 'fork', fromSeq: 2, fromRev: 1 });
+});
+
+test.each([
+  ['those of the first message, whatever is said later', ['post m1', 'stop', 'append m2'], 'text of m1'],
+  ['after a reset that was asked for others', ['post m1', 'stop', 'reset s2 @5000', 'append m2 @6000'], 'text of m2'],
+  ['of a fork of what came after them the same', ['post m1', 'stop', 'fork s2 1 @5000', 'append m2 @6000'], 'text of m1'],
+  [
+    'of a fork of what came before them others',
+    ['origin chat', 'post m1', 'stop', 'fork s2 1 @5000', 'append m2 @6000'],
+    'text of m2',
+  ],
+  ['none of a deleted session', ['post m1', 'stop', 'delete'], ''],
+  ['after a deletion others', ['post m1', 'stop', 'delete', 'append m2'], 'text of m2'],
+] as const)('the first words of a row: %s', (_, rows, expected) => {
+  expect(rowAfter(...rows)?.firstWords).toBe(expected);
+});
+
+test('the first words stay after a reset by the clock', () => {
+  const [first, ...later] = tell('post m1', 'stop', 'reset s2 @5000', 'append m2 @6000').commits;
+  if (first === undefined) throw new Error('no commit');
+  const byClock = later.map((commit) => ({
+    ...commit,
+    events: commit.events.map((event) =>
+      event.type === 'session_reset' ? { ...event, cause: { trigger: 'daily' as const, rule: '04:00' } } : event,
+    ),
+  }));
+  expect(byClock.reduce(summarize, summarize(null, first)).firstWords).toBe('text of m1');
+});
+
+test('a row of an older version does not take a later message for the first', () => {
+  const [first, ...later] = tell('post m1', 'stop', 'append m2').commits;
+  if (first === undefined) throw new Error('no commit');
+  const old: IndexRow = { ...summarize(null, first), firstWords: undefined, firstWordsId: undefined };
+  expect(later.reduce(summarize, old).firstWords).toBeUndefined();
 });

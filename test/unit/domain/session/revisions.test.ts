@@ -40,6 +40,7 @@ const played = (...given: (CommandEnvelope | string)[]) => {
     channels: conversation.view(turnId)?.askers.map(({ channel }) => channel),
     recent: recent.messages.map(({ content }) => content.map((part) => ('text' in part ? part.text : '')).join('')),
     preview: row?.lastMessagePreview,
+    firstWords: row?.firstWords,
   };
 };
 
@@ -62,6 +63,8 @@ describe('messages that are edited or withdrawn on their platform (D9)', () => {
     expect(state.machine.context.queue).toEqual([]);
     expect(played(...before, edit('1', 'at six')).preview).toBe('when?');
     expect(played(...before, edit('2', 'where?')).preview).toBe('where?');
+    expect(played(...before, edit('1', 'at six')).firstWords).toBe('at six');
+    expect(played(...before, edit('2', 'where?')).firstWords).toBe('at five');
   });
 
   test('of a withdrawn message nothing is shown; the model is told that there was one', () => {
@@ -70,6 +73,7 @@ describe('messages that are edited or withdrawn on their platform (D9)', () => {
     expect(recent).toEqual(['hello']);
     expect(preview).toBe('hello');
     expect(played(said('1', 'my password is x'), withdrawal('1')).preview).toBe('');
+    expect(played(said('1', 'my password is x'), 'stop', said('2', 'hello'), withdrawal('1')).firstWords).toBe('');
   });
 
   test('a message that was edited or withdrawn came from where it came from, whether it waited or joined a turn', () => {

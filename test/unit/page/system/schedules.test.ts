@@ -78,9 +78,9 @@ test('what is due names people and sessions, the soonest first, and keys nowhere
     rows: [row as unknown as SessionRow],
     waiting: [{ state: 'waiting', channel: 'telegram', to: 'Ann', until: 10, detail: 'busy' }],
   });
-  expect(due.map(({ what, session }) => [what, session?.name])).toEqual([
+  expect(due.map((each) => [each.what, each.key])).toEqual([
     ['What waits for Ann on telegram is tried again.', undefined],
-    ['Nobody can allow “exec: ls” any more: the question expires.', 'The family'],
-    ['The answer ends, unless the program that it waits for gives its results.', 'The family'],
+    ['Nobody can allow “exec: ls” any more: the question expires.', key],
+    ['The answer ends, unless the program that it waits for gives its results.', key],
   ]);
 });

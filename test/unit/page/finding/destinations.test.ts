@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { beside, fitting } from '../../../../services/page/palette/destinations.ts';
+import { beside, fitting } from '../../../../services/page/finding/destinations.ts';
 
 const all = [
   { words: 'released', says: 'api:dm:released' },

@@ -1,0 +1,40 @@
+import type { SessionRow } from '../../../shared/client/main.ts';
+import { plainText } from '../parts/one-line.ts';
+
+export type Named = Pick<SessionRow, 'key' | 'shownKey' | 'settings' | 'origin' | 'description' | 'firstWords'>;
+
+/** A key as people tell sessions of one agent apart. */
+export const withoutAgent = (key: string): string => key.replace(/^agent:[^:]+:/, '');
+/** Keys of chats on this page, and of calls that named none, or were given one by a hash: they say nothing to people. */
+const sayingNothing = /^agent:[^:]+:(?:web:(.{1,4})|api:(?:openai|openai-user|openai-unstored|chat)-([\w-]{4})[\w-]{18}$)/;
+
+/**
+ * What people call a session: the name somebody gave it, else that of the chat it is, else its key without the agent; where that says
+ * nothing, the first words, else what it is about.
+ */
+export const nameOf = ({ key, shownKey, settings, origin, description, firstWords }: Named): string => {
+  const given = settings.displayName || origin.displayName || origin.label;
+  if (given) return given;
+  const random = sayingNothing.exec(key);
+  if (random === null) return withoutAgent(shownKey);
+  return plainText(firstWords ?? '').trim() || description || `Chat ${random[1] ?? random[2]}`;
+};
+
+/** The key of a session without the agent, where it has the words that are searched for and its name has not; else `null`. */
+export const foundKeyOf = (row: Named, words: string): string | null => {
+  const [key, wanted] = [withoutAgent(row.shownKey), withoutAgent(words.toLowerCase())];
+  const isFound = wanted !== '' && key.toLowerCase().includes(wanted) && !nameOf(row).toLowerCase().includes(wanted);
+  return isFound ? key : null;
+};
+
+/** Whether these words are the name of a session, or its key. */
+const isCalled = (row: Named, words: string): boolean =>
+  [nameOf(row), row.key, row.shownKey, withoutAgent(row.key)].some((name) => name.toLowerCase() === words);
+
+/** Rows in their order, but first those that are called exactly so. */
+export const exactFirst = <Row extends Named>(rows: readonly Row[], words: string): readonly Row[] => {
+  const wanted = words.trim().toLowerCase();
+  if (wanted === '') return rows;
+  const exact = rows.filter((row) => isCalled(row, wanted));
+  return exact.length === 0 ? rows : [...exact, ...rows.filter((row) => !exact.includes(row))];
+};

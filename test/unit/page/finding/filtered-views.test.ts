@@ -1,0 +1,17 @@
+import { expect, test } from 'vitest';
+import { viewsFor } from '../../../../services/page/finding/filtered-views.ts';
+
+test.each([
+  ['reset', 'Resets and forks', { type: 'session_reset' }],
+  ['fork', 'Resets and forks', { type: 'session_reset' }],
+  ['failed', 'Sessions whose last answer failed', { status: 'failed' }],
+  ['approval', 'Sessions that need approval', { status: 'awaiting_approval' }],
+  ['waiting', 'Sessions that need approval', { status: 'awaiting_approval' }],
+  ['archived', 'Sessions that are archived', { status: 'inactive' }],
+])('"%s" leads first to "%s"', (typed, words, query) => {
+  expect(viewsFor(typed, 3)[0]).toMatchObject({ words, query });
+});
+
+test.each(['', 'r', 'bluebells'])('"%s" leads to no view', (typed) => {
+  expect(viewsFor(typed, 3)).toEqual([]);
+});

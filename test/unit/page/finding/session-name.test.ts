@@ -1,0 +1,47 @@
+import { expect, test } from 'vitest';
+import { exactFirst, foundKeyOf, nameOf } from '../../../../services/page/finding/session-name.ts';
+import type { SessionRow } from '../../../../shared/client/main.ts';
+
+const row = (key: string, displayName?: string, shownKey = key): SessionRow =>
+  ({ key, shownKey, settings: { displayName }, origin: {}, description: '' }) as unknown as SessionRow;
+const ann = row('agent:main:main', 'Ann', 'main');
+
+test.each([
+  ['main', 'main'],
+  ['MAI', 'main'],
+  ['ann', null],
+  ['agent', null],
+  ['', null],
+])('found by "%s", a row whose name is another shows its key: %s', (words, expected) => {
+  expect(foundKeyOf(ann, words)).toBe(expected);
+});
+
+const [chat, call] = ['agent:main:web:k2j9x1', 'agent:main:api:openai-AbCdEfGhIjKlMnOpQrStUv'];
+const told = (key: string, change: object): SessionRow => ({ ...row(key), ...change }) as SessionRow;
+test.each([
+  ['a given name, before all', told(chat, { settings: { displayName: 'Ann' }, firstWords: 'Plan it' }), 'Ann'],
+  ['the key, where it says something', told('agent:main:work', { firstWords: 'Plan it' }), 'work'],
+  ['that of a program too', told('agent:main:api:my-very-long-name-of-some-report', {}), 'api:my-very-long-name-of-some-report'],
+  [
+    'the first words of a chat of the page, without marks',
+    told(chat, { firstWords: '**Plan** it', description: 'A plan' }),
+    'Plan it',
+  ],
+  ['the first words of a call', told(call, { firstWords: 'Plan it' }), 'Plan it'],
+  ['what it is about, where nothing has words', told(chat, { firstWords: '', description: 'A plan' }), 'A plan'],
+  ['the beginning of the id, where nothing is known', told(chat, {}), 'Chat k2j9'],
+  ['that of a call too', told(call, {}), 'Chat AbCd'],
+])('a session is called by %s', (_, session, expected) => {
+  expect(nameOf(session)).toBe(expected);
+});
+
+test.each([
+  ['main', ['Ann', 'mainly', 'domain']],
+  ['  MAINLY ', ['mainly', 'Ann', 'domain']],
+  ['agent:main:domain', ['domain', 'Ann', 'mainly']],
+  ['', ['Ann', 'mainly', 'domain']],
+  ['ain', ['Ann', 'mainly', 'domain']],
+])('searched for "%s", what is called exactly so stands first', (words, expected) => {
+  const rows = [ann, row('agent:main:mainly'), row('agent:main:domain')];
+  expect(exactFirst(rows, words).map(nameOf)).toEqual(expected);
+});
