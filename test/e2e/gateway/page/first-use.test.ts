@@ -348,6 +348,29 @@ describe.skipIf(!hasBrowser)('who opens the page for the first time', () => {
       async () => expect(new Set(await page.locator('.event-key').allTextContents())).toEqual(new Set(['Ann'])),
       soon,
     );
+    // Enter, before the gateway has answered, opens what it finds: the list does not have this one.
+    await goTo(page, '#/sessions?q=reset');
+    await page
+      .getByRole('navigation', { name: 'Views with these words' })
+      .getByRole('link', { name: 'Resets and forks' })
+      .waitFor();
+    await page.keyboard.press('Control+k');
+    await page.getByRole('combobox', { name: 'A place, or a session by its name' }).fill('ann');
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Ann' }).waitFor();
+    await page.keyboard.press('Control+k');
+    await page.getByRole('combobox', { name: 'A place, or a session by its name' }).fill('were reset');
+    await page.getByRole('option', { name: /^Resets and forks/, selected: true }).waitFor();
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Events' }).waitFor();
+    expect(new URL(page.url()).hash).toBe('#/events?type=session_reset');
+    // A chat without a name has one name wherever it is, its first words; also where the list does not have it.
+    await sessions.post('agent:main:web:k2j9x1', 'Plan the pond', { wait: 30 });
+    await goTo(page, '#/sessions?q=pond');
+    await page.locator('a.row .row-title', { hasText: 'Plan the pond' }).waitFor();
+    await page.locator('.found-where', { hasText: /^Plan the pond, to the agent/ }).waitFor();
+    await goTo(page, '#/sessions?q=pond&status=failed');
+    await page.locator('.found-where', { hasText: /^Plan the pond, to the agent/ }).waitFor();
     await goTo(page, '#/sessions');
     await page.getByRole('button', { name: 'Choose several' }).click();
     await sessions.patch(key, { displayName: 'Garden plan' });
