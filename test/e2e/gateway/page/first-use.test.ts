@@ -333,6 +333,7 @@ describe.skipIf(!hasBrowser)('who opens the page for the first time', () => {
       await page.getByRole('combobox', { name: 'A place, or a session by its name' }).fill(letters);
       await page.getByRole('option', { name: option, selected: true, exact: true }).waitFor();
       await page.keyboard.press('Enter');
+      await page.getByRole('combobox', { name: 'A place, or a session by its name' }).waitFor({ state: 'detached' });
     };
     await goBy('work', 'work work');
     await page.getByRole('heading', { name: 'work', exact: true }).waitFor();
