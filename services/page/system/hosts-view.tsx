@@ -1,7 +1,7 @@
 import type { Hosts } from '../../../shared/client/main.ts';
 import { counted } from '../../../shared/kit/text/counted.ts';
 import { now } from '../base/now.ts';
-import { changeQuery, linkTo, route } from '../base/route.ts';
+import { changeQuery, route } from '../base/route.ts';
 import { SessionLink } from '../finding/session-link.tsx';
 import { nameOf } from '../finding/session-name.ts';
 import { Empty, LineToCopy } from '../parts/empty.tsx';

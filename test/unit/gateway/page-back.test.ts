@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { pageBack } from '../../../services/gateway/history/page-back.ts';
+import type { Page } from '../../../services/gateway/history/page-forward.ts';
 import type { Cursor } from '../../../services/gateway/http/cursor.ts';
 import { parseCursor } from '../../../services/gateway/http/cursor.ts';
 import { seededRandom } from '../../../shared/adapters/in-memory/faults.ts';
@@ -124,7 +125,7 @@ describe('a page that is read backwards', () => {
     const found: number[] = [];
     for (let before: Cursor | 'end' = 'end', more = true; more; ) {
       let count = 0;
-      const page = await pageBack(
+      const page: Page<number> = await pageBack(
         events,
         { before, limit: 10, from: 0, last: { seq: 5_000, rev: Number.POSITIVE_INFINITY } },
         ({ seq }) => {

@@ -70,9 +70,9 @@ test.each([
   expect(new Date(nextAtHour(Date.parse(now), hour, zone))).toEqual(new Date(dayAround(Date.parse(now), hour, zone).until));
 });
 
-test('what is due names people and sessions, the soonest first, and keys nowhere but where they lead', () => {
+test('what is due names people and leads to its session, the soonest first', () => {
   const key = 'agent:main:telegram:group:-100';
-  const row = { key, shownKey: key, settings: {}, origin: { displayName: 'The family' }, resultsUntil: 30 };
+  const row = { key, resultsUntil: 30 };
   const due = dueNext({
     approvals: [{ approvalId: 'a', expiresAt: 20, sessionKey: key, action: 'exec: ls' } as PendingApproval],
     rows: [row as unknown as SessionRow],
