@@ -100,7 +100,7 @@ describe.skipIf(!hasBrowser)('who opens the page for the first time', () => {
       const session = (await response.json()) as Session;
       await route.fulfill({ response, json: { ...session, queueMode: 'steer' } });
     });
-    await sessions.post(key, '[[think 4000]] one', {});
+    await sessions.post(key, '[[think 8000]] one', {});
     await goTo(page, place(key));
     await page.getByRole('button', { name: 'Stop the answer' }).waitFor();
     await page.locator('.composer .hint', { hasText: 'A message sent now is answered after this one.' }).waitFor();
@@ -112,7 +112,7 @@ describe.skipIf(!hasBrowser)('who opens the page for the first time', () => {
     expect(await waiting.getByRole('button').count()).toBe(0);
     await page.locator('.said-assistant', { hasText: 'three' }).waitFor();
     expect(await page.locator('.said .plain, .said .prose').allTextContents()).toEqual([
-      ...['[[think 4000]] one', expect.stringContaining('one'), 'two', expect.stringContaining('two')],
+      ...['[[think 8000]] one', expect.stringContaining('one'), 'two', expect.stringContaining('two')],
       ...['three', expect.stringContaining('three')],
     ]);
     expect(faults).toEqual([]);
@@ -208,7 +208,7 @@ describe.skipIf(!hasBrowser)('who opens the page for the first time', () => {
     const downloading = page.waitForEvent('download');
     await page.getByRole('button', { name: 'Download Markdown' }).click();
     const file = await downloading;
-    expect(file.suggestedFilename()).toMatch(/^Chat-fail-\d{4}-\d\d-\d\d\.md$/);
+    expect(file.suggestedFilename()).toMatch(/^fail-busy-now-\d{4}-\d\d-\d\d\.md$/);
     expect(readFileSync(await file.path(), 'utf8')).toMatch(/\n\*\(failed: /);
     await goTo(page, place(key).replace('/chat', '/time'));
     await page.locator('.commit-error .commit-type', { hasText: 'Error: answer failed' }).waitFor();

@@ -101,12 +101,15 @@ describe.skipIf(!hasBrowser)('who goes from one view of the page to another', ()
 
   test('sees the messages that were found, with their words marked, and no headline that nothing was', async () => {
     const { page, faults } = await open();
-    await page.getByLabel('Search sessions').fill('(bluebells)');
+    // Neither its first words nor its last ones.
+    for (const text of ['good morning', 'tell me of (snowdrops)', 'thank you'])
+      await rig().client.sessions.post('agent:main:meadow', text, { wait: 30 });
+    await page.getByLabel('Search sessions').fill('(snowdrops)');
     const found = page.getByRole('region', { name: 'Messages with these words' });
-    await found.getByText(/^trail, to the agent/).waitFor();
-    await found.getByText(/^trail, from the agent/).waitFor();
+    await found.getByText(/^meadow, to the agent/).waitFor();
+    await found.getByText(/^meadow, from the agent/).waitFor();
     await vi.waitFor(async () => expect(await found.locator('mark').count()).toBeGreaterThan(1), soon);
-    expect(new Set(await found.locator('mark').allTextContents())).toEqual(new Set(['(bluebells)']));
+    expect(new Set(await found.locator('mark').allTextContents())).toEqual(new Set(['(snowdrops)']));
     await page.getByText('No session here has these words in its name.').waitFor();
     expect(await page.getByRole('heading', { name: 'Nothing matches' }).count()).toBe(0);
     expect(faults).toEqual([]);
