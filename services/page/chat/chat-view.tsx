@@ -83,8 +83,8 @@ const Messages = ({ store }: { readonly store: ChatStore }) => {
   const scroller = useRef<HTMLElement>(null);
   const isAtEnd = useRef(true);
   const isAway = useSignal(false);
-  /** Its height when it was last scrolled or brought to its end. */
-  const height = useRef(0);
+  /** Where it was when it was last scrolled or brought to its end: what was above, and its height, px. */
+  const seen = useRef({ top: 0, height: 0 });
   /** Height below the first item, while what is before it comes in. */
   const below = useRef(0);
   const { chat, outgoing, earlier } = store;
@@ -93,7 +93,7 @@ const Messages = ({ store }: { readonly store: ChatStore }) => {
     const { current } = scroller;
     if (current === null) return;
     current.scrollTop = current.scrollHeight;
-    height.current = current.clientHeight;
+    seen.current = { top: current.scrollTop, height: current.clientHeight };
   };
   useLayoutEffect(() => {
     // Whoever sends something wants to see what comes of it.
@@ -105,14 +105,18 @@ const Messages = ({ store }: { readonly store: ChatStore }) => {
       if (isAtEnd.current) toEnd();
     };
     const [drawnAgain, resized] = [new MutationObserver(follow), new ResizeObserver(follow)];
-    if (scroller.current) {
-      drawnAgain.observe(scroller.current, { childList: true, characterData: true, subtree: true });
-      resized.observe(scroller.current);
+    const { current } = scroller;
+    if (current) {
+      drawnAgain.observe(current, { childList: true, characterData: true, subtree: true });
+      resized.observe(current);
+      // What was not in sight has a guessed height until it is drawn.
+      current.addEventListener('contentvisibilityautostatechange', follow);
     }
     follow();
     return () => {
       drawnAgain.disconnect();
       resized.disconnect();
+      current?.removeEventListener('contentvisibilityautostatechange', follow);
     };
   }, []);
   useLayoutEffect(() => {
@@ -128,10 +132,12 @@ const Messages = ({ store }: { readonly store: ChatStore }) => {
   };
   const noteScroll = (): void => {
     const { scrollTop = 0, scrollHeight = 0, clientHeight = 0 } = scroller.current ?? {};
-    // Where the height is another, the browser has moved the text, and nobody has left the end.
-    if (isAtEnd.current && clientHeight !== height.current) return toEnd();
-    height.current = clientHeight;
-    isAtEnd.current = scrollHeight - scrollTop - clientHeight < endPixels;
+    const hasMoved = scrollTop !== seen.current.top && clientHeight === seen.current.height;
+    const isNearEnd = scrollHeight - scrollTop - clientHeight < endPixels;
+    // Nobody has left the end: its height is another, or the text is drawn at its true height only now.
+    if (isAtEnd.current && !isNearEnd && !hasMoved) return toEnd();
+    seen.current = { top: scrollTop, height: clientHeight };
+    isAtEnd.current = isNearEnd;
     isAway.value = !isAtEnd.current;
     if (scrollTop < earlyPixels && !isAtEnd.current && earlier.value !== null) readEarlier();
   };

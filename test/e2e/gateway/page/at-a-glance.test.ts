@@ -5,6 +5,9 @@ import { goTo, hasBrowser, usePage, wrongIn } from './use-page.ts';
 /** What the page must say where somebody looks first, and in words that everybody knows. */
 
 const soon = { timeout: 30_000, interval: 50 };
+/** What is read of an element that scrolls: the project is compiled without the types of the DOM. */
+type Scrolled = Readonly<Record<'scrollHeight' | 'scrollTop' | 'clientHeight', number>>;
+
 const place = (key: string, tab: string): string => `#/sessions/${encodeURIComponent(key)}/${tab}`;
 
 describe.skipIf(!hasBrowser)('who looks at the page for a moment', () => {
@@ -106,6 +109,36 @@ describe.skipIf(!hasBrowser)('who looks at the page for a moment', () => {
       await page.getByRole('button', { name: 'Rename' }).waitFor();
       await details.click();
     }
+    expect(faults).toEqual([]);
+  });
+
+  test('opens a chat of long messages at its end, also again and after a reload, and leaves it only by scrolling back', async () => {
+    const key = 'agent:main:long';
+    for (const name of ['one', 'two', 'three', 'four', 'five', 'six'])
+      await rig().client.sessions.append(key, `${name}\n${'a line of many\n'.repeat(60)}`);
+    const { page, faults } = await open();
+    const messages = page.locator('.messages');
+    const toEnd = () =>
+      messages.evaluate(({ scrollHeight, scrollTop, clientHeight }: Scrolled) => scrollHeight - scrollTop - clientHeight);
+    const isAtEnd = async (): Promise<void> => {
+      await page.locator('.said-user', { hasText: 'six' }).waitFor();
+      await vi.waitFor(async () => expect(await toEnd()).toBeLessThan(5), soon);
+      expect(await page.getByRole('button', { name: 'To the newest' }).count()).toBe(0);
+    };
+    for (let time = 0; time < 3; time++) {
+      await goTo(page, place(key, 'chat'));
+      await isAtEnd();
+      await page.reload();
+      await isAtEnd();
+      await goTo(page, '#/account');
+      await page.locator('.themes').waitFor();
+    }
+    await goTo(page, place(key, 'chat'));
+    await isAtEnd();
+    await messages.hover();
+    await page.mouse.wheel(0, -700);
+    await page.getByRole('button', { name: 'To the newest' }).waitFor();
+    expect(await toEnd()).toBeGreaterThan(300);
     expect(faults).toEqual([]);
   });
 
