@@ -1,5 +1,7 @@
 import { expect, test, vi } from 'vitest';
+import { exportCommand } from '../../../services/cli/commands/sessions/export.ts';
 import { tailCommand } from '../../../services/cli/commands/sessions/tail.ts';
+import { verifyLines } from '../../../services/cli/stored-export.ts';
 import { configSchema } from '../../../shared/domain/config/schema.ts';
 import { afterwards, callerOf, openGateway, pathOf, ready, startWorld } from '../gateway/setup.ts';
 import { natter } from './natter.ts';
@@ -26,7 +28,7 @@ const start = async () => {
   };
   const ids = async (): Promise<string[]> =>
     (await call('GET', '/v1/events?limit=1000')).body.events.map(({ id }: { id: string }) => id);
-  return { tail, say, restart, ids };
+  return { url: first.url, tail, say, restart, ids };
 };
 const idsOf = (lines: readonly string[]): string[] => lines.map((line) => JSON.parse(line).id);
 
@@ -61,3 +63,25 @@ test('begins now unless told otherwise, and filters by key and type; one line fo
   );
   expect(news.out.join('\n')).not.toContain('"before"');
 });
+
+test.each([['main'], ['agent:main:main'], ['agent:main'], ['agent']])('the key %s names the main session', async (key) => {
+  const { tail, say } = await start();
+  await say('hello');
+  const { out } = tail('--key', key, '--type', 'assistant_message', '--from', '1');
+  await vi.waitFor(() => expect(out[0]).toContain('you said: hello'));
+});
+
+test('an export of stored commits is whole, whatever form the key was given in', async () => {
+  const { url, say } = await start();
+  await say('hello');
+  for (const key of ['main', 'agent:main:main']) {
+    const { out, done } = natter(url, [exportCommand], 'export', key, '--stored');
+    await done;
+    const sessions = [];
+    for await (const session of verifyLines(each(out))) sessions.push(session);
+    expect(sessions).toMatchObject([{ key: 'agent:main:main', problem: null }]);
+  }
+});
+async function* each(lines: readonly string[]): AsyncGenerator<string> {
+  yield* lines;
+}

@@ -137,7 +137,9 @@ const showResult = ({ terminal }: World, { rows, lines, skipped }: Exported, fol
 /** Writes the stored commits of one session, or of all, to a file or to standard output. */
 const exportStored = async (world: World, common: CommonOptions, key: string | undefined, out: string): Promise<void> => {
   const client = clientOf(world, common);
-  const keys = key === undefined ? (await allRows(client, configOf(world, common))).map((row) => row.key) : [key];
+  // Commits name the stored key, whatever short form this one was given in.
+  const rows = key === undefined ? await allRows(client, configOf(world, common)) : [await client.sessions.get(key)];
+  const keys = rows.map((row) => storedKey(row.key));
   const file = out === '-' ? null : await open(out, 'wx', 0o600);
   const at = new Date(world.now()).toISOString();
   try {

@@ -2,7 +2,8 @@ import type { Command } from 'commander';
 import pc from 'picocolors';
 import type { EventType } from '../../../../shared/client/main.ts';
 import { gapText } from '../../../../shared/domain/session/chain.ts';
-import { type CommonOptions, clientOf, wholeNumber } from '../../access.ts';
+import { keyFrom } from '../../../../shared/runtime/session-tools/named-session.ts';
+import { type CommonOptions, clientOf, configOf, wholeNumber } from '../../access.ts';
 import { eventLine } from '../../event-line.ts';
 import { example } from '../../example.ts';
 import { asJson, type World } from '../../terminal.ts';
@@ -27,7 +28,7 @@ export const tailCommand = (program: Command, world: World): void => {
     .action(async (_: unknown, command: Command) => {
       const { key, type, from, json, ...common } = command.optsWithGlobals<TailOptions>();
       const events = clientOf(world, common).events({
-        keyPrefix: key,
+        keyPrefix: key === undefined || /^agent(:|$)/.test(key) ? key : keyFrom(configOf(world, common), key, '--key'),
         types: type,
         after: from === undefined ? undefined : Math.max(0, from - 1),
         signal: world.interrupted,

@@ -2,6 +2,7 @@ import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
 import type { Command } from 'commander';
 import { errorMessage, NatterError } from '../../../../shared/kit/errors.ts';
+import { counted } from '../../../../shared/kit/text/counted.ts';
 import { example } from '../../example.ts';
 import { type Verified, verifyLines } from '../../stored-export.ts';
 import { asJson, type World } from '../../terminal.ts';
@@ -26,7 +27,7 @@ export const verifyCommand = (program: Command, world: World): void => {
       if (json) return world.terminal.out(asJson({ ok: isWhole, sessions }, 2));
       for (const { key, commits, rev, problem } of sessions)
         world.terminal.out(
-          `${problem === null ? 'whole  ' : 'DAMAGED'}  ${key}  ${commits} commits, up to rev ${rev}${problem === null ? '' : `: ${problem}`}`,
+          `${problem === null ? 'whole  ' : 'DAMAGED'}  ${key}  ${counted(commits, 'commit')}, up to rev ${rev}${problem === null ? '' : `: ${problem}`}`,
         );
     });
 };
