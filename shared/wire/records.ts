@@ -9,11 +9,9 @@ import type { LogWitness } from '../domain/session/log-witness.ts';
 import { callAttempt } from '../domain/session/repeats/asked-calls.ts';
 import { type ResumeRequest, reportedWaitingPlaces, resumeRequest, waitingDelivery } from '../domain/values/delivery.ts';
 import { lastReset } from '../domain/values/expiry.ts';
-import { roles } from '../domain/values/role.ts';
 import { settings } from '../domain/values/settings.ts';
 import { approvalRequest, deliveryTarget, origin, sessionSource, timestamp, turnRef } from '../domain/values/types.ts';
 import { limits } from '../kit/limits.ts';
-import type { IssuedToken, Ticket } from '../ports/access/tokens.ts';
 import type { AuditRecord } from '../ports/audit-log.ts';
 import type { DeadLetter } from '../ports/dead-letters.ts';
 import type { Delta } from '../ports/live.ts';
@@ -116,35 +114,6 @@ export const deadLetter = z.object({
 }) satisfies z.ZodType<DeadLetter, unknown>;
 /** Its bound is that of the largest message, plus room for the reason. */
 export const deadLetterCodec = codecOf<DeadLetter>(deadLetter, limits.commitBytes + 12 * 1024);
-
-const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
-const issuedToken = z.object({
-  v: z.literal(1),
-  id: z.string().min(1).max(64),
-  role: z.enum(roles),
-  principal: z.string().min(1).max(512).optional(),
-  namespace: z.string().min(1).max(512).optional(),
-  label: z.string().max(256),
-  createdAt: z.number(),
-  createdBy: z.string().max(256),
-  expiresAt: z.number().optional(),
-  revokedAt: z.number().optional(),
-  secrets: z
-    .array(z.object({ sha256, until: z.number().optional() }))
-    .min(1)
-    .max(2),
-  parent: z.object({ actor: z.string().max(256), sha256 }).optional(),
-}) satisfies z.ZodType<IssuedToken, unknown>;
-export const issuedTokenCodec = codecOf<IssuedToken>(issuedToken, 8 * 1024);
-
-const ticket = z.object({
-  actor: z.string().max(256),
-  path: z.string().max(4_096),
-  expiresAt: z.number(),
-  tokenSha256: sha256,
-  role: z.enum(roles).optional(),
-}) satisfies z.ZodType<Ticket, unknown>;
-export const ticketCodec = codecOf<Ticket>(ticket, 8 * 1024);
 
 const pairingFacts = {
   code: z.string().min(1).max(16),

@@ -20,7 +20,9 @@ const key = fc
   .map((parts) => `agent:${parts.join(':')}` as SessionKey);
 const session = fc
   .oneof(key, fc.constantFrom('agent:main:main', 'agent:main:irc', 'global') as fc.Arbitrary<SessionKey>)
-  .chain((one) => fc.record({ key: fc.constant(one), participants: fc.array(person, { maxLength: 4 }) }));
+  .chain((one) =>
+    fc.record({ key: fc.constant(one), participants: fc.array(person, { maxLength: 4 }), deletedSeq: fc.constant(0) }),
+  );
 const namespace = fc.oneof(channel, fc.constantFrom('irc:dm', 'telegram:group'));
 const limited: fc.Arbitrary<Principal> = fc.oneof(
   person.map((principal) => ({ role: 'participant', principal }) as const),

@@ -32,6 +32,12 @@ export const adminsOnly = (principal: Principal, what: string): void => {
   throw new NatterError('forbidden', `${what} is the administrator's; use the installation's own token, or one of role "admin"`);
 };
 
+/** Throws `NatterError('forbidden')` for the holder of a link to a session: `what` is no part of it. */
+export const notByLink = (principal: Principal, what: string): void => {
+  if (principal.role === 'viewer')
+    throw new NatterError('forbidden', `${what} are no part of the session that this token is a link to; use another one`);
+};
+
 /** The same for those who see everything. */
 export const seesAllOnly = (principal: Principal, what: string): void => {
   if (!seesAll(principal))
@@ -119,7 +125,10 @@ export class Access {
   }
 
   /** Whether several people share the session, by its row if it has one (D7). */
-  isShared(row: (Guarded & { readonly deleted: boolean }) | null | undefined, key: SessionKey): boolean {
+  isShared(
+    row: (Pick<Guarded, 'key' | 'participants'> & { readonly deleted: boolean }) | null | undefined,
+    key: SessionKey,
+  ): boolean {
     const session = row && !row.deleted ? row : { key, participants: [] };
     return isShared(session, this.#config().session.mainKey, this.identities);
   }

@@ -216,6 +216,7 @@ const token = z
     role: z.string(),
     principal: z.string().optional(),
     namespace: z.string().optional(),
+    sessionKey: z.string().optional().describe('of a viewer: the session that it is a link to'),
     label: z.string(),
     createdAt: z.number(),
     createdBy: z.string(),
@@ -226,7 +227,10 @@ const token = z
   })
   .meta({ id: 'Token' });
 export const tokens = z.object({ tokens: z.array(token) });
-export const tokenMade = token.extend({ token: z.string().describe('told this once') });
+export const tokenMade = token.extend({
+  token: z.string().describe('told this once'),
+  publicUrl: z.string().optional().describe('of a viewer: where the page is, if that is configured'),
+});
 export const tokenShown = token;
 export const audit = z.object({
   records: z.array(auditRecord.extend({ seq }).meta({ id: 'AuditRecord' })),

@@ -22,6 +22,7 @@ export const whoIsThere = z.object({
   role: z.enum(roles),
   principal: z.string().optional(),
   namespace: z.string().optional(),
+  sessionKey: z.string().optional().describe('the session that a viewer may read'),
   isPage: z.boolean().describe('whether the token is that of a page, which can sign out'),
   agentId: z.string(),
   mainKey: z.string().describe('the key of the main session'),

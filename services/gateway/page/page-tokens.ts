@@ -30,6 +30,7 @@ export const describeCaller = (
     actor,
     role: roleOf(principal),
     ...limitsOf,
+    ...(principal.role === 'viewer' && { sessionKey: principal.sessionKey }),
     isPage: token?.parent !== undefined,
     agentId: config.agent.id,
     mainKey: `agent:${config.agent.id}:${config.session.mainKey}`,

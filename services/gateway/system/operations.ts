@@ -3,6 +3,7 @@ import { seesAll } from '../../../shared/domain/access/access.ts';
 import { nextResetOf } from '../../../shared/domain/reset/reset.ts';
 import { dangers } from '../../../shared/domain/routing/dm-safety.ts';
 import { healthCodes, type Readiness, readinessOf } from '../../../shared/kit/health-problem.ts';
+import { notByLink } from '../context/access.ts';
 import { type Call, method, type Operation, operation } from '../operation/operation.ts';
 import { route } from '../operation/route.ts';
 import { listRows, shownRows } from '../sessions/list-rows.ts';
@@ -84,6 +85,8 @@ export const systemOperations: readonly Operation[] = [
       http: route({
         ...{ method: 'get', path: '/metrics' },
         answers: { 200: ['text/plain'] },
+        problems: ['forbidden'],
+        permit: (principal) => notByLink(principal, 'metrics'),
         input: () => null,
         send: (reply, { contentType, text }) => reply.type(contentType).send(text),
       }),

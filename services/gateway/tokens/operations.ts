@@ -26,6 +26,7 @@ const tokenBody = z.strictObject({
   role: z.enum(roles),
   principal: withChannelName.max(256).optional(),
   namespace: z.string().min(1).max(256).optional(),
+  sessionKey: z.string().min(1).max(1_024).optional(),
   label: z.string().max(120).default(''),
   /** Milliseconds since 1970, or ISO 8601. Default: never. */
   expiresAt: timeField.optional(),
@@ -70,7 +71,7 @@ export const tokenOperations: readonly Operation[] = [
       ...{ method: 'post', path: '/v1/tokens', body: tokenBody },
       answers: { 201: results.tokenMade },
       examples: { body: { role: 'read-only', label: 'dashboard' }, answer: samples.newToken },
-      problems: ['forbidden'],
+      problems: ['forbidden', 'not_found'],
       permit: administrator,
       input: ({ body }) => body,
     }),

@@ -3,6 +3,7 @@ import { grantOfToken, type Reach } from '../../../shared/domain/access/access.t
 import { NatterError } from '../../../shared/kit/errors.ts';
 import { limits } from '../../../shared/kit/limits.ts';
 import type { IssuedToken, TokenSecret } from '../../../shared/ports/access/tokens.ts';
+import { keyFrom } from '../../../shared/runtime/session-tools/named-session.ts';
 import type { Caller } from '../commands/envelope.ts';
 import { digestOf } from '../context/callers.ts';
 import type { GatewayContext } from '../context/gateway-context.ts';
@@ -37,7 +38,7 @@ const statusOf = (token: IssuedToken, now: number): 'active' | 'expired' | 'revo
 
 /** A token as administrators see it: never its digest. */
 const shown = (token: IssuedToken, now: number) => {
-  const { v: _, secrets, parent, ...facts } = token;
+  const { v: _, secrets, parent, deletedSeq: __, ...facts } = token;
   const oldUntil = secrets[1]?.until;
   return {
     ...facts,
@@ -66,6 +67,12 @@ export const listTokens = ({ callers, ports }: GatewayContext) => {
     .map((token) => shown(token, now));
 };
 
+/** The limit of a viewer's token: a session that is there now, and none that is begun under its key later. Throws `noSuchSession()`. */
+const sessionOf = async ({ access, config }: GatewayContext, { principal }: Caller, sessionKey: string) => {
+  const { row } = await access.read(principal, keyFrom(config, sessionKey));
+  return { sessionKey: row.key, deletedSeq: row.deletedSeq };
+};
+
 /** Throws `NatterError('invalid')` that names the field of a token that would see too much or nothing. */
 export const createToken = async (
   context: GatewayContext,
@@ -74,18 +81,24 @@ export const createToken = async (
   derived: Pick<IssuedToken, 'parent'> = {},
 ) => {
   const { callers, config, ports, audit } = context;
-  const { role, principal, namespace, label, expiresAt } = wanted;
+  const { role, principal, namespace, sessionKey, label, expiresAt } = wanted;
   const now = ports.clock.now();
   const grant = grantOfToken(wanted, config.session.identityLinks);
   if ('problem' in grant) throw new NatterError('invalid', `${grant.field}: ${grant.problem}`, { field: grant.field });
   if (expiresAt !== undefined && expiresAt <= now)
     throw new NatterError('invalid', 'expiresAt: is in the past', { field: 'expiresAt' });
+  const session = sessionKey === undefined ? undefined : await sessionOf(context, caller, sessionKey);
   await removeOldTokens(context);
   const id = newId();
   const { token, secret } = newToken(id);
-  const reach = { role, ...(principal !== undefined && { principal }), ...(namespace !== undefined && { namespace }) };
+  const reach = {
+    role,
+    ...(principal !== undefined && { principal }),
+    ...(namespace !== undefined && { namespace }),
+    ...(session && { sessionKey: session.sessionKey }),
+  };
   const made: IssuedToken = {
-    ...{ v: 1, id, ...reach, label, createdAt: now, createdBy: caller.actor, secrets: [secret] },
+    ...{ v: 1, id, ...reach, ...session, label, createdAt: now, createdBy: caller.actor, secrets: [secret] },
     ...(expiresAt !== undefined && { expiresAt }),
     ...derived,
   };
@@ -93,7 +106,8 @@ export const createToken = async (
     if (!(await ports.tokens.add(made))) throw new NatterError('unavailable', 'this id is taken; try again');
   });
   await callers.issued.refresh();
-  return { token, ...shown(made, now) };
+  const { publicUrl } = config.gateway;
+  return { token, ...shown(made, now), ...(session && publicUrl !== undefined && { publicUrl }) };
 };
 
 export const revokeToken = async (context: GatewayContext, caller: Caller, id: string) => {

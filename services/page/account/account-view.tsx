@@ -13,6 +13,7 @@ const roleWords: Readonly<Record<Role, string>> = {
   approver: 'Approver: answers what waits for a person',
   participant: 'Participant: the sessions of one person',
   channel: 'Channel: the sessions of one channel',
+  viewer: 'Viewer: reads one session that somebody shared',
 };
 
 /** Who is signed in, for how long, and how the page looks. */

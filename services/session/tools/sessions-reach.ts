@@ -62,7 +62,7 @@ const isTheirs = (
   const person = row.source?.kind === spawnedKind ? row.source.ids?.[personId] : undefined;
   if (principal === undefined) return person === '' && isBelow(row.key);
   const participants = person ? [...row.participants, person] : row.participants;
-  return canAccess({ role: 'participant', principal }, { key: row.key, participants }, identities);
+  return canAccess({ role: 'participant', principal }, { ...row, participants }, identities);
 };
 
 /**

@@ -4,8 +4,8 @@ import { NatterError } from '../../kit/errors.ts';
 import { limits } from '../../kit/limits.ts';
 import type { IssuedToken, Tokens } from '../../ports/access/tokens.ts';
 import { encode } from '../../wire/codec.ts';
-import { issuedTokenCodec, ticketCodec } from '../../wire/records.ts';
 import { bucketKey } from '../../wire/subjects.ts';
+import { issuedTokenCodec, ticketCodec } from '../../wire/token-records.ts';
 import { openBucketCopy } from './bucket-copy.ts';
 import type { Entry, KeyValue } from './key-value.ts';
 

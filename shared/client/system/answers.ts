@@ -13,6 +13,8 @@ export interface Caller {
   readonly role: Role;
   readonly principal?: string;
   readonly namespace?: string;
+  /** The session that a viewer may read. */
+  readonly sessionKey?: string;
   /** The token is that of a page, which can sign out. */
   readonly isPage: boolean;
   readonly agentId: string;
@@ -27,6 +29,15 @@ export interface LoginCode {
   readonly code: string;
   readonly expiresAt: number;
   readonly role: Role;
+  /** Where the page is, if that is configured. */
+  readonly publicUrl?: string;
+}
+
+/** `POST /v1/tokens` for a viewer: a link to one session. */
+export interface SharedLink {
+  readonly id: string;
+  readonly token: string;
+  readonly expiresAt?: number;
   /** Where the page is, if that is configured. */
   readonly publicUrl?: string;
 }

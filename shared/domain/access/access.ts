@@ -11,14 +11,16 @@ import type { Role } from '../values/role.ts';
  * On whose behalf a call is made. `principal` is a person: a name of `session.identityLinks` or `<channel>:<id>`. `namespace`
  * limits a token to session keys with that prefix, without `agent:<agentId>:`, such as `telegram`. An `admin` is an owner who may
  * also manage tokens. A `read-only` token reads what the owner can. An `approver` sees and answers pending approvals, and sees no
- * session.
+ * session. A `viewer` holds a link to one session and reads that alone. `deletedSeq` is that of the session: another one that is begun
+ * under the same key after a deletion is not theirs to see.
  */
 export type Principal =
   | { readonly role: 'owner'; readonly admin?: true }
   | { readonly role: 'read-only' }
   | { readonly role: 'approver'; readonly namespace?: string; readonly principal?: string }
   | { readonly role: 'participant'; readonly principal: string }
-  | { readonly role: 'channel'; readonly namespace: string; readonly principal?: string };
+  | { readonly role: 'channel'; readonly namespace: string; readonly principal?: string }
+  | { readonly role: 'viewer'; readonly sessionKey: SessionKey; readonly deletedSeq: number };
 
 /** True for the roles that see every session. */
 export const seesAll = ({ role }: Principal): boolean => role === 'owner' || role === 'read-only';
@@ -28,18 +30,19 @@ export const personOf = (caller: Principal): string | undefined => ('principal' 
 
 /**
  * What access depends on. `participants` are principals as recorded; they are resolved on each check, so that merged identities
- * count (A5/66).
+ * count (A5/66). `deletedSeq`: where the session before it under this key was deleted; 0 without one.
  */
 export interface Guarded {
   readonly key: SessionKey;
   readonly participants: readonly string[];
+  readonly deletedSeq: number;
 }
 
 /**
  * The owner sees all sessions, others those they take part in. A channel token sees none outside its namespace, an approver none
- * at all.
+ * at all, a viewer the one of their link.
  */
-export const canAccess = (caller: Principal, { key, participants }: Guarded, { resolve }: Identities): boolean => {
+export const canAccess = (caller: Principal, { key, participants, deletedSeq }: Guarded, { resolve }: Identities): boolean => {
   const takesPart = (principal: string): boolean => {
     const person = resolve(principal);
     return participants.some((stored) => resolve(stored) === person);
@@ -54,6 +57,8 @@ export const canAccess = (caller: Principal, { key, participants }: Guarded, { r
       return takesPart(caller.principal);
     case 'channel':
       return isWithin(caller.namespace, key) && (caller.principal === undefined || takesPart(caller.principal));
+    case 'viewer':
+      return key === caller.sessionKey && deletedSeq === caller.deletedSeq;
   }
 };
 
@@ -61,7 +66,11 @@ export const canAccess = (caller: Principal, { key, participants }: Guarded, { r
  * True for a session that several people share: the main session, one for everything, that of a group, and what more than one
  * person took part in. Only the owner may change it (D7).
  */
-export const isShared = ({ key, participants }: Guarded, mainKey: string, { resolve }: Identities): boolean => {
+export const isShared = (
+  { key, participants }: Pick<Guarded, 'key' | 'participants'>,
+  mainKey: string,
+  { resolve }: Identities,
+): boolean => {
   const { kind } = parseKey(key, mainKey);
   return kind === 'main' || kind === 'global' || isGroupKey(key) || new Set(participants.map(resolve)).size > 1;
 };
@@ -75,10 +84,10 @@ export const seesApproval = (caller: Principal, session: Guarded, identities: Id
 /** What a call changes: sessions, approvals, or nothing. */
 export type ChangeKind = 'sessions' | 'approvals' | 'nothing';
 
-/** What a role forbids whatever the session: a read-only token changes nothing, and an approver only answers approvals. */
+/** What a role forbids whatever the session: a read-only token and a viewer change nothing, and an approver only answers approvals. */
 export const mayChange = ({ role }: Principal, change: ChangeKind): boolean => {
   if (change === 'nothing') return true;
-  return role === 'approver' ? change === 'approvals' : role !== 'read-only';
+  return role === 'approver' ? change === 'approvals' : role !== 'read-only' && role !== 'viewer';
 };
 
 /**
@@ -127,30 +136,39 @@ export interface Reach {
   readonly role: Role;
   readonly principal?: string | undefined;
   readonly namespace?: string | undefined;
+  readonly sessionKey?: string | undefined;
+  /** Of the session, as in `Principal`. */
+  readonly deletedSeq?: number | undefined;
 }
 
 /** The principal a token stands for, or the invalid field with its problem and the fix. */
-export type Grant = { readonly principal: Principal } | { readonly field: 'principal' | 'namespace'; readonly problem: string };
-type Field = 'principal' | 'namespace';
+export type Grant = { readonly principal: Principal } | { readonly field: Field; readonly problem: string };
+type Field = 'principal' | 'namespace' | 'sessionKey';
 
-/** Whether each role requires, allows or refuses a principal and a namespace. */
+/** Whether each role requires, allows or refuses a principal, a namespace and a session. */
 const reachOf: Readonly<Record<Role, Readonly<Record<Field, 'needed' | 'possible' | 'none'>>>> = {
-  owner: { principal: 'none', namespace: 'none' },
-  admin: { principal: 'none', namespace: 'none' },
-  'read-only': { principal: 'none', namespace: 'none' },
-  participant: { principal: 'needed', namespace: 'none' },
-  channel: { principal: 'possible', namespace: 'needed' },
-  approver: { principal: 'possible', namespace: 'possible' },
+  owner: { principal: 'none', namespace: 'none', sessionKey: 'none' },
+  admin: { principal: 'none', namespace: 'none', sessionKey: 'none' },
+  'read-only': { principal: 'none', namespace: 'none', sessionKey: 'none' },
+  participant: { principal: 'needed', namespace: 'none', sessionKey: 'none' },
+  channel: { principal: 'possible', namespace: 'needed', sessionKey: 'none' },
+  approver: { principal: 'possible', namespace: 'possible', sessionKey: 'none' },
+  viewer: { principal: 'none', namespace: 'none', sessionKey: 'needed' },
 };
 const missing: Readonly<Record<Field, string>> = {
   principal: 'is missing; a participant token speaks for a person: use "<channel>:<id>" or a linked name',
   namespace: 'is missing; name the channel, such as "telegram"',
+  sessionKey: 'is missing; name the session that its holder may read',
 };
-const elsewhere: Readonly<Record<Field, string>> = { principal: 'participant', namespace: 'channel' };
+const elsewhere: Readonly<Record<Field, string>> = { principal: 'participant', namespace: 'channel', sessionKey: 'viewer' };
 
 /** The principal of a token. Its fields were checked when it was created. */
-export const principalOf = ({ role, principal, namespace }: Reach): Principal => {
-  const reach = { ...(principal !== undefined && { principal }), ...(namespace !== undefined && { namespace }) };
+export const principalOf = ({ role, principal, namespace, sessionKey, deletedSeq = 0 }: Reach): Principal => {
+  const reach = {
+    ...(principal !== undefined && { principal }),
+    ...(namespace !== undefined && { namespace }),
+    ...(sessionKey !== undefined && { sessionKey, deletedSeq }),
+  };
   return role === 'admin' ? { role: 'owner', admin: true } : ({ role, ...reach } as Principal);
 };
 
@@ -160,7 +178,7 @@ export const grantOfToken = (token: Reach, links: IdentityLinks): Grant => {
     const problem = `"${principal}" is unknown; use "<channel>:<id>" or a name of session.identityLinks`;
     return { field: 'principal', problem };
   }
-  for (const field of ['principal', 'namespace'] as const) {
+  for (const field of ['principal', 'namespace', 'sessionKey'] as const) {
     const use = reachOf[role][field];
     if (use === 'needed' && token[field] === undefined) return { field, problem: missing[field] };
     if (use === 'none' && token[field] !== undefined)

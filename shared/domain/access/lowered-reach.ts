@@ -1,7 +1,7 @@
 import type { Role } from '../values/role.ts';
 import type { Principal, Reach } from './access.ts';
 
-/** The roles that a token of each role may hand on for a while, its own first: never one that sees or changes more. */
+/** The roles that a token of each role may hand on for a while, its own first: never one that sees or changes more. A link is handed on as it is. */
 const lower: Readonly<Record<Role, readonly Role[]>> = {
   admin: ['admin', 'owner', 'read-only', 'approver'],
   owner: ['owner', 'read-only', 'approver'],
@@ -9,6 +9,7 @@ const lower: Readonly<Record<Role, readonly Role[]>> = {
   approver: ['approver'],
   participant: ['participant'],
   channel: ['channel'],
+  viewer: [],
 };
 
 /** The role of a principal, as tokens name it. */

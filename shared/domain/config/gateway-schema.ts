@@ -38,7 +38,8 @@ export const gatewayConfig = z.strictObject({
       z
         .strictObject({
           sha256: z.string().regex(/^[0-9a-f]{64}$/, 'use the SHA-256 of the token, 64 hexadecimal digits'),
-          role: z.enum(roles),
+          /** Not `viewer`: a link to a session is made while that is there. */
+          role: z.enum(roles).exclude(['viewer']),
           /** The person it speaks for, as `<channel>:<id>` or a name of `session.identityLinks`. */
           principal: withChannelName.optional(),
           /** Roles `channel` and `approver`: the channel whose sessions it is limited to. */

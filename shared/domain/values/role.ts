@@ -1,3 +1,3 @@
 /** The roles of tokens; a `Principal` says what each may do. */
-export const roles = ['owner', 'participant', 'channel', 'approver', 'read-only', 'admin'] as const;
+export const roles = ['owner', 'participant', 'channel', 'approver', 'read-only', 'admin', 'viewer'] as const;
 export type Role = (typeof roles)[number];

@@ -14,6 +14,8 @@ export interface IssuedToken {
   /** As in `Principal`. */
   readonly principal?: string;
   readonly namespace?: string;
+  readonly sessionKey?: string;
+  readonly deletedSeq?: number;
   readonly label: string;
   readonly createdAt: number;
   /** The actor who created it. */

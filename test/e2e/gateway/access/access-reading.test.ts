@@ -23,6 +23,8 @@ const seen: Readonly<Record<Name, readonly string[]>> = {
   approver: [],
   approverAtTelegram: [],
   approverOfGroups: [],
+  viewer: [],
+  viewerOfGone: [],
 };
 const everybody = Object.entries(seen) as [Name, readonly string[]][];
 

@@ -26,10 +26,28 @@ const tokens = {
   approverAtTelegram: { role: 'approver', namespace: 'telegram' },
   approverOfGroups: { role: 'approver', namespace: 'telegram:group' },
 } as const;
-export type Name = keyof typeof tokens | 'owner';
-export const names = ['owner', ...Object.keys(tokens)] as readonly Name[];
+/** Who came by a link to a session, which is no part of the configuration: to Ann's, and to hers that is gone. */
+export const links = {
+  viewer: 'agent:main:telegram:all:dm:1',
+  viewerOfGone: 'agent:main:telegram:group:gone-all',
+} as const;
+const isLink = (name: string): name is keyof typeof links => name in links;
+export type Name = keyof typeof tokens | keyof typeof links | 'owner';
+export const names = ['owner', ...Object.keys(tokens), ...Object.keys(links)] as readonly Name[];
 
-export const secretOf = (name: Name): string => (name === 'owner' ? token : `token-of-${name}`);
+const idOfLink = (name: string): string => name.toLowerCase().padEnd(12, 'x');
+export const secretOf = (name: Name): string => {
+  if (isLink(name)) return `${idOfLink(name)}.natter_${name.padEnd(43, 'x')}`;
+  return name === 'owner' ? token : `token-of-${name}`;
+};
+/** Links are made to sessions that are there; these are there as soon as somebody asks about them. */
+const makeLinks = async ({ tokens: issued }: Ports): Promise<void> => {
+  for (const [name, sessionKey] of Object.entries(links)) {
+    const secrets = [{ sha256: digestOf(secretOf(name as Name)) }];
+    const facts = { label: '', createdAt: 1, createdBy: 'test', secrets };
+    await issued.add({ v: 1, id: idOfLink(name), role: 'viewer', sessionKey, deletedSeq: 0, ...facts });
+  }
+};
 export const digestOf = (secret: string): string => createHash('sha256').update(secret).digest('hex');
 
 /** With these tokens and links; `more` is for the other parts of the configuration. */
@@ -74,6 +92,7 @@ export const openGateway = async (
   afterwards(() => host.close());
   const { watched = (same: Ports) => same } = options;
   const ports = watched(memory.portsFor('gateway'));
+  await makeLinks(hostPorts);
   const gateway = await startGateway({
     config: options.current ?? fixed(config),
     ports,

@@ -1,5 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { canAccess, grantOfToken, ownsKey, type Principal } from '../../../../shared/domain/access/access.ts';
+import {
+  canAccess,
+  grantOfToken,
+  mayChange,
+  ownsKey,
+  type Principal,
+  seesApproval,
+} from '../../../../shared/domain/access/access.ts';
 import { configSchema } from '../../../../shared/domain/config/schema.ts';
 import { identitiesOf } from '../../../../shared/domain/keys/identity.ts';
 import type { SessionKey } from '../../../../shared/domain/keys/session-key.ts';
@@ -13,6 +20,8 @@ const channel = (namespace: string, principal?: string): Principal => ({
   namespace,
   ...(principal !== undefined && { principal }),
 });
+
+const viewer = (text: string, deletedSeq = 0): Principal => ({ role: 'viewer', sessionKey: key(text), deletedSeq });
 
 describe('canAccess', () => {
   const dm = 'agent:main:telegram:dm:1';
@@ -40,9 +49,36 @@ describe('canAccess', () => {
     ['A8/90: with a principal both must hold', channel('telegram', 'ann'), dm, ['telegram:1'], true],
     ['A8/90: the namespace alone is not enough', channel('telegram', 'bob'), dm, ['telegram:1'], false],
     ['A8/90: nor is taking part', channel('telegram', 'ann'), 'agent:main:discord:dm:11', ['ann'], false],
+    ['B23: a viewer sees the session of their link', viewer(dm), dm, [], true],
+    ['B23: and no other, even one whose key begins alike', viewer(dm), `${dm}1`, [], false],
+    ['B23: nor what is below it', viewer(dm), `${dm}:thread:1`, [], false],
+    ['B23: nor one that was begun under its key after a deletion', viewer(dm, 7), dm, [], false],
   ];
   test.each(rows)('%s (%j, %s)', (_, asking, text, participants, may) => {
-    expect(canAccess(asking, { key: key(text), participants }, identitiesOf(links))).toBe(may);
+    expect(canAccess(asking, { key: key(text), participants, deletedSeq: 0 }, identitiesOf(links))).toBe(may);
+  });
+
+  test('B23: a link made after a deletion is to the session that was begun since', () => {
+    const session = { key: key(dm), participants: [], deletedSeq: 7 };
+    const seen = [viewer(dm), viewer(dm, 7), viewer(dm, 9)].map((caller) => canAccess(caller, session, identitiesOf(links)));
+    expect(seen).toEqual([false, true, false]);
+  });
+});
+
+describe('what a viewer may not', () => {
+  const caller = viewer('agent:main:telegram:dm:1');
+  test('B23: it changes nothing', () => {
+    expect((['sessions', 'approvals', 'nothing'] as const).map((change) => mayChange(caller, change))).toEqual([
+      false,
+      false,
+      true,
+    ]);
+  });
+  test('B23: it sees the approvals of its session alone', () => {
+    const seen = ['agent:main:telegram:dm:1', 'agent:main:telegram:dm:2'].map((text) =>
+      seesApproval(caller, { key: key(text), participants: [], deletedSeq: 0 }, identitiesOf(links)),
+    );
+    expect(seen).toEqual([true, false]);
   });
 });
 
@@ -67,6 +103,7 @@ describe('ownsKey: the session others than the owner may begin', () => {
     ['A8/90: a channel alone owns none', channel('telegram'), 'per-channel-peer', 'agent:main:telegram:dm:9', false],
     ['A8/90: with a person, theirs', channel('telegram', 'telegram:9'), 'per-channel-peer', 'agent:main:telegram:dm:9', true],
     ['A8/90: within the namespace', channel('telegram', 'ann'), 'per-channel-peer', 'agent:main:discord:dm:ann', false],
+    ['B23: a viewer begins none', viewer('agent:main:telegram:dm:9'), 'per-channel-peer', 'agent:main:telegram:dm:9', false],
   ];
   test.each(rows)('%s (%j, %s, %s)', (_, asking, dmScope, text, may) => {
     expect(owns(asking, text, { dmScope })).toBe(may);
@@ -100,6 +137,12 @@ describe('grantOf: a token must say what it is limited to, and no more', () => {
     ['a namespace with an end', { role: 'channel', namespace: 'telegram:' }, { field: 'namespace' }],
     ['a namespace with an empty segment', { role: 'channel', namespace: 'telegram::dm' }, { field: 'namespace' }],
     ['a wildcard', { role: 'channel', namespace: '*' }, { field: 'namespace' }],
+    ['a viewer', { role: 'viewer', sessionKey: 'agent:main:main', deletedSeq: 7 }, { principal: viewer('agent:main:main', 7) }],
+    ['a viewer of nothing', { role: 'viewer' }, { field: 'sessionKey' }],
+    ['a viewer who is somebody', { role: 'viewer', sessionKey: 'agent:main:main', principal: 'ann' }, { field: 'principal' }],
+    ['a viewer of a channel', { role: 'viewer', sessionKey: 'agent:main:main', namespace: 'irc' }, { field: 'namespace' }],
+    ['a reader of one session', { role: 'read-only', sessionKey: 'agent:main:main' }, { field: 'sessionKey' }],
+    ['a participant of one session', { role: 'participant', principal: 'ann', sessionKey: 'a' }, { field: 'sessionKey' }],
     ['a channel with a bare name', { role: 'channel', namespace: 'irc', principal: 'zoe' }, { field: 'principal' }],
   ];
   test.each(rows)('A8/89-90: %s', (_, token, expected) => {

@@ -17,6 +17,7 @@ const identities = identitiesOf({});
 const sessions = ['agent:main:telegram:dm:1', 'agent:main:irc:dm:2'].map((key) => ({
   key: key as SessionKey,
   participants: ['telegram:1'],
+  deletedSeq: 0,
 }));
 
 describe('a derived token (I12)', () => {
@@ -33,5 +34,11 @@ describe('a derived token (I12)', () => {
       if (seesAll(derived)) expect(seesAll(caller)).toBe(true);
       expect('admin' in derived ? 'admin' in caller : true).toBe(true);
     }
+  });
+
+  test('B23: a link is handed on as it is, and nobody makes one of another role', () => {
+    const viewer: Principal = { role: 'viewer', sessionKey: 'agent:main:main' as SessionKey, deletedSeq: 0 };
+    for (const role of roles) expect(loweredReach(viewer, role)).toBeNull();
+    for (const caller of callers) expect(loweredReach(caller, 'viewer')).toBeNull();
   });
 });

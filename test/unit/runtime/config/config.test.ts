@@ -239,6 +239,11 @@ describe('an error names the place, the field and the mend', () => {
       /gateway\.tokens\.bot\.namespace: is missing; role "channel" must name/,
     ],
     [
+      'B23: a link to a session, which is made while that is there',
+      `{ gateway: { tokens: {\n bob: { role: "viewer", sha256: "${'a'.repeat(64)}" } } } }`,
+      /gateway\.tokens\.bob\.role: .*"read-only"/,
+    ],
+    [
       'A3/31: what must not be, with session.strict',
       '{ session: { strict: true }, channels: { irc: {} } }',
       /^session\.strict: anybody may write on irc, .*set session\.dmScope to "per-channel-peer"$/,
