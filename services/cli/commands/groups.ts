@@ -91,6 +91,10 @@ export const commandGroups: readonly Group[] = [
         line: 'continue a session from an earlier point; its history is kept',
         load: async () => (await import('./sessions/fork.ts')).forkCommand,
       },
+      share: {
+        line: 'make a link with which anybody can read one session on the page, and nothing else',
+        load: async () => (await import('./sessions/share.ts')).shareCommand,
+      },
       repair: {
         line: 'show which commits of a session are lost, and with --reason record the decision to go on without them',
         load: async () => (await import('./sessions/repair.ts')).repairCommand,

@@ -1,14 +1,16 @@
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, onTestFinished, test, vi } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { openCommand } from '../../../services/cli/commands/run/open.ts';
+import { shareCommand } from '../../../services/cli/commands/sessions/share.ts';
 import { configSchema } from '../../../shared/domain/config/schema.ts';
+import { startMiniHost } from '../../support/mini-host.ts';
 import { type Replicas, startReplicas } from '../gateway/access/token-rig.ts';
-import { callerOf, openBroker, openGateway } from '../gateway/setup.ts';
-import { natterIn } from './natter.ts';
+import { afterwards, callerOf, openBroker, openGateway, ready } from '../gateway/setup.ts';
+import { natter, natterIn } from './natter.ts';
 
-/** `natter open`, in this process, against a gateway. */
+/** `natter open` and `natter share`, in this process, against a gateway. */
 const open = async ({ urls }: Pick<Replicas, 'urls'>, env: Readonly<Record<string, string>>, ...given: readonly string[]) => {
   const { out, notes, done } = natterIn(env, urls[0], [openCommand], 'open', ...given);
   await done;
@@ -75,4 +77,51 @@ test('a page that is switched off says so', async () => {
   const config = configSchema.parse({ gateway: { port: 0 }, page: { enabled: false } });
   const { url } = await openGateway(openBroker().portsFor('gateway'), [], config);
   await expect(open({ urls: [url, url] }, {}, '--print')).rejects.toThrow('page.enabled');
+});
+
+describe('natter share', () => {
+  const startShared = async (config: object = {}) => {
+    const memory = openBroker();
+    const { url } = await openGateway(memory.portsFor('gateway'), [], configSchema.parse({ gateway: { port: 0 }, ...config }));
+    const host = await startMiniHost(memory.portsFor('host'), {});
+    afterwards(() => host.close());
+    const call = callerOf(url);
+    await ready(call);
+    await call('POST', '/v1/sessions/agent%3Amain%3Amain/messages?wait=30', { body: { text: 'hi' } });
+    return { url, call };
+  };
+  const share = async (url: string, ...given: readonly string[]) => {
+    const { out, notes, done } = natter(url, [shareCommand], 'share', ...given);
+    await done;
+    return { out, note: notes.join('\n') };
+  };
+
+  test('prints a link alone on standard output, for seven days, and how to take it back', async () => {
+    const { url, call } = await startShared();
+    const { out, note } = await share(url, 'main', '--label', 'for Bob');
+    expect(out).toHaveLength(1);
+    const [origin, token = ''] = out[0]?.split('/#share=') ?? [];
+    expect(origin).toBe(url);
+    const { body } = await callerOf(url, token)('GET', '/v1/sessions/agent%3Amain%3Amain/messages');
+    expect(body.messages).toHaveLength(2);
+    const [made] = (await call('GET', '/v1/tokens')).body.tokens;
+    expect(made).toMatchObject({ role: 'viewer', sessionKey: 'agent:main:main', label: 'for Bob' });
+    expect(made.expiresAt - made.createdAt).toBeGreaterThan(6.9 * 86_400_000);
+    expect(made.expiresAt - made.createdAt).toBeLessThan(7.1 * 86_400_000);
+    expect(note).toContain(`natter token revoke ${made.id}`);
+    expect(note).toContain(new Date(made.expiresAt).toISOString().slice(0, 10));
+  });
+
+  test('takes the address of gateway.publicUrl', async () => {
+    const { url } = await startShared({ gateway: { port: 0, publicUrl: 'https://natter.example.org' } });
+    expect((await share(url, 'main', '--expires', '1d')).out[0]).toMatch(/^https:\/\/natter\.example\.org\/#share=/);
+  });
+
+  test('makes no link to a session that is not there, nor where the page is off', async () => {
+    const { url, call } = await startShared();
+    await expect(share(url, 'agent:main:nowhere')).rejects.toMatchObject({ code: 'not_found' });
+    const off = await startShared({ page: { enabled: false } });
+    await expect(share(off.url, 'main')).rejects.toThrow('page.enabled');
+    for (const each of [call, off.call]) expect((await each('GET', '/v1/tokens')).body.tokens).toEqual([]);
+  });
 });

@@ -14,6 +14,7 @@ interface Token {
   readonly role: string;
   readonly principal?: string;
   readonly namespace?: string;
+  readonly sessionKey?: string;
   readonly label: string;
   readonly status: string;
   readonly createdAt: number;
@@ -32,14 +33,21 @@ interface Options extends CommonOptions {
 }
 
 /** The value of `--expires`: `30d` is a span from now, a date is that date. */
-const expiryOf = (text: string, now: number): number => parseTime('--expires', /^\d+[smhd]$/.test(text) ? `+${text}` : text, now);
+export const expiryOf = (text: string, now: number): number =>
+  parseTime('--expires', /^\d+[smhd]$/.test(text) ? `+${text}` : text, now);
 const pathOf = (id: string, rest = ''): string => `/v1/tokens/${encodeURIComponent(id)}${rest}`;
 
 const lines = (tokens: readonly Token[], now: number, zone: string): string[] =>
   table(
     ['ID', 'ROLE', 'FOR', 'STATUS', 'CREATED', 'EXPIRES', 'LABEL'],
-    tokens.map(({ id, role, principal, namespace, status, createdAt, expiresAt, label }) => [
-      ...[id, role, oneLine([namespace, principal].filter(Boolean).join(' ') || '-', 40), status, ago(createdAt, now)],
+    tokens.map(({ id, role, principal, namespace, sessionKey, status, createdAt, expiresAt, label }) => [
+      ...[
+        id,
+        role,
+        oneLine([sessionKey, namespace, principal].filter(Boolean).join(' ') || '-', 40),
+        status,
+        ago(createdAt, now),
+      ],
       expiresAt === undefined ? 'never' : timeText(expiresAt, zone),
       oneLine(label, 40),
     ]),
