@@ -12,7 +12,7 @@ import { changed, followList, rows } from './sessions/session-list.ts';
 import { Shell } from './shell.tsx';
 import { followShortcuts } from './shortcuts/shortcuts.tsx';
 
-// The code leaves the address before anything reads it.
+// The code, or the token of a link, leaves the address before anything reads it.
 const signedIn = signInFromAddress();
 // A link that is opened where the page is open already changes the fragment alone.
 addEventListener('hashchange', () => {

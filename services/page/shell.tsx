@@ -12,6 +12,7 @@ import { Icon, type IconName } from './parts/icon.tsx';
 import { lazy } from './sessions/lazy.tsx';
 import { SessionListView } from './sessions/session-list-view.tsx';
 import { SessionView } from './sessions/session-view.tsx';
+import { SharedView } from './sessions/shared-view.tsx';
 import { ShortcutHelp } from './shortcuts/shortcuts.tsx';
 import { SignInView } from './sign-in/sign-in-view.tsx';
 
@@ -100,6 +101,7 @@ export const Shell = () => {
     );
   if (who.value === undefined) return <p class="loading">Natter…</p>;
   if (who.value === null) return <SignInView />;
+  if (who.value.sessionKey !== undefined) return <SharedView sessionKey={who.value.sessionKey} expiresAt={who.value.expiresAt} />;
   const [first = who.value.role === 'approver' ? 'approvals' : 'sessions', key] = route.value.path;
   const current = Object.hasOwn(views, first) ? first : 'sessions';
   const View = views[current] ?? Sessions;

@@ -1,15 +1,20 @@
 import { signal } from '@preact/signals';
 import { type Caller, createClient, NatterApiError, type NatterClient } from '../../../shared/client/main.ts';
+import { fragmentOfLink, tokenOfLink } from './share-link.ts';
 
 /** Who is signed in, in this tab. The token is in memory and in the session storage, which belongs to this tab and origin alone. */
 
 const stored = 'natter-token';
 let token = '';
+/** The tab was opened by a link to a shared session. It is kept as that link. */
+let isLink = false;
 
 /** `null`: nobody. `undefined`: not known yet. */
 export const who = signal<Caller | null | undefined>(undefined);
 /** Why nobody is signed in, if there is more to say than that. */
 export const signInProblem = signal<string | null>(null);
+/** The link to a shared session by which somebody came opens nothing any more. */
+export const isLinkOver = signal(false);
 
 export const client: NatterClient = createClient({ url: location.origin, token: () => token });
 
@@ -20,8 +25,9 @@ export const readText = async (path: string, signal: AbortSignal): Promise<strin
   throw new NatterApiError(response.status, { detail: `the gateway answered ${response.status} at ${path}` });
 };
 
-const forget = (problem: string | null): void => {
+const forget = (problem: string | null, isOver = false): void => {
   token = '';
+  isLinkOver.value = isOver;
   sessionStorage.removeItem(stored);
   signInProblem.value = problem;
   who.value = null;
@@ -29,26 +35,36 @@ const forget = (problem: string | null): void => {
 
 const inWords = (error: unknown): string =>
   error instanceof NatterApiError ? error.detail : error instanceof Error ? error.message : String(error);
+const isRefused = (error: unknown): boolean => error instanceof NatterApiError && error.status === 401;
 
 /** Signs in with a token. Never throws: the problem is in `signInProblem`. */
-export const signInWith = async (given: string): Promise<void> => {
+export const signInWith = async (given: string, byLink = false): Promise<void> => {
   token = given.trim();
+  isLink = byLink;
   try {
     const me = await client.get<Caller>('/v1/me', { patienceMs: 3_000 });
-    sessionStorage.setItem(stored, token);
+    sessionStorage.setItem(stored, isLink ? fragmentOfLink(token) : token);
     signInProblem.value = null;
+    isLinkOver.value = false;
     who.value = me;
   } catch (error) {
-    forget(inWords(error));
+    forget(inWords(error), isLink && isRefused(error));
   }
 };
 
 const codeIn = (fragment: string): string | undefined => /^#code=(.+)$/.exec(fragment)?.[1];
-export const isSignInLink = (): boolean => codeIn(location.hash) !== undefined;
+export const isSignInLink = (): boolean => codeIn(location.hash) !== undefined || tokenOfLink(location.hash) !== undefined;
 
-/** Trades the one-time code of `natter open` for a token. The code leaves the address before anything else happens. */
+/**
+ * Trades the one-time code of `natter open` for a token, or takes the token out of a link to a shared session. Both leave the address before
+ * anything else happens.
+ */
 export const signInFromAddress = async (): Promise<void> => {
-  const code = codeIn(location.hash);
+  const [code, shared] = [codeIn(location.hash), tokenOfLink(location.hash)];
+  if (shared !== undefined) {
+    history.replaceState(null, '', location.pathname);
+    return signInWith(shared, true);
+  }
   if (code !== undefined) {
     history.replaceState(null, '', location.pathname);
     const response = await fetch('/v1/page/login', {
@@ -60,7 +76,9 @@ export const signInFromAddress = async (): Promise<void> => {
     return forget(answer?.detail ?? 'the gateway does not answer; is it running?');
   }
   const kept = sessionStorage.getItem(stored);
-  return kept === null ? forget(null) : signInWith(kept);
+  if (kept === null) return forget(null);
+  const keptLink = tokenOfLink(kept);
+  return signInWith(keptLink ?? kept, keptLink !== undefined);
 };
 
 /** Signs out: a token of this page is revoked, a pasted one is forgotten. */
@@ -72,11 +90,15 @@ export const signOut = async (): Promise<void> => {
 /** Called with any error of a call: a token that is no longer valid signs out. Returns it in words. */
 export const problemOf = (error: unknown): string => {
   const text = inWords(error);
-  if (error instanceof NatterApiError && error.status === 401 && who.value) forget(text);
+  if (isRefused(error) && who.value) forget(text, isLink);
   return text;
 };
 
-export const mayWrite = (): boolean => who.value != null && who.value.role !== 'read-only' && !isApprover();
+export const mayWrite = (): boolean => mayAnswer() && !isApprover();
 /** Who may answer approvals, and do and see nothing else. */
 export const isApprover = (): boolean => who.value?.role === 'approver';
-export const mayAnswer = (): boolean => who.value != null && who.value.role !== 'read-only';
+/** Who reads the one session of their link. */
+export const isViewer = (): boolean => who.value?.role === 'viewer';
+export const mayAnswer = (): boolean => who.value != null && who.value.role !== 'read-only' && !isViewer();
+/** Sharing a session is making a token. */
+export const mayShare = (): boolean => who.value?.role === 'admin';

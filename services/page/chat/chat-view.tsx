@@ -3,7 +3,7 @@ import type { VNode } from 'preact';
 import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import type { Session } from '../../../shared/client/main.ts';
 import { linkTo } from '../base/route.ts';
-import { mayWrite } from '../base/signed-in.ts';
+import { isViewer, mayWrite } from '../base/signed-in.ts';
 import { Empty, Problem } from '../parts/empty.tsx';
 import { growingItem } from './answers.ts';
 import { useAskedMessage } from './asked-message.ts';
@@ -179,9 +179,11 @@ const Ending = ({ begin }: { begin(): void }) => (
     <p>
       <b>This session was deleted.</b> It is in no list and no search. What was said stays in the log, for its owner alone.
     </p>
-    <a class="button" href={linkTo(['sessions'])}>
-      All sessions
-    </a>
+    {!isViewer() && (
+      <a class="button" href={linkTo(['sessions'])}>
+        All sessions
+      </a>
+    )}
     {mayWrite() && (
       <button type="button" class="button button-quiet" onClick={begin}>
         Begin anew here

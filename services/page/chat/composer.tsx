@@ -3,7 +3,7 @@ import type { Session, SessionRow } from '../../../shared/client/main.ts';
 import { sessionChannel } from '../../../shared/domain/values/types.ts';
 import { isToWrite } from '../base/new-chat.ts';
 import { now } from '../base/now.ts';
-import { mayWrite } from '../base/signed-in.ts';
+import { isViewer, mayWrite } from '../base/signed-in.ts';
 import { Icon } from '../parts/icon.tsx';
 import { startsAfresh } from '../parts/reset-words.ts';
 import type { ChatStore } from './chat-store.ts';
@@ -89,6 +89,7 @@ export const Composer = ({ store, row }: { readonly store: ChatStore; readonly r
     event.preventDefault();
     send();
   };
+  if (isViewer()) return null;
   if (!mayWrite()) return <p class="composer-off hint">This sign-in can only read.</p>;
   return (
     <form

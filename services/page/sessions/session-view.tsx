@@ -4,7 +4,7 @@ import { counted } from '../../../shared/kit/text/counted.ts';
 import { begun, isUnwritten } from '../base/new-chat.ts';
 import { now } from '../base/now.ts';
 import { linkTo, listQuery, route } from '../base/route.ts';
-import { client } from '../base/signed-in.ts';
+import { client, isViewer } from '../base/signed-in.ts';
 import { onEvent } from '../base/system-events.ts';
 import { ChatView } from '../chat/chat-view.tsx';
 import { nameOf } from '../finding/session-name.ts';
@@ -19,6 +19,7 @@ import { lazy } from './lazy.tsx';
 import { SessionActions } from './session-actions.tsx';
 import { readAgain, rows } from './session-list.ts';
 import { resetText, saysFailed } from './session-why.ts';
+import { ShareButton } from './share.tsx';
 
 const TimeMachine = lazy(() => import('../time-machine/time-machine-view.tsx'));
 const Transcript = lazy(() => import('../transcript/transcript-view.tsx'));
@@ -146,15 +147,18 @@ const Head = ({
   return (
     <header class={`session-head ${tab === 'time' ? 'session-head-folds' : ''}`}>
       <div class="session-title">
-        <a
-          class="button button-round button-quiet to-list"
-          href={linkTo(['sessions'], listQuery())}
-          aria-label="Back to the list"
-        >
-          <Icon name="back" />
-        </a>
+        {!isViewer() && (
+          <a
+            class="button button-round button-quiet to-list"
+            href={linkTo(['sessions'], listQuery())}
+            aria-label="Back to the list"
+          >
+            <Icon name="back" />
+          </a>
+        )}
         <h1>{session ? nameOf(session) : begun.value === sessionKey ? 'New chat' : sessionKey}</h1>
         {session && !isPast && <StatusBadge status={session.status} hasFailed={saysFailed(session)} />}
+        {session && <ShareButton key={session.key} session={session} />}
       </div>
       <div class="session-bar">
         <nav class="tabs" aria-label="Views of this session">
@@ -208,7 +212,7 @@ export const SessionView = ({ sessionKey, tab }: { readonly sessionKey: string; 
   return (
     <section class="session" aria-label="Session">
       <Head sessionKey={sessionKey} session={session} tab={tab} />
-      {found === null && tab !== 'chat' ? (
+      {found === null && (tab !== 'chat' || isViewer()) ? (
         <NoPast />
       ) : tab === 'time' ? (
         <TimeMachine key={sessionKey} sessionKey={sessionKey} />

@@ -1,6 +1,7 @@
 import { signal } from '@preact/signals';
 import { writeIn } from '../base/new-chat.ts';
 import { go, linkTo, listQuery, route } from '../base/route.ts';
+import { isViewer } from '../base/signed-in.ts';
 import { isPaletteOpen } from '../palette/open.ts';
 import { Dialog } from '../parts/confirm.tsx';
 import { shownRows } from '../sessions/shown-rows.ts';
@@ -78,7 +79,8 @@ const run = (action: ShortcutAction): void => {
 export const followShortcuts = (): void => {
   const pressed = new PressedKeys();
   addEventListener('keydown', (event) => {
-    if (document.querySelector('dialog[open]') !== null) return;
+    // Who reads a shared session has nowhere else to go.
+    if (document.querySelector('dialog[open]') !== null || isViewer()) return;
     if (opensPalette(event, isMac)) {
       event.preventDefault();
       isPaletteOpen.value = true;

@@ -1,12 +1,13 @@
 import { useState } from 'preact/hooks';
 import { linkTo } from '../base/route.ts';
-import { signInProblem, signInWith } from '../base/signed-in.ts';
+import { isLinkOver, signInProblem, signInWith } from '../base/signed-in.ts';
 import { asSentence } from '../parts/one-line.ts';
 
 /** Where nobody is signed in: the command that opens the page, or a token to paste. */
 export const SignInView = () => {
   const [token, setToken] = useState('');
   const [isBusy, setBusy] = useState(false);
+  const isSaid = signInProblem.value !== null && !isLinkOver.value;
   const signIn = async (): Promise<void> => {
     setBusy(true);
     await signInWith(token);
@@ -20,17 +21,26 @@ export const SignInView = () => {
           <path d="M9 22V10.500c0-.9 1.100-1.300 1.700-.6l10.600 12.200c.6.7 1.700.3 1.700-.6V10" />
         </svg>
         <h1>Natter</h1>
-        <p>Open this page from a terminal on the machine where Natter runs. The link works once, within 60 seconds:</p>
+        {isLinkOver.value && (
+          <p class="approval-problem" role="alert">
+            This link to a shared session no longer works: it has expired, or it was revoked. Ask whoever gave it to you for a new
+            one.
+          </p>
+        )}
+        <p>
+          {isLinkOver.value && 'Or, if Natter is yours: '}Open this page from a terminal on the machine where Natter runs. The
+          link works once, within 60 seconds:
+        </p>
         <pre>natter open</pre>
         <p class="hint">
           Without a gateway: <a href={linkTo(['export'])}>look at an exported file</a>.
         </p>
-        {signInProblem.value !== null && (
+        {isSaid && (
           <p class="approval-problem" role="alert">
             {asSentence(signInProblem.value)}
           </p>
         )}
-        <details open={signInProblem.value !== null}>
+        <details open={isSaid}>
           <summary>Or paste an access token</summary>
           <form
             onSubmit={(event) => {

@@ -1,16 +1,25 @@
 import { describe, expect, test, vi } from 'vitest';
+import { axeFindings } from './browser.ts';
+import type { PageRig } from './page-rig.ts';
 import { goTo, hasBrowser, usePage, wrongIn } from './use-page.ts';
 
 /** What somebody stumbled over who had found the way. */
 
 const soon = { timeout: 30_000, interval: 50 };
+/** The link that was made last. */
+const made = async (client: PageRig['client']): Promise<{ readonly id: string }> => {
+  const { tokens } = await client.get<{ tokens: readonly { id: string; role: string }[] }>('/v1/tokens');
+  const found = tokens.find(({ role }) => role === 'viewer');
+  if (found === undefined) throw new Error('there is no link');
+  return found;
+};
 const place = (key: string, tab: string): string => `#/sessions/${encodeURIComponent(key)}/${tab}`;
 
 describe.skipIf(!hasBrowser)('who uses the page again', () => {
   const asking = 'agent:main:asking';
   const failing = 'agent:main:failing';
   const oldest = 'agent:main:oldest';
-  const { rig, open } = usePage({ tools: { exec: { enabled: true } } }, async ({ client: { sessions } }) => {
+  const { rig, openTab, open } = usePage({ tools: { exec: { enabled: true } } }, async ({ client: { sessions } }) => {
     await sessions.post(oldest, 'the first words', { wait: 30 });
     await sessions.patch(oldest, { labels: ['garden', 'spring of the year', 'long words here', 'friends of the house'] });
     await Promise.all(Array.from({ length: 20 }, (_, at) => sessions.post(`agent:main:other-${at}`, 'hello', { wait: 30 })));
@@ -142,5 +151,71 @@ describe.skipIf(!hasBrowser)('who uses the page again', () => {
     for (const line of lines) expect(lines.filter((other) => other === line).length).toBeGreaterThan(1);
     if (width === 760 || width === 1280) expect(new Set(lines).size).toBe(1);
     expect(faults).toEqual([]);
+  });
+
+  test('shares a session: whoever opens the link reads it and nothing else, until it is taken back', async () => {
+    const owner = await open();
+    await goTo(owner.page, place(oldest, 'chat'));
+    await owner.page.getByRole('button', { name: 'Share…' }).click();
+    const dialog = owner.page.getByRole('dialog');
+    await dialog.getByLabel('1 day').check();
+    await dialog.getByRole('button', { name: 'Make a link' }).click();
+    const link = await dialog.getByLabel('Link', { exact: true }).inputValue();
+    expect(link.startsWith(`${rig().url}/#share=`)).toBe(true);
+    const { id } = await made(rig().client);
+    await dialog.getByText(`natter token revoke ${id}`).waitFor();
+    expect(await axeFindings(owner.page)).toEqual([]);
+
+    const { page, faults } = await openTab();
+    const refused: string[] = [];
+    page.on('response', (response) => response.status() >= 400 && refused.push(`${response.status()} ${response.url()}`));
+    await page.goto(link);
+    const note = page.getByText('You are reading a shared session');
+    await note.waitFor();
+    expect(page.url()).not.toContain('natter_');
+    await page.locator('.said-user', { hasText: 'the first words' }).waitFor();
+    for (const [tab, there] of [
+      ['chat', '.said-assistant'],
+      ['transcript', '.line'],
+      ['time', '.moment'],
+    ] as const)
+      expect(await wrongIn(page, place(oldest, tab), there)).toEqual([]);
+    await page.getByText('own state is the same').waitFor();
+    const forbidden = /^(Fork|Delete|Share|Pin|Archive|Rename|Labels|Mark as unread|Send|New chat)/;
+    expect(await page.getByRole('button', { name: forbidden }).count()).toBe(0);
+    // Wherever else the address leads, here is the shared session alone.
+    for (const elsewhere of [
+      place(failing, 'chat'),
+      '#/events',
+      '#/system/audit',
+      '#/account',
+      '#/approvals',
+      '#/sessions',
+      '',
+    ]) {
+      await goTo(page, elsewhere === '' ? '#/' : elsewhere);
+      await page.locator('.said-user', { hasText: 'the first words' }).waitFor();
+      expect(await page.getByRole('navigation', { name: 'Main' }).count()).toBe(0);
+      expect(await page.locator('a.row, .composer, .event-row').count()).toBe(0);
+    }
+    await page.keyboard.press('Control+k');
+    await page.keyboard.press('?');
+    expect(await page.getByRole('dialog').count()).toBe(0);
+    await rig().client.sessions.post(oldest, 'words of today', { wait: 30 });
+    await page.locator('.said-user', { hasText: 'words of today' }).waitFor();
+    await page.reload();
+    await note.waitFor();
+    expect(refused).toEqual([]);
+
+    await rig().client.delete(`/v1/tokens/${id}`);
+    const over = page.getByText('This link to a shared session no longer works');
+    await over.waitFor();
+    await page.goto('about:blank');
+    await page.goto(link);
+    await over.waitFor();
+    expect(page.url()).not.toContain('natter_');
+    expect(await page.getByLabel('Access token').isVisible()).toBe(false);
+    expect(await axeFindings(page)).toEqual([]);
+    expect([...faults, ...owner.faults]).toEqual([]);
   });
 });

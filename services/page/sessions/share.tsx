@@ -1,0 +1,117 @@
+import { useState } from 'preact/hooks';
+import type { Session, SharedLink } from '../../../shared/client/main.ts';
+import { fragmentOfLink } from '../base/share-link.ts';
+import { client, mayShare } from '../base/signed-in.ts';
+import { ActOutcome, useAct } from '../parts/act.tsx';
+import { Dialog } from '../parts/confirm.tsx';
+import { CopyButton } from '../parts/copy-button.tsx';
+import { Time } from '../parts/time.tsx';
+import { nameOf } from './session-name.ts';
+
+const dayMs = 86_400_000;
+const spans = [
+  [1, '1 day'],
+  [7, '7 days'],
+  [30, '30 days'],
+] as const;
+
+/** A link, once it is made. */
+interface Made {
+  readonly id: string;
+  readonly link: string;
+  readonly expiresAt: number;
+  readonly isCopied: boolean;
+}
+
+/** A browser may refuse it, and a page without TLS has no clipboard. */
+const copied = async (text: string): Promise<boolean> => {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+const makeLink = async (key: string, days: number): Promise<Made> => {
+  const expiresAt = Date.now() + days * dayMs;
+  const wanted = { role: 'viewer', sessionKey: key, expiresAt, label: 'shared on the page' };
+  const { id, token, publicUrl = location.origin } = await client.post<SharedLink>('/v1/tokens', wanted);
+  const link = `${publicUrl}/${fragmentOfLink(token)}`;
+  return { id, link, expiresAt, isCopied: await copied(link) };
+};
+
+/** Makes a link with which anybody can read the session, for a while. */
+const ShareDialog = ({ session, close }: { readonly session: Session; close(): void }) => {
+  const [days, choose] = useState(7);
+  const [made, know] = useState<Made | null>(null);
+  const act = useAct();
+  const make = (): void => {
+    void act.run(async () => know(await makeLink(session.key, days)), 'The link is made');
+  };
+  return (
+    <Dialog
+      title={`Share ${nameOf(session)}`}
+      close={close}
+      buttons={
+        <>
+          <button type="button" class="button" onClick={close}>
+            {made === null ? 'Cancel' : 'Close'}
+          </button>
+          {made === null && (
+            <button type="button" class="button button-first" disabled={act.isBusy} onClick={make}>
+              Make a link
+            </button>
+          )}
+        </>
+      }
+    >
+      {made === null ? (
+        <>
+          <p>
+            Whoever has the link can read this session without an account: all that was said, what follows, and its past. They see
+            nothing else and change nothing.
+          </p>
+          <fieldset class="themes">
+            <legend>The link works for</legend>
+            {spans.map(([count, words]) => (
+              <label key={count}>
+                <input type="radio" name="span" checked={days === count} onChange={() => choose(count)} />
+                <span>{words}</span>
+              </label>
+            ))}
+          </fieldset>
+          <ActOutcome act={act} />
+        </>
+      ) : (
+        <>
+          <p>
+            Whoever has this link can read this session until <Time at={made.expiresAt} exact />.
+            {made.isCopied && ' It is on the clipboard.'}
+          </p>
+          <div class="share-link">
+            <input readOnly aria-label="Link" value={made.link} onFocus={(event) => event.currentTarget.select()} />
+            <CopyButton text={made.link} what="the link" />
+          </div>
+          <p>
+            To take it back: <code>natter token revoke {made.id}</code>
+          </p>
+        </>
+      )}
+    </Dialog>
+  );
+};
+
+/** For whoever may make tokens. */
+export const ShareButton = ({ session }: { readonly session: Session }) => {
+  const [isOpen, open] = useState(false);
+  if (!mayShare()) return null;
+  return (
+    <>
+      <button type="button" class="button button-quiet share" onClick={() => open(true)}>
+        Share…
+      </button>
+      {isOpen && <ShareDialog session={session} close={() => open(false)} />}
+    </>
+  );
+};
