@@ -2,11 +2,11 @@ import { useState } from 'preact/hooks';
 import type { Session, SharedLink } from '../../../shared/client/main.ts';
 import { fragmentOfLink } from '../base/share-link.ts';
 import { client, mayShare } from '../base/signed-in.ts';
+import { nameOf } from '../finding/session-name.ts';
 import { ActOutcome, useAct } from '../parts/act.tsx';
 import { Dialog } from '../parts/confirm.tsx';
 import { CopyButton } from '../parts/copy-button.tsx';
 import { Time } from '../parts/time.tsx';
-import { nameOf } from './session-name.ts';
 
 const dayMs = 86_400_000;
 const spans = [

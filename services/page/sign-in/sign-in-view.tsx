@@ -37,7 +37,7 @@ export const SignInView = () => {
         </p>
         {isSaid && (
           <p class="approval-problem" role="alert">
-            {asSentence(signInProblem.value)}
+            {asSentence(signInProblem.value ?? '')}
           </p>
         )}
         <details open={isSaid}>
