@@ -1,6 +1,6 @@
 import type { RecordedCommit } from '../session/envelope.ts';
 import type { SessionEvent } from '../session/events.ts';
-import { decidedBy, personNamed } from '../values/person-words.ts';
+import { decidedWords, personNamed } from '../values/person-words.ts';
 import { withoutSilence } from '../values/silence.ts';
 import { readableEvents } from './readable-events.ts';
 import { endedBy } from './turn-end.ts';
@@ -34,7 +34,7 @@ const eventMarkdown = (event: Told, me: string | undefined): string | null => {
     case 'approval_resolved': {
       if (event.verdict === 'expired') return 'Nobody answered in time.';
       const reason = event.reason === undefined ? '' : `: ${event.reason}`;
-      return `${verdictWords[event.verdict]} ${isMine ? 'by you' : decidedBy(event.by)}${reason}.`;
+      return `${verdictWords[event.verdict]} ${isMine ? 'by you' : decidedWords(event.by, me)}${reason}.`;
     }
     case 'tool_result':
       return `Result of ${event.tool} (${event.outcome}):\n\n${block(event.text)}`;

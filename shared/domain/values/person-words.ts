@@ -16,6 +16,13 @@ const pageOf = (actor: string): string | null => page.exec(actor)?.[1] ?? null;
 export const ownerName = 'Owner';
 export const isOwnersPage = (actor: string): boolean => pageOf(actor) === 'owner';
 
+/** Whether two actors are one person: so are the pages that were opened with one token, except those of approvers, who may be several. */
+const isSamePerson = (actor: string | undefined, me: string | undefined): boolean => {
+  if (actor === undefined || me === undefined) return false;
+  const whose = pageOf(actor);
+  return actor === me || (whose !== null && whose !== 'approver' && whose === pageOf(me));
+};
+
 const onPage = (whose: string): string => {
   if (whose === 'owner') return 'on the page by the owner';
   return whose === 'approver' ? 'on the page by an approver' : `on the page (token ${whose})`;
@@ -33,11 +40,11 @@ export const decidedBy = (by: string): string => {
 /** Who said something: their name if the message has one, "You" for what the reader sent, else what it is. */
 export const personNamed = (sender: Sender | undefined, actor: string | undefined, me: string | undefined): string => {
   if (sender?.name && sender.id !== writer) return sender.name;
-  if (actor !== undefined && actor === me) return 'You';
+  if (isSamePerson(actor, me)) return 'You';
   if (sender?.role === 'owner' || (actor !== undefined && isOwnersPage(actor))) return ownerName;
   if (sender === undefined || sender.id === writer) return 'A program (API)';
   return sender.id;
 };
 
 /** Who decided, after a word such as "Denied": `by you` where the reader did. */
-export const decidedWords = (by: string, me: string | undefined): string => (by === me ? 'by you' : decidedBy(by));
+export const decidedWords = (by: string, me: string | undefined): string => (isSamePerson(by, me) ? 'by you' : decidedBy(by));

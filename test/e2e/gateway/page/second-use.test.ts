@@ -41,7 +41,7 @@ describe.skipIf(!hasBrowser)('who uses the page again', () => {
       .waitFor();
     const other = await open();
     await goTo(other.page, place(asking, 'chat'));
-    await other.page.locator('.approval-answer', { hasText: 'Denied on the page by the owner' }).waitFor();
+    await other.page.locator('.approval-answer', { hasText: 'Denied by you' }).waitFor();
     const { events } = await rig().client.get<{ events: readonly { type: string; by?: string }[] }>('/v1/events', {
       query: { type: 'approval_resolved' },
     });
@@ -53,7 +53,7 @@ describe.skipIf(!hasBrowser)('who uses the page again', () => {
     const { page, faults } = await open();
     expect(await wrongIn(page, '#/approvals', '.answered')).toEqual([]);
     const lately = page.getByRole('region', { name: 'Answered lately' });
-    await lately.getByText('Denied on the page by the owner').waitFor();
+    await lately.getByText('Denied by you').waitFor();
     await lately.getByText('true', { exact: true }).waitFor();
     await page.getByText('To see one, ask the agent in a chat to run a command.').waitFor();
     await lately.getByRole('link', { name: 'Show the answer' }).click();

@@ -9,14 +9,26 @@ const program = { id: 'api', role: 'program' } as const;
 test.each([
   [me, 'You', program],
   [me, 'You', { ...program, name: 'Owner' }],
-  ['token:page:owner:xyz', 'Owner', { ...program, name: 'Owner' }],
-  ['token:page:owner:xyz', 'Owner', program],
+  // Another tab of the same person has a token of its own.
+  ['token:page:owner:xyz', 'You', { ...program, name: 'Owner' }],
+  ['token:page:owner:xyz', 'You', program],
+  ['token:page:phone:xyz', 'A program (API)', program],
   ['token:api', 'A program (API)', program],
   [me, 'Ann', { id: 'telegram:1', name: 'Ann' }],
 ])('what %s says is said by: %s', (actor, name, sender) => {
   expect(personNamed(sender, actor, me)).toBe(name);
   const said = { type: 'user_message', message: { text: 'hello', sender } } as unknown as SessionEvent;
   expect(eventSummary(said, actor, me)).toBe(`${name}: hello`);
+});
+
+test.each([
+  ['token:page:phone:a', 'token:page:phone:b', 'You'],
+  ['token:page:owner:a', 'token:page:phone:b', 'Owner'],
+  // Two approvers may be two people.
+  ['token:page:approver:a', 'token:page:approver:b', 'A program (API)'],
+  ['token:page:owner:a', undefined, 'Owner'],
+])('what %s says is for %s said by: %s', (actor, reader, name) => {
+  expect(personNamed(program, actor, reader)).toBe(name);
 });
 
 test('an answer that allows a call says so', () => {
@@ -26,7 +38,8 @@ test('an answer that allows a call says so', () => {
 
 test.each([
   [me, 'denied by you'],
-  ['token:page:owner:xyz', 'denied on the page by the owner'],
+  ['token:page:owner:xyz', 'denied by you'],
+  ['token:page:phone:xyz', 'denied on the page (token phone)'],
   ['token:api', 'denied over the API'],
 ])('an answer of %s is: %s', (by, words) => {
   expect(eventSummary({ type: 'approval_resolved', verdict: 'denied', by } as SessionEvent, by, me)).toBe(words);
