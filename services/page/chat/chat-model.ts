@@ -53,8 +53,8 @@ export interface MarkItem extends Placed {
   readonly tone: 'calm' | 'bad';
   /** What to do about it. */
   readonly advice?: string | null;
-  /** Who asked for it. */
-  readonly by?: string;
+  /** Who asked for it, which follows the text, and what is said after that. */
+  readonly by?: { readonly actor: string; readonly rest: string };
   /** It says how the session is set, which a fork keeps. */
   readonly isOfSetting?: boolean;
   /** The turn whose answer failed here. */

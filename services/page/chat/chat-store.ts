@@ -6,6 +6,7 @@ import { away } from '../base/away.ts';
 import { broughtUp, isUnwritten } from '../base/new-chat.ts';
 import { client, problemOf } from '../base/signed-in.ts';
 import { announce } from '../parts/announce.tsx';
+import { firstChanged } from '../parts/reset-words.ts';
 import { type Chat, noChat, type SaidItem, takeEvent, takeLive } from './chat-model.ts';
 import { repeatableFailure } from './failed.ts';
 import { failedText, stopReason } from './mark-texts.ts';
@@ -75,7 +76,7 @@ export class ChatStore {
     broughtUp.value = this.key;
     return this.#attempt(async () => {
       const isFirst = this.earlier.value === null && !this.#events.some((one) => one.seq < seq && one.type !== 'session_opened');
-      if (isFirst) await client.sessions.reset(this.key, { reason: 'the first message was changed' });
+      if (isFirst) await client.sessions.reset(this.key, { reason: firstChanged });
       else await client.sessions.fork(this.key, { at: seq - 1 });
       await this.send(text);
     });

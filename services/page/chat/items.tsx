@@ -119,7 +119,7 @@ const Mark = ({ item, sessionKey }: { readonly item: MarkItem; readonly sessionK
       <span>
         {isError && <ErrorMark />}
         {said}
-        {by !== undefined && ` ${decidedText(by)}`}
+        {by !== undefined && ` ${decidedText(by.actor)}${by.rest}`}
         {hasLines ? '\n' : ', '}
         <Time at={at} />
         {explains !== undefined && (

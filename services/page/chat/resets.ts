@@ -7,21 +7,26 @@ import type { ChatItem } from './chat-model.ts';
 
 /** What resets and forks are in a chat. */
 
-const isAsked = (cause: ResetCause | undefined): boolean => cause?.trigger === 'command' || cause?.trigger === 'api';
+const isAsked = (cause: ResetCause | undefined): cause is ResetCause => cause?.trigger === 'command' || cause?.trigger === 'api';
+const nothingKnown = 'The agent no longer knows what is above';
 
-/** Who asked for a reset, none for one that a rule made; and what its moment explains. */
+/** Who asked for a reset and how, none for one that a rule made; and what its moment explains. */
 export const resetDetails = ({ cause, actor, forkedFrom }: EventOf<'session_reset'> & Pick<NatterEvent, 'actor'>) => ({
-  ...(isAsked(cause) && { by: actor }),
+  ...(isAsked(cause) && {
+    by: {
+      actor,
+      rest: `${cause.trigger === 'command' ? ` with the chat command ${cause.rule}` : `: ${cause.rule}`}. ${nothingKnown}`,
+    },
+  }),
   explains: forkedFrom ? ('fork' as const) : ('moment' as const),
   ...(!forkedFrom && { isBeginning: true }),
 });
 
-/** Why a generation began. */
+/** Why a generation began. Of one that somebody asked for, who did follows. */
 export const resetMark = ({ cause, reason, forkedFrom }: EventOf<'session_reset'>): string => {
   if (forkedFrom) return `${forkedWords(forkedFrom.rev)}: ${knownAfterFork}`;
-  // Of those that a person or a program asked for, with what was said: the names of rules are for the configuration.
-  const why = cause ? `${resetWords(cause)}${isAsked(cause) ? `, ${cause.rule}` : ''}` : `Reset: ${reason}`;
-  return `${why}. The agent no longer knows what is above`;
+  if (isAsked(cause)) return 'Reset';
+  return `${cause ? resetWords(cause) : `Reset: ${reason}`}. ${nothingKnown}`;
 };
 
 /** Whether a notice says that a setting was changed, as by `/model`: a fork keeps it. */

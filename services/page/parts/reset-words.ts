@@ -7,14 +7,19 @@ const words: Readonly<Record<ResetCause['trigger'], string>> = {
   isolated: 'Reset: each message starts anew',
   command: 'Reset by a chat command',
   fork: 'Forked',
-  api: 'Reset by a call',
+  api: 'Reset over the API',
 };
 
+/** The reason of a reset for which somebody edits or repeats the first message on the page. */
+export const firstChanged = 'the first message was changed';
+
 /** Why a generation began, in the same words wherever the page says it; with the limit that was passed, where the log has it. */
-export const resetWords = ({ trigger, boundaryAt, lastUpdateAt }: Omit<ResetCause, 'rule'>): string =>
-  trigger === 'idle' && boundaryAt !== undefined && lastUpdateAt !== undefined
+export const resetWords = ({ trigger, rule, boundaryAt, lastUpdateAt }: ResetCause): string => {
+  if (trigger === 'api' && rule === firstChanged) return 'Reset on the page';
+  return trigger === 'idle' && boundaryAt !== undefined && lastUpdateAt !== undefined
     ? `Reset after more than ${Math.round((boundaryAt - lastUpdateAt) / 60_000)} min idle`
     : words[trigger];
+};
 
 /** Where a fork goes on from: the number that the commit has in its session. */
 export const forkedFrom = (rev: number): string => `Forked from commit ${rev}`;

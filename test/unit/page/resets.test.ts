@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { ChatItem } from '../../../services/page/chat/chat-model.ts';
 import { leftWords, resetDetails, resetMark } from '../../../services/page/chat/resets.ts';
-import { nextResets, startsAfresh } from '../../../services/page/parts/reset-words.ts';
+import { nextResets, resetWords, startsAfresh } from '../../../services/page/parts/reset-words.ts';
 import type { EventOf } from '../../../shared/domain/session/events.ts';
 
 /** What the page says of resets: why one was, what it means for the agent, and when the next is. */
@@ -13,8 +13,6 @@ test.each([
   ['an idle limit', { trigger: 'idle', rule: 'r', lastUpdateAt: 0, boundaryAt: 1_800_000 }, 'Reset after more than 30 min idle'],
   ['an idle rule of an older log', { trigger: 'idle', rule: 'r' }, 'Reset after being idle'],
   ['the daily rule', { trigger: 'daily', rule: 'r', lastUpdateAt: 0, boundaryAt: 9 }, 'Reset by the daily rule'],
-  ['a command', { trigger: 'command', rule: '/new' }, 'Reset by a chat command, /new'],
-  ['a call with a reason', { trigger: 'api', rule: 'tidying up' }, 'Reset by a call, tidying up'],
 ] as const)('of %s', (_, cause, expected) => {
   expect(said({ cause })).toBe(`${expected}. The agent no longer knows what is above`);
 });
@@ -25,7 +23,22 @@ test.each([
   ['a rule', { trigger: 'daily', rule: 'r' }, undefined],
 ] as const)('who asked for one by %s', (_, cause, expected) => {
   const event = { type: 'session_reset', generation: 2, reason: 'asked', cause, actor: 'ada' };
-  expect(resetDetails(event as Parameters<typeof resetDetails>[0]).by).toBe(expected);
+  expect(resetDetails(event as Parameters<typeof resetDetails>[0]).by?.actor).toBe(expected);
+});
+
+test.each([
+  ['a command', { trigger: 'command', rule: '/new' }, 'Reset by ann with the chat command /new'],
+  ['a call with a reason', { trigger: 'api', rule: 'tidying up' }, 'Reset by ann: tidying up'],
+] as const)('of %s, with who asked for it', (_, cause, expected) => {
+  const { by } = resetDetails({ type: 'session_reset', cause, actor: 'ann' } as Parameters<typeof resetDetails>[0]);
+  expect(`${said({ cause })} by ${by?.actor}${by?.rest}`).toBe(`${expected}. The agent no longer knows what is above`);
+});
+
+test.each([
+  ['the first message was changed', 'Reset on the page'],
+  ['tidying up', 'Reset over the API'],
+])('in the header and the list, of one because %s', (rule, expected) => {
+  expect(resetWords({ trigger: 'api', rule })).toBe(expected);
 });
 
 test('a fork is named after the commit that it goes on from', () => {
