@@ -2,26 +2,13 @@ import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { Confirm } from '../parts/confirm.tsx';
 import type { SaidItem } from './chat-model.ts';
 import type { ChatStore } from './chat-store.ts';
+import { consequences, laterThan } from './consequences.ts';
 import { keepDraft } from './draft.ts';
-import { countsOf } from './resets.ts';
 
 interface Given {
   readonly item: SaidItem;
   readonly store: ChatStore;
 }
-
-/** How much came after a message: it is left behind when the conversation goes on from before it. */
-const laterThan = ({ item, store }: Given): string => {
-  const { items } = store.chat.peek();
-  return countsOf(
-    items.slice(items.findIndex(({ id }) => id === item.id) + 1).filter(({ kind, isLeft }) => kind !== 'mark' && isLeft !== true),
-  );
-};
-
-const consequences = (later: string): string =>
-  `The conversation goes on from before this message${
-    later === '' ? '' : `, and leaves behind what is below it: ${later}. That stays in the log`
-  }. Tools run again: a command may be done a second time.`;
 
 export const editDraft = ({ item, store }: Given): string => `${store.key} ${item.id}`;
 
@@ -60,7 +47,7 @@ export const EditMessage = ({ item, store, draft, end }: Given & { readonly draf
         }}
         onKeyDown={(event) => event.key === 'Escape' && end()}
       />
-      <p class="hint">{consequences(laterThan({ item, store }))}</p>
+      <p class="hint">{consequences(laterThan(store.chat.peek().items, item.id))}</p>
       <p class="said-actions">
         <button type="button" class="button" onClick={end}>
           Cancel
@@ -82,8 +69,8 @@ export const TryAgain = ({ item, store, style }: Given & { readonly style: strin
     void store.replace(item, item.text);
   };
   const askOrDo = (): void => {
-    const later = laterThan({ item, store });
-    if (later !== '') ask(consequences(later));
+    const later = laterThan(store.chat.peek().items, item.id);
+    if (later.length > 0) ask(consequences(later));
     else again();
   };
   return (
