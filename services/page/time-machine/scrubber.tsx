@@ -110,6 +110,11 @@ export const Scrubber = ({ past }: { readonly past: Past }) => {
   const go = (text: string): void => {
     if (/^\d+$/.test(text)) past.goTo(Number(text));
   };
+  /** The field says where it went, which may be another commit than the one that was typed. */
+  const goThere = (field: HTMLInputElement): void => {
+    go(field.value);
+    field.value = `${past.place.value}`;
+  };
   const isLive = past.chosen.value === null && past.isRead.value;
   return (
     <div class="scrubber">
@@ -133,7 +138,7 @@ export const Scrubber = ({ past }: { readonly past: Past }) => {
         <Step icon="last" words="To the newest" to={count} past={past} />
         <label class="place">
           <span class="unseen">Commit number</span>
-          <input type="number" min={0} max={count} value={place} onChange={(event) => go(event.currentTarget.value)} />
+          <input type="number" min={0} max={count} value={place} onChange={(event) => goThere(event.currentTarget)} />
           <span>of {count}</span>
         </label>
         <span class={`live ${isLive ? 'live-on' : ''}`}>

@@ -100,7 +100,11 @@ const Moment = ({ past }: { readonly past: Past }) => {
       </section>
       <section class="card" aria-labelledby="moment-changes">
         <h2 id="moment-changes">What it changed</h2>
-        {facts.length === 0 ? <p class="hint">Nothing but its place in the log.</p> : <Changes changes={facts} />}
+        {facts.length === 0 ? (
+          <p class="hint">{place === 0 ? 'There is no commit before the first.' : 'Nothing but its place in the log.'}</p>
+        ) : (
+          <Changes changes={facts} />
+        )}
         {books.length > 0 && (
           <details class="books">
             <summary>Bookkeeping ({books.length})</summary>

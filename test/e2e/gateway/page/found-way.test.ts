@@ -71,6 +71,16 @@ describe.skipIf(!hasBrowser)('who goes from one view of the page to another', ()
       return seen;
     });
     expect(places.filter(({ wanted, shown }) => wanted !== shown)).toEqual([]);
+    // A number that is too high leads to the newest commit, and the field says which one that is.
+    const number = page.getByLabel('Commit number');
+    await page.getByRole('button', { name: 'To the beginning' }).click();
+    await page.getByText('There is no commit before the first.').waitFor();
+    const newest = await number.getAttribute('max');
+    for (const _ of [1, 2]) {
+      await number.fill('99');
+      await number.press('Enter');
+      await vi.waitFor(async () => expect(await number.inputValue()).toBe(newest), soon);
+    }
     // Another moment is read from its beginning.
     const moment = page.locator('.moment');
     await page.getByRole('button', { name: 'To the newest' }).click();
