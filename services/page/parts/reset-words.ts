@@ -25,7 +25,7 @@ export const resetWords = ({ trigger, rule, boundaryAt, lastUpdateAt }: ResetCau
 export const forkedFrom = (rev: number): string => `Forked from commit ${rev}`;
 
 /** What the agent knows of the conversation after a fork, as a clause. */
-export const knownAfterFork = 'the agent knows the conversation up to there, and since';
+export const knownAfterFork = 'the agent knows the conversation up to there, and what was said since';
 
 type Next = Session['nextReset'];
 /** When the next reset is, or was due, and by which rule; `null`: none comes by itself. */

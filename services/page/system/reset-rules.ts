@@ -25,8 +25,11 @@ const whom = (scope: string, isAlone: boolean): string => {
   return isAlone ? 'All sessions' : 'All other sessions';
 };
 
-const spanWords = (minutes: number): string =>
-  minutes % 60 === 0 && minutes > 60 ? `${minutes / 60} hours` : minutes === 60 ? 'an hour' : `${minutes} minutes`;
+const spanWords = (minutes: number): string => {
+  if (minutes === 1) return 'a minute';
+  if (minutes === 60) return 'an hour';
+  return minutes % 60 === 0 ? `${minutes / 60} hours` : `${minutes} minutes`;
+};
 
 /** The rules in force, the general one last. */
 export const resetRules = (keys: Keys): readonly ResetRule[] => {

@@ -1,5 +1,4 @@
 import { nextStep } from '../../../shared/domain/prompt/model-failure.ts';
-import { counted } from '../../../shared/kit/text/counted.ts';
 import { failedText } from '../chat/mark-texts.ts';
 import type { Timeline } from '../past/timeline.ts';
 
@@ -19,7 +18,10 @@ export const forkWords = (timeline: Timeline, place: number): readonly string[] 
 
 const laterWords = (timeline: Timeline, place: number): string => {
   const later = timeline.saidBetween(place, timeline.commits.length).length;
-  if (later > 0) return `It forgets the ${counted(later, 'message')} after it; the log keeps them, and another fork can go back.`;
+  if (later > 0) {
+    const [messages, them] = later === 1 ? ['message', 'it'] : [`${later} messages`, 'them'];
+    return `It forgets the ${messages} after it; the log keeps ${them}, and another fork can go back.`;
+  }
   const hasFailed = timeline.errorsBetween(place, timeline.commits.length).some(({ type }) => type === 'turn_failed');
   return `Nothing was said after it${hasFailed ? ', but an answer failed' : ''}.`;
 };

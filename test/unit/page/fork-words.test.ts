@@ -22,7 +22,8 @@ test('what the agent knows afterwards', () => {
 });
 
 test('how much of the conversation is left behind', () => {
-  expect(told(2)).toContain('the 1 message after it');
+  expect(told(2)).toContain('It forgets the message after it; the log keeps it,');
+  expect(told(1)).toContain('It forgets the 2 messages after it; the log keeps them,');
   expect(told(4)).toContain('Nothing was said after it.');
   expect(told(3)).toContain('Nothing was said after it, but an answer failed.');
 });

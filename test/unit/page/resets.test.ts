@@ -43,7 +43,7 @@ test.each([
 
 test('a fork is named after the commit that it goes on from', () => {
   expect(said({ forkedFrom: { rev: 7 } as never })).toBe(
-    'Forked from commit 7: the agent knows the conversation up to there, and since',
+    'Forked from commit 7: the agent knows the conversation up to there, and what was said since',
   );
 });
 

@@ -46,7 +46,7 @@ describe.skipIf(!hasBrowser)('who goes from one view of the page to another', ()
     await page.locator('.commit-type', { hasText: 'assistant message' }).first().waitFor();
     // A fork from before the message that failed leaves that message behind too.
     await page.getByRole('button', { name: 'Fork before the message that failed' }).click();
-    await page.getByRole('dialog').getByText('forgets the 1 message after it', { exact: false }).waitFor();
+    await page.getByRole('dialog').getByText('forgets the message after it', { exact: false }).waitFor();
     await page.getByRole('dialog').getByRole('button', { name: 'Fork', exact: true }).click();
     await page.locator('.composer textarea:focus').waitFor();
     await page.locator('.left-behind', { hasText: '[[fail busy]] now' }).waitFor();

@@ -30,6 +30,7 @@ test.each<[session: object, words: readonly string[]]>([
     { reset: { mode: 'daily', atHour: 5, idleMinutes: 240 } },
     ['All sessions begin afresh every day at 05:00 (Europe/Berlin), and after 4 hours without a message.'],
   ],
+  [{ idleMinutes: 1 }, ['All sessions begin afresh after a minute without a message.']],
   [{ idleMinutes: 90 }, ['All sessions begin afresh after 90 minutes without a message.']],
   [
     { resetByType: { group: { mode: 'idle', idleMinutes: 120 } }, resetByChannel: { discord: { mode: 'daily', atHour: 0 } } },
