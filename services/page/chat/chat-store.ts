@@ -3,7 +3,7 @@ import { type EventPage, type LiveText, NatterApiError, type NatterEvent, sessio
 import { counted } from '../../../shared/kit/text/counted.ts';
 import { actionText } from '../approvals/command-line.ts';
 import { away } from '../base/away.ts';
-import { broughtUp, isUnwritten } from '../base/new-chat.ts';
+import { begun, broughtUp, isUnwritten } from '../base/new-chat.ts';
 import { client, problemOf } from '../base/signed-in.ts';
 import { announce } from '../parts/announce.tsx';
 import { firstChanged } from '../parts/reset-words.ts';
@@ -32,6 +32,8 @@ export class ChatStore {
   readonly failed = computed(() => repeatableFailure(this.#items.value));
   readonly outgoing = signal<readonly Outgoing[]>([]);
   readonly isRead = signal(false);
+  /** There was no session of this key when the chat was opened, and New chat has not made the key. */
+  readonly isUnknown = signal(false);
   /** Where the events begin that are not read yet; `null`: all are. */
   readonly earlier = signal<string | null>(null);
   readonly problem = signal<string | null>(null);
@@ -151,7 +153,8 @@ export class ChatStore {
     } catch (error) {
       if (signal.aborted) return;
       // A session begins with its first message.
-      if (!(error instanceof NatterApiError && error.code === 'not_found')) this.problem.value = problemOf(error);
+      if (error instanceof NatterApiError && error.code === 'not_found') this.isUnknown.value = begun.peek() !== this.key;
+      else this.problem.value = problemOf(error);
     }
     this.isRead.value = true;
     await this.#follow(this.chat.value.seq, signal);

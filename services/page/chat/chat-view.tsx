@@ -79,6 +79,18 @@ const Growing = ({ store }: { readonly store: ChatStore }) => {
   return growing && <Item item={growing} store={store} />;
 };
 
+/** In place of a conversation of which nothing was said yet. */
+const Beginning = ({ isUnknown }: { readonly isUnknown: boolean }) =>
+  isUnknown ? (
+    <Empty title="There is no session with this key">
+      <p>A first message would begin it.</p>
+    </Empty>
+  ) : (
+    <Empty title="A new conversation">
+      <p>Say something, and it begins. All of it is kept in the log, and nothing that was acknowledged is lost.</p>
+    </Empty>
+  );
+
 const Messages = ({ store }: { readonly store: ChatStore }) => {
   const scroller = useRef<HTMLElement>(null);
   const isAtEnd = useRef(true);
@@ -158,11 +170,7 @@ const Messages = ({ store }: { readonly store: ChatStore }) => {
         {outgoing.value.map((one) => (
           <Sent key={one.messageId} one={one} store={store} />
         ))}
-        {isEmpty && (
-          <Empty title="A new conversation">
-            <p>Say something, and it begins. All of it is kept in the log, and nothing that was acknowledged is lost.</p>
-          </Empty>
-        )}
+        {isEmpty && <Beginning isUnknown={store.isUnknown.value} />}
       </section>
       {isAway.value && (
         <button type="button" class="button to-end" onClick={toEnd}>

@@ -157,6 +157,8 @@ describe.skipIf(!hasBrowser)('who goes from one view of the page to another', ()
     const { sessions } = rig().client;
     await sessions.post(hidden, 'an otter', { wait: 30 });
     const { page, faults } = await open();
+    await goTo(page, place('agent:main:web:nope', 'chat'));
+    await page.getByRole('heading', { name: 'There is no session with this key' }).waitFor();
     await goTo(page, `${place(hidden, 'chat')}?status=running`);
     await page.getByText('Nothing matches').waitFor();
     const badge = page.locator('.session-head .badge');
