@@ -29,7 +29,8 @@ export const ErrorMoment = ({ past }: { readonly past: Past }) => {
       <button type="button" class="button" onClick={() => past.goTo(here ? place - 1 : place + 1)}>
         {here ? 'Show the moment before' : 'Show the error'}
       </button>
-      {before !== null && <ForkButton past={past} place={before} words="Fork before the message that failed" />}
+      {before === 0 && <p class="hint">It was the first message: Reset begins without it.</p>}
+      {before !== null && before > 0 && <ForkButton past={past} place={before} words="Fork before the message that failed" />}
     </div>
   );
 };

@@ -42,11 +42,11 @@ const failureWords = (timeline: Timeline, place: number): readonly string[] => {
 export const givenModel = (timeline: Timeline): string | undefined =>
   timeline.stateAfter(timeline.commits.length).context.settings.model;
 
-/** The place right before the message whose answer failed at a place; `null`: it is no such error, or there is nothing before the message. */
+/** The place right before the message whose answer failed at a place, 0 if it was the first message; `null`: it is no such error. */
 export const placeBeforeFailed = ({ commits }: Timeline, place: number): number | null => {
   const failure = commits[place - 1]?.events.find((event) => event.type === 'turn_failed');
   const before = commits.findIndex(({ events }) =>
     events.some((event) => event.type === 'user_message' && event.turnId !== undefined && event.turnId === failure?.turn.id),
   );
-  return before > 0 ? before : null;
+  return before < 0 ? null : before;
 };

@@ -46,7 +46,7 @@ test('which model failed next, what to do about it, and which model the fork kee
 test.each([
   ['right before its message', ['post m1', 'reply m1/1 1', 'post m2', 'fail m2/1 1'], 4, 2],
   ['before its own message, which waited', ['post m1', 'post m2', 'reply m1/1 1', 'fail m2/1 1'], 4, 1],
-  ['nowhere: its message is the first', ['post m1', 'fail m1/1 1'], 2, null],
+  ['at the beginning: its message is the first', ['post m1', 'fail m1/1 1'], 2, 0],
   ['nowhere: it is no failed answer', ['post m1', 'reply m1/1 1', 'post m2', 'fail m2/1 1'], 3, null],
 ])('where a fork leaves the message behind whose answer failed: %s', (_, history, place, expected) => {
   const failing = new Timeline();

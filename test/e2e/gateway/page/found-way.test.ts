@@ -148,6 +148,11 @@ describe.skipIf(!hasBrowser)('who goes from one view of the page to another', ()
     await goTo(page, place(failed, 'chat'));
     await page.locator('.mark-actions').getByRole('button', { name: 'Try again' }).click();
     await vi.waitFor(async () => expect((await sessions.get(failed)).generation).toBe(2), soon);
+    await goTo(page, place(failed, 'time'));
+    await page.locator('.live-on').waitFor();
+    await page.getByRole('button', { name: 'Previous reset' }).click();
+    await page.getByRole('button', { name: 'Previous error' }).click();
+    await page.getByText('It was the first message: Reset begins without it.').waitFor();
     expect((await sessions.get(answered)).generation).toBe(1);
     expect(faults).toEqual([]);
   });
