@@ -24,6 +24,10 @@ const bookkeeping =
   /^(context\.(epoch|sessionId|resolved|prompt|revisable|usage\.estimated)|position\.(seq|rev|at|digest|chained|command|recentIds|olderIds|window|orders|calls|covered|interactedAt|startedRev|startedSeq|contextSeq|skips))\b/;
 export const isBookkeeping = ({ path }: Change): boolean => bookkeeping.test(path);
 
+/** Counts that a fork begins anew: beside those of what it left behind they say nothing of what the agent knows. */
+const counts = /^context\.(messages|completedTurns|compactions|usage|review\.(messages|turns))\b/;
+export const isCount = ({ path }: Change): boolean => counts.test(path);
+
 /** Names of fields that say nothing to who does not know the code. */
 const named: Readonly<Record<string, string>> = { generation: 'beginnings, resets and forks', turn: 'answer under way' };
 

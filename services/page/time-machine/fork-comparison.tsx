@@ -11,7 +11,7 @@ import { shortTime } from '../parts/time.tsx';
 import type { Past } from '../past/past.ts';
 import { knownMessages, type Said } from '../past/said.ts';
 import type { Fork } from '../past/timeline.ts';
-import { type Change, changesBetween, isBookkeeping, plainPath } from './differences.ts';
+import { type Change, changesBetween, isBookkeeping, isCount, plainPath } from './differences.ts';
 import { SaidLines } from './said-lines.tsx';
 import { valueWords } from './value-words.ts';
 
@@ -40,7 +40,7 @@ const Branch = ({ title, said, other, errors, known, go }: BranchProps) => (
 
 const StateDifferences = ({ changes }: { readonly changes: readonly Change[] }) => (
   <table class="branch-state">
-    <caption>Where their states differ at their ends. A fork begins its counts anew, and forgets nothing by that.</caption>
+    <caption>Where their states differ at their ends.</caption>
     <thead>
       <tr>
         <th scope="col">Field</th>
@@ -72,7 +72,7 @@ const Two = ({ fork, past }: { readonly fork: Fork; readonly past: Past }) => {
       errors: timeline.errorsBetween(from, to),
       known: knownMessages(timeline.commits, to, position),
     });
-    const differences = changesBetween(before, after).filter((change) => !isBookkeeping(change));
+    const differences = changesBetween(before, after).filter((change) => !isBookkeeping(change) && !isCount(change));
     return [branch(ancestor, place - 1, before), branch(place - 1, end, after), differences] as const;
   }, [timeline, place, ancestor, end]);
   const leave = (to: number): void => {
