@@ -32,7 +32,7 @@ const explained: Partial<Readonly<Record<SessionEvent['type'], string>>> = {
   introspected: 'A model has read what was said, and kept notes and memories.',
   introspection_failed: 'A model was to read what was said, and to keep notes and memories.',
   context_compacted: 'For the model a summary stands in place of the older part of the conversation.',
-  prompt_changed: 'The model gets other standing instructions from now on.',
+  prompt_changed: 'These are the standing instructions that the model gets from now on.',
   model_step: 'The model was asked once, and this is what it gave.',
   delivery_reported: 'What became of a message that was sent to a channel.',
   history_damaged: 'Commits of this session are lost or changed in the store; natter repair tells what can be done.',

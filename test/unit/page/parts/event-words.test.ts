@@ -49,5 +49,7 @@ test.each([
 
 test('what a checkpoint is, is said where one is named', () => {
   expect(meaningOf(event('checkpoint_requested'))).toContain('a model reads what was said');
+  // It is recorded for a first answer as well, before which there were none.
+  expect(meaningOf(event('prompt_changed'))).toBe('These are the standing instructions that the model gets from now on.');
   expect(meaningOf(event('user_message'))).toBeNull();
 });
