@@ -6,7 +6,7 @@ import { answerId, cutAt, withStopped } from './answers.ts';
 import { failureDetails } from './failed.ts';
 import { deletedText, failedText, stoppedText } from './mark-texts.ts';
 import { afterReset, resetDetails, resetMark, saysSetting } from './resets.ts';
-import { whereBegun, whereQueued, withQuestion } from './waiting.ts';
+import { wantsNoAnswer, whereBegun, whereQueued, withQuestion } from './waiting.ts';
 
 /** What a chat shows, computed from its events alone: the same after a reload, whichever gateway they came through. */
 
@@ -32,6 +32,8 @@ export interface SaidItem extends Placed {
   readonly turnId?: string | undefined;
   /** It waits for the turns before it. */
   readonly isQueued?: boolean;
+  /** It was said in a group, and not to the agent. */
+  readonly isUnanswered?: boolean;
 }
 export interface ToolItem extends Placed {
   readonly kind: 'tool';
@@ -129,21 +131,10 @@ const stepItems = (event: NatterEvent & EventOf<'model_step'>): ChatItem[] => {
 const itemsAfter = (items: readonly ChatItem[], event: NatterEvent, model?: string): readonly ChatItem[] => {
   switch (event.type) {
     case 'user_message': {
-      const { text, sender } = event.message;
+      const { messageId, text, sender } = event.message;
       if (sender.id === 'natter') return [...items, mark(event, `Natter to the agent: ${text}`)];
-      return [
-        ...items,
-        {
-          kind: 'said',
-          ...placed(event),
-          id: event.message.messageId,
-          role: 'user',
-          text,
-          sender,
-          actor: event.actor,
-          turnId: event.turnId,
-        },
-      ];
+      const from = { sender, actor: event.actor, turnId: event.turnId, isUnanswered: wantsNoAnswer(event) };
+      return [...items, { kind: 'said', ...placed(event), id: messageId, role: 'user', text, ...from }];
     }
     case 'message_edited':
       return changed(

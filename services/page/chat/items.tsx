@@ -17,7 +17,7 @@ import { draftOf, keepDraft } from './draft.ts';
 import { isRepeatable } from './failed.ts';
 
 const Said = ({ item, store }: { readonly item: SaidItem; readonly store: ChatStore }) => {
-  const { role, text, sender, actor, at, isGrowing = false, isEdited, isStopped, isQueued = false } = item;
+  const { role, text, sender, actor, at, isGrowing = false, isEdited, isStopped, isQueued = false, isUnanswered } = item;
   const draftName = editDraft({ item, store });
   const [draft, setDraft] = useState(role === 'user' ? draftOf(draftName) : null);
   const end = (): void => {
@@ -36,6 +36,7 @@ const Said = ({ item, store }: { readonly item: SaidItem; readonly store: ChatSt
         {at > 0 && <Time at={at} />}
         {isEdited && <span>edited</span>}
         {isStopped && <span>stopped; in sight until a reload</span>}
+        {isUnanswered && <span>not said to the agent: kept for it to read, not answered</span>}
         {isQueued && <span class="said-queued">waits in the queue</span>}
       </header>
       {role === 'assistant' && <Markdown text={text} growing={isGrowing} />}

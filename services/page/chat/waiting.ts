@@ -1,6 +1,11 @@
+import type { EventOf } from '../../../shared/domain/session/events.ts';
 import type { ApprovalItem, ChatItem } from './chat-model.ts';
 
 /** What waits in a chat: messages for the turns before theirs, and calls for a person. */
+
+/** Whether a message of a channel wanted no turn: in a group, where the agent was not addressed. Calls may append what was answered elsewhere. */
+export const wantsNoAnswer = ({ turnId, message: { channel, deliverTo, answers } }: EventOf<'user_message'>): boolean =>
+  turnId === undefined && (channel ?? deliverTo) !== undefined && answers === undefined;
 
 /** The items with a question: it stands above its call, so that the outcome is below the answer. */
 export const withQuestion = (items: readonly ChatItem[], question: ApprovalItem): readonly ChatItem[] => {

@@ -26,7 +26,7 @@ export const isBookkeeping = ({ path }: Change): boolean => bookkeeping.test(pat
 
 /** Counts that a fork begins anew: beside those of what it left behind they say nothing of what the agent knows. */
 const counts = /^context\.(messages|completedTurns|compactions|usage|review\.(messages|turns))\b/;
-export const isCount = ({ path }: Change): boolean => counts.test(path);
+export const isCount = ({ path }: Pick<Change, 'path'>): boolean => counts.test(path);
 
 /** Names of fields that say nothing to who does not know the code. */
 const named: Readonly<Record<string, string>> = { generation: 'beginnings, resets and forks', turn: 'answer under way' };

@@ -111,6 +111,20 @@ test('it runs from the start of a turn to its end, but not while a person is ask
   expect(states).toEqual([true, false, true, false]);
 });
 
+test.each([
+  ['of a group, not said to the agent', { deliverTo: { channel: 'irc', to: '#a' } }, {}, true],
+  ['of a group, whose answers would go elsewhere', { channel: 'irc' }, {}, true],
+  ['that is answered', { channel: 'irc' }, { turnId: 't' }, false],
+  // Calls append what was said and answered in another program.
+  ['that a call appends', {}, {}, false],
+  ['that is the result of a run', { channel: 'irc', answers: 'r' }, {}, false],
+])('whether a message says that it is not answered: one %s', (_, message, fields, expected) => {
+  const said = { messageId: 'm', text: 'hi', sender: { id: 'ann' }, ...message };
+  expect(takeEvent(noChat, event({ type: 'user_message', message: said, ...fields })).items).toMatchObject([
+    { kind: 'said', isUnanswered: expected },
+  ]);
+});
+
 test('a message that waits in the queue says so until its turn begins, joins another, or is dropped', () => {
   const said = (turnId: string) =>
     event({ type: 'user_message', turnId, message: { messageId: turnId, text: turnId, sender: { id: 'a' } } });
