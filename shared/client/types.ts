@@ -140,6 +140,8 @@ export interface FoundMessages {
   readonly messages: readonly (Pick<Message, 'id' | 'seq' | 'at' | 'role'> & {
     readonly key: string;
     readonly shownKey: string;
+    /** The name of the person who said it, if the message has one. */
+    readonly from?: string;
     /** The part of the text around what was found. */
     readonly excerpt: string;
   })[];

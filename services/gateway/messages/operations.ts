@@ -121,7 +121,7 @@ export const messageOperations: readonly Operation[] = [
           messages: [
             {
               ...{ key: samples.key, shownKey: 'main', id: '41.0', seq: 41, at: samples.at, role: 'user' },
-              excerpt: 'Is the build green?',
+              ...{ from: 'Ann', excerpt: 'Is the build green?' },
             },
           ],
           ...{ since: 0, complete: true },

@@ -8,6 +8,7 @@ export const messagesFound = z.object({
     z.object({
       ...{ key: z.string(), shownKey: z.string(), id: z.string().describe('of its event'), seq, at: z.number() },
       role: z.enum(['user', 'assistant']),
+      from: z.string().optional().describe('the name of the person who said it'),
       excerpt: z.string(),
     }),
   ),

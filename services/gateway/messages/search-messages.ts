@@ -40,7 +40,7 @@ const scopesOf = ({ context: { sessions, access }, caller: { principal } }: Call
   return rows.map(({ key }) => key);
 };
 
-/** The messages with all these words that the caller may see, the best match first, of equal ones the newest (B19, I8). */
+/** The messages that have all these words, in their text or their sender's name, and that the caller may see, the best match first, of equal ones the newest (B19, I8). */
 export const searchMessages = async (call: Call, { query, limit }: MessageQuery) => {
   const { access, search, config } = call.context;
   const { found, since, complete } = await search.search({ scopes: scopesOf(call), query, limit });
@@ -59,9 +59,10 @@ export const searchMessages = async (call: Call, { query, limit }: MessageQuery)
   const seen = await Promise.all(found.map(async (message) => message.source.seq > (await admitted(message))));
   const messages = found
     .filter((_, place) => seen[place])
-    .map(({ id, scope, source: { seq }, at, role, text }) => ({
+    .map(({ id, scope, source: { seq }, at, role, from, text }) => ({
       ...{ key: listedKey(scope, keyContextOf(config)), shownKey: shownKey(scope, keyContextOf(config)) },
       ...{ id: id.replace('-', '.'), seq, at, role },
+      ...(from !== undefined && { from }),
       excerpt: excerptOf(text, query),
     }));
   return { messages, since, complete };

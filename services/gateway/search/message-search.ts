@@ -1,6 +1,8 @@
 import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
 import type { RecordedCommit } from '../../../shared/domain/session/envelope.ts';
 import type { SessionEvent } from '../../../shared/domain/session/events.ts';
+import { writer } from '../../../shared/domain/values/person-words.ts';
+import type { Sender } from '../../../shared/domain/values/types.ts';
 import type { Backoff } from '../../../shared/kit/backoff.ts';
 import type { Clock } from '../../../shared/kit/clock.ts';
 import { errorMessage, NatterError } from '../../../shared/kit/errors.ts';
@@ -27,11 +29,15 @@ const patienceMs = 10_000;
 const lookMs = 20;
 const retries: Backoff = { firstMs: 1_000, mostMs: 1_000 };
 
-/** What is said in an event. */
-const saidIn = (event: SessionEvent): Pick<FoundMessage, 'role' | 'text'> | null => {
+/** Without the name of a token, such as that of the terminal chat: it is no person's. */
+const nameOf = (sender: Sender | undefined): string | undefined =>
+  sender?.id === writer ? undefined : sender?.name?.trim() || undefined;
+
+/** What is said in an event, and the name of the person who said it. */
+const saidIn = (event: SessionEvent): Pick<FoundMessage, 'role' | 'text' | 'from'> | null => {
   switch (event.type) {
     case 'user_message':
-      return { role: 'user', text: event.message.text };
+      return { role: 'user', text: event.message.text, from: nameOf(event.message.sender) };
     case 'assistant_message':
       return { role: 'assistant', text: event.text };
     default:

@@ -51,6 +51,11 @@ const Marked = ({ text, words }: { readonly text: string; readonly words: string
   return <>{parts.map((part, at) => (at % 2 === 1 ? <mark key={at}>{part}</mark> : part))}</>;
 };
 
+const speakerWords = (role: 'user' | 'assistant', from: string | undefined): string => {
+  if (role === 'assistant') return 'from the agent';
+  return from === undefined ? 'to the agent' : `from ${from}`;
+};
+
 /** Views that the words name, such as the sessions that were reset: no message says that. */
 const NamedViews = () => {
   const views = viewsFor(search.value, mostViews);
@@ -85,11 +90,11 @@ const FoundInMessages = () => {
         {!complete && <small> (the newest are still being read)</small>}
       </h2>
       <ul>
-        {messages.map(({ key, shownKey, id, seq, at, role, excerpt }) => (
+        {messages.map(({ key, shownKey, id, seq, at, role, from, excerpt }) => (
           <li key={id}>
             <a href={linkTo(['sessions', key, 'chat'], { said: `${seq}`, q: search.value })}>
               <span class="found-where">
-                {nameOfKey(key, shownKey)}, {role === 'assistant' ? 'from the agent' : 'to the agent'}, <Time at={at} />
+                {nameOfKey(key, shownKey)}, <Marked text={speakerWords(role, from)} words={search.value} />, <Time at={at} />
               </span>
               <span class="found-text">
                 <Marked text={excerpt} words={search.value} />

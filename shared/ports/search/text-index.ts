@@ -5,6 +5,8 @@ import type { MemoryScopes } from '../memory-store.ts';
 export interface Searchable extends MemoryMark {
   readonly scope: string;
   readonly text: string;
+  /** Who says so, by whose name it is found as well. */
+  readonly from?: string | undefined;
 }
 
 export interface FoundBy {

@@ -73,6 +73,23 @@ test('a message is found by the text that it has now, and not once it is withdra
   expect((await find('pear')).texts).toEqual([]);
 });
 
+test.each<[what: string, sender: object, words: string, isFound: boolean]>([
+  ['the name', { id: '7', name: 'Olga Petrova' }, 'olga', true],
+  ['a name and words of the text', { id: '7', name: 'Olga Petrova' }, 'petrova apple', true],
+  ['another name', { id: '7', name: 'Karim' }, 'olga', false],
+  ['the name of a token', { id: 'api', name: 'Olga' }, 'olga', false],
+  ['no name', { id: '7' }, 'olga', false],
+])('a message is found by the name of the person who wrote it: %s', async (_, sender, words, isFound) => {
+  const { search, commit } = startSearch();
+  const first = commit({ type: 'user_message', message: { text: 'red apple', sender } } as SessionEvent);
+  const find = async () => (await search.search({ scopes: 'all', query: words, limit: 10 })).found;
+  expect((await find()).length).toBe(isFound ? 1 : 0);
+  commit({ type: 'message_edited', of: `${first}.0`, text: 'green apple' } as SessionEvent);
+  expect(await find()).toMatchObject(isFound ? [{ text: 'green apple', from: 'Olga Petrova' }] : []);
+  commit({ type: 'session_deleted', mode: 'erased' } as SessionEvent);
+  expect(await find()).toEqual([]);
+});
+
 test('I11: the newest messages are kept, as many as fit, and it is said from where on', async () => {
   const { commit, find } = startSearch(undefined, 150_000);
   const long = 'x'.repeat(12_000_000);
@@ -98,7 +115,7 @@ test('an index that cannot be opened is opened again, and until then the search 
 test('I8: what is found is shown as the log allows it now, whatever the index of sessions still says', async () => {
   const [gone, begunAnew] = ['agent:main:api:gone', 'agent:main:api:anew'] as readonly string[] as readonly SessionKey[];
   const found = [gone, begunAnew, begunAnew].map((scope, at) => ({
-    ...{ id: `${at + 1}-0`, scope, source: { seq: at + 1 }, at, role: 'user', text: `word ${at + 1}` },
+    ...{ id: `${at + 1}-0`, scope, source: { seq: at + 1 }, at, role: 'user', text: `word ${at + 1}`, from: 'Bea' },
   }));
   const access = {
     reach: () => ({ sees: () => true }),
@@ -120,7 +137,7 @@ test('I8: what is found is shown as the log allows it now, whatever the index of
   };
   const call = { context, caller: { principal: { role: 'participant', principal: 'ann' } } } as unknown as Call;
   const { messages } = await searchMessages(call, { query: 'word', limit: 10 });
-  expect(messages.map(({ id }) => id)).toEqual(['3.0']);
+  expect(messages.map(({ id, from }) => [id, from])).toEqual([['3.0', 'Bea']]);
   // What others said takes no places among the best matches.
   expect(searched).toEqual([[gone, begunAnew]]);
 });

@@ -55,7 +55,7 @@ export class SearchIndex<Entry extends Searchable = MemoryEntry> implements Text
     const number = ++this.#last;
     this.#numbers.set(entry.id, number);
     this.#entries.set(number, entry);
-    this.#characters += entry.text.length;
+    this.#characters += wordsOf(entry).length;
     const scope = this.#scopeOf(entry.scope);
     scope.numbers.add(number);
     scope.sorted = null;
@@ -69,7 +69,7 @@ export class SearchIndex<Entry extends Searchable = MemoryEntry> implements Text
     if (number === undefined || entry === undefined) return;
     this.#numbers.delete(id);
     this.#entries.delete(number);
-    this.#characters -= entry.text.length;
+    this.#characters -= wordsOf(entry).length;
     const scope = this.#scopeOf(entry.scope);
     scope.numbers.delete(number);
     scope.sorted = null;
@@ -174,13 +174,15 @@ export class SearchIndex<Entry extends Searchable = MemoryEntry> implements Text
     this.#database.exec('begin');
     for (const number of fresh) {
       const entry = this.#entries.get(number);
-      if (entry) this.#insert.run(number, indexed(entry.text), this.#scopeOf(entry.scope).term);
+      if (entry) this.#insert.run(number, indexed(wordsOf(entry)), this.#scopeOf(entry.scope).term);
     }
     for (const number of stale) this.#remove.run(number);
     this.#database.exec('commit');
   }
 }
 
+/** All that an entry is found by. */
+const wordsOf = ({ from, text }: Searchable): string => (from === undefined ? text : `${from}\n${text}`);
 const anyOf = (terms: readonly string[]): string => `text: (${terms.join(' OR ')})`;
 const allOf = (terms: readonly string[]): string => `text: (${terms.join(' AND ')})`;
 
