@@ -5,6 +5,12 @@ export type Line = LogPage['lines'][number];
 /** Lines that say the same one after the other. The first of them is the newest. */
 export type LogGroup = readonly [Line, ...Line[]];
 
+/** When a group stands in the log, and since when it goes on. */
+export const timesOf = (group: LogGroup): { readonly last: number; readonly first: number } => ({
+  last: group[0].at,
+  first: (group.at(-1) ?? group[0]).at,
+});
+
 /** Never a difference in what is said. */
 const unsaid: ReadonlySet<string> = new Set(['stack']);
 

@@ -7,7 +7,7 @@ import { Empty, intoTheFile, LineToCopy } from '../parts/empty.tsx';
 import { usePoll } from '../parts/poll.ts';
 import { Pane } from '../parts/read.tsx';
 import { Time } from '../parts/time.tsx';
-import { type Line, type LogGroup, logGroups } from './log-groups.ts';
+import { type Line, type LogGroup, logGroups, timesOf } from './log-groups.ts';
 
 const everyMs = 1_000;
 const keptLines = 500;
@@ -62,17 +62,17 @@ const Row = ({ line }: { readonly line: Line }) => {
 /** Lines that say the same, as one row that opens to them. */
 const Group = ({ group }: { readonly group: LogGroup }) => {
   const [newest] = group;
-  const first = group.at(-1) ?? newest;
+  const { last, first } = timesOf(group);
   const { service } = newest.fields;
   if (group.length === 1) return <Row line={newest} />;
   return (
     <li class={`log-line log-${newest.level}`}>
-      <Time at={first.at} exact />
+      <Time at={last} exact />
       <b>{newest.level}</b>
       <details class="log-text">
         <summary>
           {typeof service === 'string' && <span class="log-service">{service}</span>} {newest.message}{' '}
-          <b class="log-count">×{group.length}</b>, last <Time at={newest.at} exact />
+          <b class="log-count">×{group.length}</b>, since <Time at={first} exact />
         </summary>
         <ol>
           {group.map((line) => (

@@ -127,7 +127,7 @@ describe.skipIf(!hasBrowser)('the views of the system', () => {
     await page.route(/\/v1\/log\?/, (route) => route.fulfill({ json: answer(new URL(route.request().url())) }));
     await goTo(page, '#/system/log');
     const group = page.locator('.log > .log-line');
-    await group.getByText(/turn failed ×17, last \d/).waitFor();
+    await group.getByText(/turn failed ×17, since \d/).waitFor();
     expect(await group.count()).toBe(1);
     await group.locator('summary').click();
     await vi.waitFor(async () => expect(await group.locator('.log-line').count()).toBe(17), soon);

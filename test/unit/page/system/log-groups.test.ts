@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type Line, logGroups } from '../../../../services/page/system/log-groups.ts';
+import { type Line, logGroups, timesOf } from '../../../../services/page/system/log-groups.ts';
 
 /** Lines of the log that say the same become one row. */
 
@@ -32,4 +32,10 @@ test('numbers in what is said, and the places in the code, make no difference', 
 
 test('nothing is no group', () => {
   expect(logGroups([])).toEqual([]);
+});
+
+test('a group stands at the time of its newest line, and says since when it goes on', () => {
+  const [oldest, middle, newest] = [line('late'), line('late'), line('late')];
+  const [group] = logGroups([newest, middle, oldest]);
+  expect(group && timesOf(group)).toEqual({ last: newest.at, first: oldest.at });
 });
