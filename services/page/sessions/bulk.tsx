@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks';
 import { counted } from '../../../shared/kit/text/counted.ts';
 import { Confirm } from '../parts/confirm.tsx';
 import { type Action, actions, choosing, chosen, doToAll, labelling, labelsIn, lostWords, outcome } from './chosen.ts';
+import { keptWords } from './kept.ts';
 
 const shownKeys = 8;
 
@@ -75,6 +76,7 @@ export const Bulk = ({ isArchive }: { readonly isArchive: boolean }) => {
           }}
         >
           {asked === 'delete' && <p>For each: {lostWords}</p>}
+          {asked === 'delete' && keptWords(keys) !== null && <p>{keptWords(keys)}</p>}
           <ul class="bulk-keys">
             {keys.slice(0, shownKeys).map((key) => (
               <li key={key}>{key}</li>

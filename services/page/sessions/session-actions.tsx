@@ -5,6 +5,7 @@ import { nameOf } from '../finding/session-name.ts';
 import { ActOutcome, useAct } from '../parts/act.tsx';
 import { Confirm } from '../parts/confirm.tsx';
 import { type Action, actions, labelsIn, lostWords } from './chosen.ts';
+import { whyKept } from './kept.ts';
 import { readAgain } from './session-list.ts';
 
 /** What is being written in place of the buttons. */
@@ -25,6 +26,7 @@ export const SessionActions = ({ session }: { readonly session: Session }) => {
   const act = useAct();
   if (!mayWrite()) return null;
   const { key, settings, status } = session;
+  const kept = whyKept(key);
   const offered: readonly Action[] = [settings.pinned ? 'unpin' : 'pin', status === 'inactive' ? 'restore' : 'archive'];
   const run = (call: Promise<unknown>, done: string): void => {
     void act.run(() => call.then(readAgain), done);
@@ -95,8 +97,15 @@ export const SessionActions = ({ session }: { readonly session: Session }) => {
       >
         Mark as unread
       </button>
-      <button type="button" class="button button-quiet button-danger" disabled={act.isBusy} onClick={() => setDeleting(true)}>
+      <button
+        type="button"
+        class="button button-quiet button-danger"
+        disabled={act.isBusy || kept !== null}
+        title={kept ?? undefined}
+        onClick={() => setDeleting(true)}
+      >
         Delete
+        {kept !== null && <span class="unseen">: {kept}</span>}
       </button>
       {isDeleting && (
         <Confirm
