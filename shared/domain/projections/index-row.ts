@@ -39,7 +39,7 @@ export interface IndexRow {
   readonly costUsd: number;
   readonly lastMessagePreview: string;
   /** The event of that message: `<seq>.<index>`. */
-  readonly lastMessageId?: string;
+  readonly lastMessageId?: string | undefined;
   /**
    * The beginning of the first message with words, by which a session without a name is known. Absent: not known, in a
    * row that an older version wrote.

@@ -19,6 +19,15 @@ export const previewOf = (text: string, most: number = limits.previewCharacters)
 export const withFirstWords = ({ firstWords }: IndexRow, text: string, firstWordsId: string): Partial<IndexRow> =>
   firstWords === '' ? { firstWords: previewOf(text, limits.firstWordsCharacters), firstWordsId } : {};
 
+/** A fork of a commit before the last message: the agent no longer knows it, so the row no longer quotes it. */
+export const lastMessageAfterReset = (
+  { lastMessageId }: IndexRow,
+  { forkedFrom }: EventOf<'session_reset'>,
+): Partial<IndexRow> =>
+  forkedFrom && lastMessageId !== undefined && forkedFrom.seq < Number.parseInt(lastMessageId, 10)
+    ? { lastMessagePreview: '', lastMessageId: undefined }
+    : {};
+
 /** A reset that somebody asked for begins without first words, as does a fork from before them. One by the clock keeps them, as a name. */
 export const firstWordsAfterReset = (
   { firstWordsId }: IndexRow,

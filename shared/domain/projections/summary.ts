@@ -12,6 +12,7 @@ import {
   firstWordsAfterReset,
   hasWaited,
   introspectionParts,
+  lastMessageAfterReset,
   previewOf,
   revised,
   withFirstWords,
@@ -161,6 +162,7 @@ const change = (row: IndexRow, event: SessionEvent, { at, seq, events }: Recorde
         systemSent: false,
         workingMemory: '',
         ...firstWordsAfterReset(row, event),
+        ...lastMessageAfterReset(row, event),
         ...(row.settings.description === undefined && { description: '', descriptionSource: null }),
       };
     case 'history_damaged':

@@ -41,6 +41,22 @@ test.each([
   expect(rowAfter(...rows)?.firstWords).toBe(expected);
 });
 
+test.each([
+  ['a fork of a commit before it', ['origin chat', 'post m1', 'stop', 'fork s2 1 @5000'], '', undefined],
+  ['a fork of a commit after an earlier one', ['post m1', 'stop', 'append m2', 'fork s2 1 @5000'], '', undefined],
+  ['a fork of a commit after it', ['post m1', 'stop', 'fork s2 1 @5000'], 'text of m1', expect.any(String)],
+  [
+    'what is said after the fork',
+    ['origin chat', 'post m1', 'stop', 'fork s2 1 @5000', 'append m2 @6000'],
+    'text of m2',
+    expect.any(String),
+  ],
+  ['a reset', ['post m1', 'stop', 'reset s2 @5000'], 'text of m1', expect.any(String)],
+] as const)('the last message of a row: %s', (_, rows, lastMessagePreview, lastMessageId) => {
+  const row = rowAfter(...rows);
+  expect([row?.lastMessagePreview, row?.lastMessageId]).toEqual([lastMessagePreview, lastMessageId]);
+});
+
 test('the first words stay after a reset by the clock', () => {
   const [first, ...later] = tell('post m1', 'stop', 'reset s2 @5000', 'append m2 @6000').commits;
   if (first === undefined) throw new Error('no commit');
