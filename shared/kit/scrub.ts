@@ -10,7 +10,11 @@ const shapes: readonly (readonly [RegExp, string])[] = [
   [/\b(Bearer|Basic)\s+[A-Za-z0-9._~+/=-]{6,}/gi, `$1 ${hidden}`],
   [/(:\/\/)[^\s"\\/@]+@/g, `$1${hidden}@`],
   [/([?&;](?:[a-z_-]*(?:token|ticket|key|secret|password|passwd|auth|signature|sig|code)))=[^\s"\\&;#]+/gi, `$1=${hidden}`],
-  [/\b(api[_-]?key|password|passwd|secret|token)(\s*[=:]\s*)[^\s"\\,;&[]{6,}/gi, `$1$2${hidden}`],
+  // But for what the log calls a page's token, which is a name: `token:page:owner:a6bp5tq5ec46`.
+  [
+    /\b(api[_-]?key|password|passwd|secret|token(?!:page:[a-z0-9-]{1,64}:[a-z0-9]{12}(?![\w-])))(\s*[=:]\s*)[^\s"\\,;&[]{6,}/gi,
+    `$1$2${hidden}`,
+  ],
   [/\bnatter_[A-Za-z0-9_-]{20,}/g, hidden],
   [/\b(?:sk|pk|rk)[-_][A-Za-z0-9_-]{16,}/g, hidden],
   [/\bgh[pousr]_[A-Za-z0-9]{20,}|\bgithub_pat_\w{20,}|\bglpat-[\w-]{16,}/g, hidden],

@@ -81,11 +81,23 @@ describe('secrets never reach the log (I12)', () => {
     'https://hooks.slack.com/services/T0AAAAAAA/B0BBBBBBB/abcdefghijklmnop',
     'https://discord.com/api/webhooks/123456789012345678/abcdefghijklmnop_-0123',
     'password=correcthorse',
+    'token:abcdefgh',
+    'token:page:abcdefghijkl',
+    'token: page:owner:a6bp5tq5ec46',
+    'token:page:owner:a6bp5tq5ec46-and-more',
+    'token=page:owner:a6bp5tq5ec46',
   ])('the shape of %j is known', (text) => {
     const { msg } = JSON.parse(linesOf((log) => log.info(`a ${text} b`))) as { msg: string };
     expect(msg).toMatch(/^a .*\[secret\].* b$/);
     expect(msg).not.toContain(text);
   });
+
+  test.each(['token:page:owner:a6bp5tq5ec46', 'token:page:approver:0123456789ab', 'token:page:x7:a6bp5tq5ec46'])(
+    'the name of a page’s token stays readable: %s',
+    (actor) => {
+      expect(JSON.parse(linesOf((log) => log.info({ actor }, `by ${actor}.`)))).toMatchObject({ actor, msg: `by ${actor}.` });
+    },
+  );
 
   test('what is no secret stays readable', () => {
     const text =
