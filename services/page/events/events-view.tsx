@@ -1,6 +1,7 @@
 import { useEffect, useMemo } from 'preact/hooks';
 import type { EventType, NatterEvent } from '../../../shared/client/main.ts';
 import { changeQuery, route } from '../base/route.ts';
+import { eventFilterName } from '../finding/filtered-views.ts';
 import { knownNameOf, nameOfKey } from '../finding/known-names.ts';
 import { Empty, Problem } from '../parts/empty.tsx';
 import { eventWords, typeWords } from '../parts/event-words.ts';
@@ -116,7 +117,7 @@ const Filters = ({ list }: { readonly list: EventList }) => {
       <label class="field">
         <span>Kind</span>
         <select value={type} onChange={(event) => changeQuery({ type: event.currentTarget.value, id: '' })}>
-          {!Object.hasOwn(groups, type) && <option value={type}>{typeWords(type)}</option>}
+          {!Object.hasOwn(groups, type) && <option value={type}>{eventFilterName(type) ?? typeWords(type)}</option>}
           {Object.entries(groups).map(([name, [words]]) => (
             <option key={name} value={name}>
               {words}

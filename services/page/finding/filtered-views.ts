@@ -30,6 +30,10 @@ export const filteredViews: readonly FilteredView[] = [
   events('Changed settings', 'events: renamed, models, labels', 'settings_changed'),
 ];
 
+/** What a filter of events is called that leads to one type alone; `undefined`: it has no name of its own. */
+export const eventFilterName = (type: string): string | undefined =>
+  filteredViews.find(({ path, query }) => path[0] === 'events' && query.type === type)?.words;
+
 /** The views that some words mean, at most so many. A single letter means none of them. */
 export const viewsFor = (words: string, most: number): readonly FilteredView[] =>
   words.trim().length < 2 ? [] : fitting(filteredViews, words, most);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { viewsFor } from '../../../../services/page/finding/filtered-views.ts';
+import { eventFilterName, viewsFor } from '../../../../services/page/finding/filtered-views.ts';
 
 test.each([
   ['reset', 'Resets and forks', { type: 'session_reset' }],
@@ -14,4 +14,12 @@ test.each([
 
 test.each(['', 'r', 'bluebells'])('"%s" leads to no view', (typed) => {
   expect(viewsFor(typed, 3)).toEqual([]);
+});
+
+test.each([
+  ['session_reset', 'Resets and forks'],
+  ['turn_failed', 'Answers that failed'],
+  ['tool_result', undefined],
+])('the filter of events of the type %s is called %s', (type, words) => {
+  expect(eventFilterName(type)).toBe(words);
 });
