@@ -42,6 +42,11 @@ export class MetricHistory {
     this.#samples = [...this.#samples, { at, sums: sumsOf(text) }].slice(-this.#most);
   }
 
+  /** Whether any of these lines has no value. */
+  lacksAny(wanted: readonly Wanted[]): boolean {
+    return wanted.some((each) => this.valuesOf(each).length === 0);
+  }
+
   /** The values of a line, oldest first; empty if nothing exposes it. A counter that went back began anew with its process: no growth. */
   valuesOf({ metric, label, rate }: Wanted): readonly number[] {
     const name = label === undefined ? metric : `${metric} ${label}`;

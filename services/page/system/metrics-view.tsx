@@ -80,7 +80,7 @@ const MetricsView = () => {
   return (
     <Pane
       title="Metrics"
-      hint="Since you opened this view, five minutes at most: what was before that is not here. Queues, approvals and deliveries are those of the whole system. What stays at … is counted in another process, or has not happened. For longer, have a program read /metrics."
+      hint={`Since you opened this view, five minutes at most: what was before that is not here. Queues, approvals and deliveries are those of the whole system. ${history.lacksAny(lines) ? 'What stays at … is counted in another process, or has not happened. ' : ''}For longer, have a program read /metrics.`}
       read={{ value: samples === 0 ? null : samples, problem, again: () => location.reload() }}
     >
       <ul class="metrics">

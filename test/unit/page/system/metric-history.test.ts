@@ -31,3 +31,16 @@ test('a rate is the growth of each second, and a counter that began anew has not
   expect(history.valuesOf({ title: '', metric: 'natter_commits_total' })).toEqual([35, 5, 12]);
   expect(history.valuesOf({ title: '', metric: 'natter_nothing' })).toEqual([]);
 });
+
+test('whether a line has no value is known, so that the page explains the sign for it only then', () => {
+  const history = new MetricHistory(3);
+  const [there, rate, missing] = [
+    { title: '', metric: 'natter_commits_total' },
+    { title: '', metric: 'natter_commits_total', rate: true },
+    { title: '', metric: 'natter_dead_letters' },
+  ] as const;
+  history.add(0, text(10));
+  expect([history.lacksAny([there]), history.lacksAny([there, rate])]).toEqual([false, true]);
+  history.add(2_000, text(30));
+  expect([history.lacksAny([there, rate]), history.lacksAny([there, missing])]).toEqual([false, true]);
+});
