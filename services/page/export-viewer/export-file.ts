@@ -54,8 +54,16 @@ const storedCommit = ({ seq, recordedAt, bytes }: Line): RecordedCommit => {
   return commit as unknown as RecordedCommit;
 };
 
+/** Writes a file that can be looked at here. */
+export const exportCommand = 'natter export KEY --stored --out main.jsonl';
+const waysToFile = `what “Download JSONL” of a transcript gave, or what this wrote: ${exportCommand}`;
+
+/** How the Markdown of a session begins each message. */
+const markdownHead = /^## .+, \d{4}-\d\d-\d\dT/;
+
 /** Takes the lines of a file, one after the other. */
 export class ExportFile {
+  #isMarkdown = false;
   readonly #sessions: FileSession[] = [];
   #open: Open | null = null;
   #number = 0;
@@ -64,6 +72,7 @@ export class ExportFile {
     this.#number += 1;
     if (text.trim() === '') return;
     const line = this.#parsed(text);
+    if (this.#sessions.length === 0 && this.#open === null && markdownHead.test(text)) this.#isMarkdown = true;
     if (line === null) this.#fail('it is not a line of an export');
     else if (typeof line.begin === 'string') this.#begin(line.begin, true);
     else if ('end' in line) this.#end(line);
@@ -75,7 +84,9 @@ export class ExportFile {
     if (this.#open?.isVerified) this.#fail('its end is missing: the file was cut');
     this.#close();
     if (this.#sessions.length > 0) return this.#sessions;
-    throw new Error('it has no session; write one with: natter export --stored --out main.jsonl');
+    if (this.#isMarkdown)
+      throw new Error(`it is Markdown, which is for people to read; choose JSON lines instead: ${waysToFile}`);
+    throw new Error(`it has no session; choose JSON lines: ${waysToFile}`);
   }
 
   #parsed(text: string): Line | null {

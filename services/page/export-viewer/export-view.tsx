@@ -6,7 +6,7 @@ import { who } from '../base/signed-in.ts';
 import { Problem } from '../parts/empty.tsx';
 import type { PastSource } from '../past/past.ts';
 import { lazy } from '../sessions/lazy.tsx';
-import { ExportFile, type FileSession } from './export-file.ts';
+import { ExportFile, exportCommand, type FileSession } from './export-file.ts';
 
 const TimeMachine = lazy(() => import('../time-machine/time-machine-view.tsx'));
 const Transcript = lazy(() => import('../transcript/transcript-view.tsx'));
@@ -82,8 +82,8 @@ const Choice = () => {
         <input type="file" accept=".jsonl,.json,.ndjson" onChange={(event) => take(event.currentTarget.files)} />
       </label>
       <p class="hint">
-        It is read here, in this tab; nothing is sent. Write one with <code>natter export KEY --stored --out main.jsonl</code>, or
-        download it from a transcript.
+        It is read here, in this tab; nothing is sent. Write one with <code>{exportCommand}</code>, or use <i>Download JSONL</i>{' '}
+        (JSON lines) of a transcript; its Markdown is for people to read.
       </p>
     </div>
   );

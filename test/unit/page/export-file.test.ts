@@ -5,6 +5,7 @@ import { ExportFile } from '../../../services/page/export-viewer/export-file.ts'
 import { hash } from '../../../services/page/fold/sha256.ts';
 import { unpack } from '../../../services/page/fold/unpack.ts';
 import type { NatterClient } from '../../../shared/client/main.ts';
+import { sessionMarkdown } from '../../../shared/domain/projections/session-markdown.ts';
 import type { RecordedCommit } from '../../../shared/domain/session/envelope.ts';
 import { digestOf, encode, encodeCommit } from '../../../shared/wire/codec.ts';
 import { recorded, unrecorded } from '../../support/domain/commits.ts';
@@ -72,6 +73,11 @@ describe('F13: the page verifies an export as natter verify does, in its words',
   test('a file of anything else is refused by a sentence', () => {
     for (const lines of [[], ['hello'], ['{"a":1}'], ['null', '3']]) expect(() => opened(lines)).toThrow(/it has no session/);
   });
+});
+
+test('the Markdown of a transcript is told from other files, and which file is needed', () => {
+  const lines = sessionMarkdown(commits, undefined).text.split('\n');
+  expect(() => opened(lines)).toThrow(/^it is Markdown, .* JSON lines .*: natter export KEY --stored --out main\.jsonl$/);
 });
 
 /** What Natter itself refuses to write. */
