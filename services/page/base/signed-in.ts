@@ -1,5 +1,6 @@
 import { signal } from '@preact/signals';
 import { type Caller, createClient, NatterApiError, type NatterClient } from '../../../shared/client/main.ts';
+import { go } from './route.ts';
 import { fragmentOfLink, tokenOfLink } from './share-link.ts';
 
 /** Who is signed in, in this tab. The token is in memory and in the session storage, which belongs to this tab and origin alone. */
@@ -25,7 +26,12 @@ export const readText = async (path: string, signal: AbortSignal): Promise<strin
   throw new NatterApiError(response.status, { detail: `the gateway answered ${response.status} at ${path}` });
 };
 
+/** Whether somebody has signed out here, and nobody in again. */
+export const isSignedOut = signal(false);
+
 const forget = (problem: string | null, isOver = false): void => {
+  // Whatever went wrong since is told instead.
+  if (problem !== null) isSignedOut.value = false;
   token = '';
   isLinkOver.value = isOver;
   sessionStorage.removeItem(stored);
@@ -46,6 +52,7 @@ export const signInWith = async (given: string, byLink = false): Promise<void> =
     sessionStorage.setItem(stored, isLink ? fragmentOfLink(token) : token);
     signInProblem.value = null;
     isLinkOver.value = false;
+    isSignedOut.value = false;
     who.value = me;
   } catch (error) {
     forget(inWords(error), isLink && isRefused(error));
@@ -85,6 +92,8 @@ export const signInFromAddress = async (): Promise<void> => {
 export const signOut = async (): Promise<void> => {
   if (who.value?.isPage) await client.post('/v1/page/logout', {}).catch(() => {});
   forget(null);
+  isSignedOut.value = true;
+  go([]);
 };
 
 /** Called with any error of a call: a token that is no longer valid signs out. Returns it in words. */

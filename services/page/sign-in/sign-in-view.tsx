@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import { linkTo } from '../base/route.ts';
-import { isLinkOver, signInProblem, signInWith } from '../base/signed-in.ts';
+import { isLinkOver, isSignedOut, signInProblem, signInWith } from '../base/signed-in.ts';
 import { asSentence } from '../parts/one-line.ts';
 
 /** Where nobody is signed in: the command that opens the page, or a token to paste. */
@@ -21,6 +21,7 @@ export const SignInView = () => {
           <path d="M9 22V10.500c0-.9 1.100-1.300 1.700-.6l10.600 12.200c.6.7 1.700.3 1.700-.6V10" />
         </svg>
         <h1>Natter</h1>
+        {isSignedOut.value && <p role="status">You are signed out.</p>}
         {isLinkOver.value && (
           <p class="approval-problem" role="alert">
             This link to a shared session no longer works: it has expired, or it was revoked. Ask whoever gave it to you for a new
@@ -32,6 +33,7 @@ export const SignInView = () => {
           link works once, within 60 seconds:
         </p>
         <pre>natter open</pre>
+        <p class="hint">Each tab signs in by itself: run the command again for another one, or paste a token there.</p>
         <p class="hint">
           Without a gateway: <a href={linkTo(['export'])}>look at an exported file</a>.
         </p>

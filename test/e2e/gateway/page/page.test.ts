@@ -39,6 +39,9 @@ describe.skipIf(!hasBrowser)('the page', () => {
     await page.getByRole('link', { name: 'You', exact: true }).click();
     await page.getByText('Administrator').waitFor();
     await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByText('You are signed out.').waitFor();
+    await page.getByText('Each tab signs in by itself').waitFor();
+    expect(new URL(page.url()).hash).toBe('#/');
     await page.getByText('natter open').waitFor();
     const stored = await page.evaluate(() =>
       JSON.stringify((globalThis as unknown as { sessionStorage: object }).sessionStorage),
