@@ -13,7 +13,7 @@ import { lazy } from './sessions/lazy.tsx';
 import { SessionListView } from './sessions/session-list-view.tsx';
 import { SessionView } from './sessions/session-view.tsx';
 import { SharedView } from './sessions/shared-view.tsx';
-import { ShortcutHelp } from './shortcuts/shortcuts.tsx';
+import { paletteKeys, ShortcutHelp } from './shortcuts/shortcuts.tsx';
 import { SignInView } from './sign-in/sign-in-view.tsx';
 
 const places: readonly (readonly [name: string, words: string, icon: IconName])[] = [
@@ -23,6 +23,10 @@ const places: readonly (readonly [name: string, words: string, icon: IconName])[
   ['system', 'System', 'system'],
   ['account', 'You', 'account'],
 ];
+
+const openPalette = (): void => {
+  isPaletteOpen.value = true;
+};
 
 const Navigation = ({ current }: { readonly current: string }) => {
   const waiting = approvals.value?.length ?? 0;
@@ -51,6 +55,9 @@ const Navigation = ({ current }: { readonly current: string }) => {
           </li>
         ))}
       </ul>
+      <button type="button" class="button button-quiet rail-palette" onClick={openPalette}>
+        Go to <kbd>{paletteKeys.keys}</kbd>
+      </button>
     </nav>
   );
 };

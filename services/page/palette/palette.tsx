@@ -11,7 +11,7 @@ import { rows } from '../sessions/session-list.ts';
 import { systemPlaces } from '../system/system-view.tsx';
 import { isPaletteOpen } from './open.ts';
 
-const [mostSessions, mostPlaces] = [8, 8];
+const [mostSessions, mostPlaces] = [8, 10];
 /** How many of the newest matches the gateway is asked for: one that is named exactly so may be older than others. */
 const mostFound = 100;
 /** How long somebody has stopped typing before the gateway is asked, ms. */

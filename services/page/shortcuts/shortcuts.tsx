@@ -9,7 +9,7 @@ import { areShortcutsOn, switchShortcuts } from './choice.ts';
 import { besideKey, opensPalette, PressedKeys, type ShortcutAction, shortcuts } from './keys.ts';
 
 const isMac = navigator.userAgent.includes('Mac');
-const paletteKeys = { keys: isMac ? '⌘ K' : 'Ctrl K', words: 'Go to a place, or to a session by its name' };
+export const paletteKeys = { keys: isMac ? '⌘ K' : 'Ctrl K', words: 'Go to a place, or to a session by its name' };
 
 const leaveKeys = { keys: 'Esc', words: 'Leave the field of a message for what was said' };
 
