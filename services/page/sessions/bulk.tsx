@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { counted } from '../../../shared/kit/text/counted.ts';
 import { Confirm } from '../parts/confirm.tsx';
 import { type Action, actions, choosing, chosen, doToAll, labelling, labelsIn, lostWords, outcome } from './chosen.ts';
@@ -42,6 +42,17 @@ const Labelling = ({ isOff }: { readonly isOff: boolean }) => {
 export const Bulk = ({ isArchive }: { readonly isArchive: boolean }) => {
   const [asked, ask] = useState<Action | null>(null);
   const keys = [...chosen.value];
+  // Escape leaves the choice, and so does going to another view. A question that is open takes Escape for itself.
+  useEffect(() => {
+    const leave = (event: KeyboardEvent): void => {
+      if (event.key === 'Escape' && document.querySelector('dialog[open]') === null) choosing(false);
+    };
+    addEventListener('keydown', leave);
+    return () => {
+      removeEventListener('keydown', leave);
+      choosing(false);
+    };
+  }, []);
   const offered: readonly Action[] = isArchive ? ['restore', 'delete'] : ['archive', 'pin', 'unpin', 'delete'];
   const names = counted(keys.length, 'session');
   return (

@@ -243,7 +243,13 @@ describe.skipIf(!hasBrowser)('the page', () => {
     await page.getByLabel('Search sessions').fill('pelican');
     await page.getByText('Said in 4 messages').waitFor();
     await page.locator('.found a', { hasText: 'a pelican of one' }).first().waitFor();
-    await page.getByRole('button', { name: 'Choose several' }).click();
+    const choose = page.getByRole('button', { name: 'Choose several' });
+    await choose.click();
+    await page.keyboard.press('Escape');
+    await choose.click();
+    await page.getByRole('link', { name: 'You', exact: true }).click();
+    await page.goBack();
+    await choose.click();
     for (const name of ['one', 'two']) await page.getByLabel(`Choose bulk:${name}`).check();
     await page.getByRole('button', { name: 'Archive', exact: true }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Archive' }).click();
