@@ -70,6 +70,10 @@ const Rows = ({
   readonly chosenId: string | undefined;
 }) => {
   const { scroller, rows: shown, height, show } = useVirtual({ count: events.length, rowHeight });
+  // The arrow keys work on arrival, unless somebody has gone to a field or a button meanwhile.
+  useEffect(() => {
+    if (document.activeElement?.matches('body, #main')) scroller.current?.focus({ preventScroll: true });
+  }, [scroller]);
   const move = (by: number): void => {
     const at = events.findIndex(({ id }) => id === chosenId);
     const next = at < 0 ? events.length - 1 : Math.min(events.length - 1, Math.max(0, at - by));

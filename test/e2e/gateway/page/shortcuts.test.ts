@@ -63,7 +63,10 @@ describe.skipIf(!hasBrowser)('the keys of the page', () => {
       await keyboard.press('g');
       await keyboard.press(second);
       await page.getByRole('heading', { name: title, level: 1 }).waitFor();
-      await page.locator('#main:focus').waitFor();
+      await page.locator(second === 'e' ? '.event-rows:focus' : '#main:focus').waitFor();
+      if (second !== 'e') continue;
+      await keyboard.press('ArrowDown');
+      await page.locator('.event-chosen').first().waitFor();
     }
     await keyboard.press('/');
     await page.locator('.search input:focus').waitFor();
