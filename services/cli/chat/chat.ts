@@ -49,7 +49,8 @@ export class Chat {
   #posting: Promise<void> = Promise.resolve();
   /** The question that the prompt asks. It changes only while nothing is typed. */
   #prompted: Question | null = null;
-  #mayLeave = false;
+  /** The turns that went on when Ctrl-C was pressed: the next Ctrl-C leaves. `null` when something was typed since, or another turn began. */
+  #interrupted: ReadonlySet<string> | null = null;
   /** When Ctrl-C stopped an answer last. */
   #stoppedAt = Number.NEGATIVE_INFINITY;
   #isWaiting = false;
@@ -153,6 +154,7 @@ export class Chat {
     if (this.#isWaiting) this.#screen.print(pc.green('the gateway is back'));
     this.#isWaiting = false;
     this.#view.show(item);
+    if (item.type === 'turn_started' && this.#interrupted?.has(item.turn.id) === false) this.#interrupted = null;
     this.#refresh();
   }
 
@@ -161,14 +163,14 @@ export class Chat {
     if (this.#editor.text === '' && this.#prompted !== this.#view.asked) this.#prompted = this.#view.asked;
     this.#screen.setLabel(this.#prompted === null ? labels.you : labels.asked);
     const stopping = this.#view.isBusy ? 'Stopping the answer. ' : '';
-    this.#screen.setHint(this.#mayLeave ? pc.dim(`${stopping}Ctrl-C again ${this.#known.leaving}.`) : null);
+    this.#screen.setHint(this.#interrupted === null ? null : pc.dim(`${stopping}Ctrl-C again ${this.#known.leaving}.`));
     this.#screen.repaint();
   }
 
   #press(key: Key): void {
     const pressed = this.#editor.press(key);
     if (pressed.type === 'interrupt') return this.#interrupt();
-    this.#mayLeave = false;
+    this.#interrupted = null;
     if (pressed.type === 'end') return this.#leave();
     if (pressed.type === 'clear') return this.#screen.clear();
     if (pressed.type === 'line') this.#say(pressed.text);
@@ -178,8 +180,8 @@ export class Chat {
   /** The first Ctrl-C stops the answer and takes away what is typed, the second one leaves. */
   #interrupt(): void {
     const now = this.#world.now();
-    if (this.#mayLeave) return now - this.#stoppedAt < unreadMs ? undefined : this.#ended.abort();
-    this.#mayLeave = true;
+    if (this.#interrupted !== null) return now - this.#stoppedAt < unreadMs ? undefined : this.#ended.abort();
+    this.#interrupted = this.#view.active;
     this.#editor.clear();
     this.#stoppedAt = this.#view.isBusy ? now : Number.NEGATIVE_INFINITY;
     if (this.#view.isBusy) this.#send('/stop');
@@ -193,9 +195,8 @@ export class Chat {
 
   #say(text: string): void {
     const prompted = this.#prompted;
-    const label = prompted === null ? labels.you : labels.asked;
     if (text.trim() === '') return;
-    this.#screen.print(...typedLines(text, label));
+    this.#screen.print(...typedLines(text, prompted === null ? labels.you : labels.asked));
     const answer = prompted === null ? null : answerIn(text, prompted);
     if (answer !== null) {
       if (this.#view.asked?.approvalId === prompted?.approvalId) return this.#send(answer);

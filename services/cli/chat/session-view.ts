@@ -61,6 +61,11 @@ export class SessionView {
     return this.#asked;
   }
 
+  /** The turns that run or wait now. */
+  get active(): ReadonlySet<string> {
+    return new Set(this.#active);
+  }
+
   /** Something runs that can be stopped. */
   get isBusy(): boolean {
     return this.#active.size > 0;

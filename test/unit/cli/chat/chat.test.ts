@@ -231,6 +231,37 @@ describe('while an answer streams', () => {
     await chat.done;
   });
 
+  const later = { id: 'elsewhere-1', attempt: 1 };
+  const asks = { type: 'approval_requested', turn: later, approvalId: 'k3x9', action: 'run exec', tool: 'exec', expiresAt: 0 };
+  test.each<[string, Told[]]>([
+    ['begins', []],
+    ['begins and asks', [asks]],
+  ])('Ctrl-C pressed again stops an answer that %s after the one that it stopped', async (_, told) => {
+    let now = 0;
+    const chat = atTerminal({ now: () => now });
+    await chat.say('hello');
+    chat.type('\u0003');
+    // The event that comes late is of the answer that is being stopped.
+    chat.tell(
+      { type: 'turn_started', turn, attempt: 1 },
+      { type: 'notice', correlationId: 'x', notice: { text: 'One moment.' } },
+    );
+    await chat.shows('One moment.\nStopping the answer. Ctrl-C again leaves.\nyou>');
+    chat.tell(
+      { type: 'turn_aborted', turn, reason: '/stop' },
+      { type: 'notice', correlationId: 'run-2', notice: { text: 'Stopped 1 run.' } },
+    );
+    await chat.shows('Stopped 1 run.\nCtrl-C again leaves.\nyou>');
+    now = 8_000;
+    chat.tell({ type: 'turn_started', turn: later, attempt: 1 }, ...told, { ...piece(0, 'Once upon'), turn: later });
+    await chat.shows('Once upon');
+    expect(chat.screen.text).not.toContain('Ctrl-C again');
+    chat.type('\u0003');
+    await vi.waitFor(() => expect(chat.posted).toEqual(['hello', '/stop', '/stop']), waiting);
+    expect(chat.screen.text).toContain('Stopping the answer. Ctrl-C again leaves.');
+    await chat.left();
+  });
+
   test('what the rest of the program says appears above the prompt', async () => {
     const chat = atTerminal();
     await chat.shows('you>');
