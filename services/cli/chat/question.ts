@@ -40,7 +40,7 @@ const hasAll = (action: string, args: string): boolean => {
 };
 
 const questionLines = (
-  { action, asks, tool }: Asked,
+  { action, approvalId, asks, tool }: Asked,
   { mayAlways, width, args }: { readonly mayAlways: boolean; readonly width: number; readonly args: string | undefined },
 ): string[] => {
   const isShown = args === undefined || hasAll(action, args);
@@ -49,7 +49,9 @@ const questionLines = (
     ...text(`Approval needed: ${action}`).map(pc.yellow),
     ...(isShown ? [] : text(`  ${tool ?? 'arguments'} ${oneLine(args, questionCharacters)}`)),
     ...(asks === 'retry' ? text('It was begun and cut off, and may have taken effect; approve it to do it once more.') : []),
-    ...text(`y = yes, once${mayAlways ? '; a = always' : ''}; n = no (a reason may follow). Then Enter.`).map(pc.dim),
+    ...text(`y = yes, once${mayAlways ? '; a = always' : ''}; n = no (a reason may follow). Then Enter. ID: ${approvalId}`).map(
+      pc.dim,
+    ),
   ];
 };
 

@@ -349,6 +349,14 @@ describe('an approval', () => {
     await chat.left();
   });
 
+  test('shows the ID that /approve and /deny ask for', async () => {
+    const chat = atTerminal();
+    await chat.say('hello');
+    chat.tell(request);
+    await chat.shows('Then Enter. ID: k3x9\nallow?');
+    await chat.left();
+  });
+
   test('of a call that may run twice is answered once only', async () => {
     const chat = atTerminal();
     await chat.say('hello');
