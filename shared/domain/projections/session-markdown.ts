@@ -53,6 +53,17 @@ const eventMarkdown = (event: Told, me: string | undefined): string | null => {
 
 const isMessage = ({ type }: Told): boolean => type === 'user_message' || type === 'assistant_message';
 
+/** The last turn that began has no end yet. */
+const isUnderWay = (events: readonly Told[]): boolean => {
+  const begun = events.findLast((event) => event.type === 'turn_started');
+  if (begun === undefined) return false;
+  const { id } = begun.turn;
+  return !events.slice(events.indexOf(begun)).some((event) => {
+    if (event.type === 'assistant_message') return event.turn.id === id && !event.interim;
+    return event.type === 'session_reset' || endedBy(event, false)?.turnIds.includes(id);
+  });
+};
+
 /** What was said and done in a session as Markdown, and the number of its messages. `me`: the actor that the reader is in the log. */
 export const sessionMarkdown = (
   commits: readonly RecordedCommit[],
@@ -60,5 +71,6 @@ export const sessionMarkdown = (
 ): { readonly text: string; readonly messages: number } => {
   const events = readableEvents(commits.flatMap(told));
   const parts = events.map((event) => eventMarkdown(event, me)).filter((part) => part !== null);
+  if (isUnderWay(events)) parts.push('*(the answer was under way)*');
   return { text: `${parts.join('\n\n')}\n`, messages: events.filter(isMessage).length };
 };

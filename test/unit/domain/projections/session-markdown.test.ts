@@ -13,3 +13,13 @@ test('an answer that failed and a fork are told where they were', () => {
   expect(after).toContain('## ');
   expect(messages).toBe(4);
 });
+
+test.each<[string, readonly string[], boolean]>([
+  ['that has just begun', ['post m1'], true],
+  ['that was given', ['post m1', 'reply m1/1 1'], false],
+  ['that failed', ['post m1', 'fail m1/1 1'], false],
+  ['that begins after another', ['post m1', 'reply m1/1 1', 'post m2'], true],
+])('an answer %s is marked as under way, or not', (_, said, isMarked) => {
+  const { text } = sessionMarkdown(tell(...said).commits, undefined);
+  expect(text.endsWith('\n\n*(the answer was under way)*\n')).toBe(isMarked);
+});
