@@ -129,9 +129,9 @@ describe('reports', () => {
     expect(text.split('\n')).toEqual([
       'Agent: reachable. Model: offline',
       `Session: ${body.sessionId} (generation 1), idle`,
-      `Context: ${body.contextTokens} of 128,000 tokens (0%), estimated; ${body.totalTokens} used in 1 turns, 2 messages`,
+      `Context: ${body.contextTokens} of 128,000 tokens (0%), estimated; ${body.totalTokens} used in 1 turn, 2 messages`,
       'Waiting: 0 (queue mode followup)',
-      'Thinking: default. Verbose: default. Sending: inherit',
+      'Thinking: default. Sending: inherit',
       expect.stringMatching(/^Next reset: \d{4}-\d\d-\d\d 04:00 UTC$/),
       expect.stringMatching(/^Warning: anybody may write on telegram, and with session.dmScope "main"/),
     ]);

@@ -9,6 +9,7 @@ import type { SessionState } from '../fold/evolve.ts';
 import type { ReportFacts } from '../report-facts.ts';
 
 const number = (value: number): string => value.toLocaleString('en-US');
+const count = (value: number, noun: string): string => `${number(value)} ${noun}${value === 1 ? '' : 's'}`;
 const instant = (at: number): string => `${new Date(at).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 
 /** The report at a time (ms), as text. Pure: the same state and facts give the same text. */
@@ -87,7 +88,7 @@ const statusLines = (facts: ReportFacts, state: SessionState, at: number): strin
     ...(settings.displayName === undefined ? [] : [`Name: ${settings.displayName}`]),
     ...(description === '' ? [] : [`About: ${description}`]),
     ...(review.workingMemory === '' ? [] : [`Working memory: ${short(review.workingMemory)}`]),
-    `Context: ${windowUse(facts, context)}; ${number(usage.totalTokens)} used in ${number(context.completedTurns)} turns, ${number(context.messages)} messages`,
+    `Context: ${windowUse(facts, context)}; ${number(usage.totalTokens)} used in ${count(context.completedTurns, 'turn')}, ${count(context.messages, 'message')}`,
     ...(usage.costUsd > 0 ? [`Cost: ${usage.costUsd.toFixed(4)} US dollars, as reported by the provider`] : []),
     ...(context.compactions > 0 ? [`Compactions: ${context.compactions}`] : []),
     `Waiting: ${context.queue.length}${queueModeIn(facts, settings)}`,
@@ -95,7 +96,8 @@ const statusLines = (facts: ReportFacts, state: SessionState, at: number): strin
       ({ approvalId, expiresAt, action }) => `Approval pending: ${approvalId}, until ${instant(expiresAt)}: ${short(action)}`,
     ),
     ...(spawned.length > 0 ? [`Spawned runs: ${spawned.map(({ key }) => key).join(', ')}`] : []),
-    `Thinking: ${settings.thinkingLevel ?? 'default'}. Verbose: ${settings.verboseLevel ?? 'default'}. Sending: ${settings.sendPolicy ?? 'inherit'}`,
+    // No chat command sets how much is told: it is shown where a program did.
+    `Thinking: ${settings.thinkingLevel ?? 'default'}.${settings.verboseLevel === undefined ? '' : ` Verbose: ${settings.verboseLevel}.`} Sending: ${settings.sendPolicy ?? 'inherit'}`,
     ...(context.sessionId === '' ? [] : [`Next reset: ${nextReset(facts, state, at)}`]),
   ];
 };
@@ -125,7 +127,7 @@ const contextLines = (facts: ReportFacts, { machine: { context } }: SessionState
     ...parts.toSorted(biggestFirst).map(sizeLine),
     ...toolLines(facts),
     ...skillLines(facts, context),
-    `Conversation: ${number(context.messages)} messages, ${number(context.compactions)} compactions; with the last model step the context was ${windowUse(facts, context)}`,
+    `Conversation: ${count(context.messages, 'message')}, ${count(context.compactions, 'compaction')}; with the last model step the context was ${windowUse(facts, context)}`,
   ];
 };
 

@@ -42,7 +42,7 @@ describe('A11/123: /status', () => {
     const story = ['post m1', 'continue m1/1 1', 'compacted m1/1 2 4'];
     const lines = linesAfter(facts('status'), ...story);
     expect([line(lines, 'Context'), line(lines, 'Compactions')]).toEqual([
-      'Context: 10 of 200 tokens (5%), estimated; 10 used in 0 turns, 1 messages',
+      'Context: 10 of 200 tokens (5%), estimated; 10 used in 0 turns, 1 message',
       'Compactions: 1',
     ]);
     expect(line(linesAfter(facts('status'), ...story, 'continue m1/1 2'), 'Context')).toContain('counted by the provider');

@@ -265,8 +265,8 @@ describe('stop, reports and the end', () => {
     const text = told(['post m1', 'reply m1/1 1', 'send deny'], 'report');
     expect(text).toContain('Agent: reachable. Model: offline');
     expect(text).toContain('Session: s1 (generation 1), idle');
-    expect(text).toContain('Context: 5 tokens; 5 used in 1 turns, 2 messages');
-    expect(text).toContain('Thinking: default. Verbose: default. Sending: deny');
+    expect(text).toContain('Context: 5 tokens; 5 used in 1 turn, 2 messages');
+    expect(text).toContain('Thinking: default. Sending: deny');
   });
 
   test.each([
