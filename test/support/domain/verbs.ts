@@ -394,10 +394,11 @@ export const verbs: Record<string, (...words: string[]) => SessionCommand> = {
     by: people.owner as Sender,
   }),
   /** `answer-by boss p1 granted`: see `people`. */
-  'answer-by': (person = '', approvalId = '', verdict) => ({
+  'answer-by': (person = '', approvalId = '', verdict, scope) => ({
     type: 'resolve_approval',
     approvalId,
     verdict: verdict === 'granted' ? 'granted' : 'denied',
+    ...(scope === 'always' && { scope }),
     by: people[person] ?? { id: person },
     notice: { code: 'approval' },
   }),

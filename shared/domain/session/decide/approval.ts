@@ -48,8 +48,8 @@ export const resolveApproval = (given: Given<'resolve_approval'>, view: SessionV
   if (open === undefined) return refused(notOpen(data, view));
   const problem = problemOf(given, view, open);
   if (problem !== null) return refused(problem);
-  const text = `${data.verdict === 'granted' ? 'Approved' : 'Denied'}: ${open.action}`;
-  return accept(...answering(view, open, data), ...(data.notice ? [noticeEvent(settings, { ...data.notice, text })] : []));
+  const answers = answering(view, open, data);
+  return accept(...answers, ...(data.notice ? [noticeEvent(settings, { ...data.notice, ...told(open, data) })] : []));
 };
 
 /** The deadline passed without an answer. */
@@ -57,6 +57,14 @@ export const expireApproval = ({ at, data: { approvalId } }: Given<'expire_appro
   const open = questionCalled(view.context, approvalId);
   if (open === undefined || at <= open.expiresAt) return nothing;
   return accept(...answering(view, open, { verdict: 'expired', by: { id: 'natter' }, reason: 'nobody answered in time' }));
+};
+
+/** What is said about an answer. That it counts once although it was given for good has a code of its own: a client may know the rest already. */
+const told = (open: ApprovalRequest, answer: Answer): { readonly text: string; readonly code?: string } => {
+  const text = `${answer.verdict === 'granted' ? 'Approved' : 'Denied'}: ${open.action}`;
+  const isCut = answer.scope === 'always' && scopeOf(open, answer).scope === 'once';
+  const what = open.asks === 'retry' ? 'a repeat' : (open.tool ?? 'this');
+  return isCut ? { code: 'approval_once', text: `${text} (allowed once: ${what} is asked each time)` } : { text };
 };
 
 /** The effect of an answer. A call that no turn waits for is made in a turn of its own, as soon as none runs (ADR 22). */

@@ -465,6 +465,23 @@ describe('an approval', () => {
     await chat.left();
   });
 
+  test('that was allowed always and counts once says so', async () => {
+    const chat = atTerminal();
+    await chat.say('hello');
+    chat.tell(step, { ...request, onceOnly: true });
+    await chat.shows('allow?');
+    await chat.say('/approve k3x9 always');
+    const text = 'Approved: run exec (allowed once: exec is asked each time)';
+    chat.tell(
+      { type: 'approval_resolved', turn, approvalId: 'k3x9', verdict: 'granted', by: 'api', actor: me, seq: 5 },
+      { ...started, seq: 5 },
+      { type: 'notice', correlationId: 'run-2', notice: { code: 'approval_once', text }, seq: 5 },
+      answer('Done.'),
+    );
+    await chat.shows(`${text}\nDone.\n`);
+    await chat.left();
+  });
+
   test('that is open when somebody leaves stays open, and that is said', async () => {
     const chat = atTerminal();
     await chat.say('hello');

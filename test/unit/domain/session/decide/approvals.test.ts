@@ -184,6 +184,19 @@ describe('allowed for good', () => {
     expect(scopeOf('post m1', 'call m1/1 1 read ask-once')).toMatchObject({ scope: 'once' });
   });
 
+  test.each([
+    [
+      'once where each call is asked about',
+      'ask-once',
+      { code: 'approval_once', text: 'Approved: read (allowed once: read is asked each time)' },
+    ],
+    ['always', 'ask', { code: 'approval', text: 'Approved: read' }],
+  ])('who allowed it always is told if it counts once: %s', (_, kind, notice) => {
+    expect(given('post m1', `call m1/1 1 read ${kind}`).when('answer-by owner p0 granted always').events.at(-1)).toMatchObject({
+      notice,
+    });
+  });
+
   test('the same grant twice is one, the newest last (I11)', () => {
     const again = ['answer p0 granted always', 'result m1/2 m1.1.0 ok', 'call m1/2 2 read ask:q1', 'answer q1 granted always'];
     expect(grantsAfter(...asked, ...again)).toEqual(['hash of read']);
