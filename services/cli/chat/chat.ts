@@ -10,7 +10,6 @@ import {
 import { pause } from '../../../shared/client/pause.ts';
 import { errorMessage } from '../../../shared/kit/errors.ts';
 import { printable } from '../../../shared/kit/scrub.ts';
-import { counted } from '../../../shared/kit/text/counted.ts';
 import type { World } from '../terminal.ts';
 import { wrapToWidth } from '../text/text-width.ts';
 import { type Earlier, isBeginning, lastThatFit, readEarlier } from './earlier.ts';
@@ -21,7 +20,7 @@ import { answerIn, type Question } from './question.ts';
 import { Screen } from './screen.ts';
 import { SessionView } from './session-view.ts';
 import { labels, typedLines } from './typed.ts';
-import { completedWords, helpLines, type Known, lineMeaning } from './words.ts';
+import { completedWords, helpLines, type Known, lineMeaning, sendingText } from './words.ts';
 
 /** How long a message is sent again, with the same id, while the gateway is unavailable. */
 const patienceMs = 10_000;
@@ -215,8 +214,12 @@ export class Chat {
       case 'clear':
         return this.#screen.clear();
       case 'export':
-        void this.#export(line.file);
-        return;
+        return this.#tell(exportToFile(this.#client, this.#key, line.file), 'Not exported');
+      case 'sending':
+        return this.#tell(
+          this.#session().then((session) => sendingText(session?.settings.sendPolicy)),
+          'Not known',
+        );
       case 'refused':
         return this.#screen.print(...wrapToWidth(printable(line.why), this.#screen.width).map(pc.yellow));
       case 'send':
@@ -224,13 +227,9 @@ export class Chat {
     }
   }
 
-  async #export(file: string): Promise<void> {
-    try {
-      const { path, messages } = await exportToFile(this.#client, this.#key, file);
-      this.#screen.print(printable(`${counted(messages, 'message')} in ${path}`));
-    } catch (error) {
-      this.#screen.print(pc.red(printable(`Not exported: ${errorMessage(error)}`)));
-    }
+  #tell(text: Promise<string>, failed: string): void {
+    const sorry = (error: unknown): void => this.#screen.print(pc.red(printable(`${failed}: ${errorMessage(error)}`)));
+    void text.then((told) => this.#screen.print(...printable(told).split('\n')), sorry);
   }
 
   #send(text: string): void {

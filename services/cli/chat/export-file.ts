@@ -4,6 +4,7 @@ import type { Caller, NatterClient } from '../../../shared/client/main.ts';
 import { sessionMarkdown } from '../../../shared/domain/projections/session-markdown.ts';
 import type { RecordedCommit } from '../../../shared/domain/session/envelope.ts';
 import { NatterError } from '../../../shared/kit/errors.ts';
+import { counted } from '../../../shared/kit/text/counted.ts';
 import { commitsOf } from '../commits.ts';
 
 /** What was said and done in a session, as Markdown (B20), and the number of messages in it. */
@@ -18,14 +19,10 @@ export const sessionAsMarkdown = async (
 };
 
 /**
- * Writes `sessionAsMarkdown` to a new file, and resolves with its path and the number of messages. Throws `NatterError('invalid')` where there is
+ * Writes `sessionAsMarkdown` to a new file, and resolves with what to say of it. Throws `NatterError('invalid')` where there is
  * a file already, or no folder for it.
  */
-export const exportToFile = async (
-  client: NatterClient,
-  key: string,
-  file: string,
-): Promise<{ readonly path: string; readonly messages: number }> => {
+export const exportToFile = async (client: NatterClient, key: string, file: string): Promise<string> => {
   const path = resolve(file);
   const { text, messages } = await sessionAsMarkdown(client, key);
   try {
@@ -36,5 +33,5 @@ export const exportToFile = async (
     if (code === 'ENOENT') throw new NatterError('invalid', `the folder ${dirname(path)} does not exist`);
     throw error;
   }
-  return { path, messages };
+  return `${counted(messages, 'message')} in ${path}`;
 };

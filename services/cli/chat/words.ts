@@ -10,6 +10,7 @@ export type Line =
   | { readonly type: 'help' }
   | { readonly type: 'clear' }
   | { readonly type: 'export'; readonly file: string }
+  | { readonly type: 'sending' }
   | { readonly type: 'refused'; readonly why: string }
   | { readonly type: 'send'; readonly text: string };
 
@@ -55,6 +56,14 @@ export const completedWords = ({ skills, triggers, leaving }: Known): string[] =
   ...triggers.filter((word) => word.startsWith('/')),
 ];
 
+const sendChoices = 'on, off, inherit';
+
+/** `/send` alone, at the terminal: what it is now and what it can be. */
+export const sendingText = (policy: 'allow' | 'deny' | undefined): string => {
+  const now = policy === undefined ? 'inherit' : policy === 'allow' ? 'on' : 'off';
+  return `Sending: ${now}\nChoices: ${sendChoices}\nChange it with /send <choice>; inherit makes it as configured.`;
+};
+
 const refused = (why: string): Line => ({ type: 'refused', why });
 
 /** How one of our own commands is written. */
@@ -70,6 +79,7 @@ export const lineMeaning = (text: string, known: Known): Line => {
   if (leaving.has(said)) return { type: 'leave' };
   if (said === '/help' || said === '/?') return { type: 'help' };
   if (said === '/clear') return { type: 'clear' };
+  if (said === '/send') return { type: 'sending' };
   if (said === '/export') return refused('Name a file that does not exist yet: /export chat.md');
   const file = /^\/export\s+(.+)$/iu.exec(text.trim())?.[1];
   if (file !== undefined) return { type: 'export', file };
@@ -77,8 +87,10 @@ export const lineMeaning = (text: string, known: Known): Line => {
   const words = ['/help', '/skill', ...completedWords(known)];
   if (word === undefined) return { type: 'send', text };
   const usage = usageOf(word.toLowerCase());
-  if (usage !== undefined && chatCommandIn(text, known) === null)
-    return refused(`Nothing was sent: the command is ${usage}, alone. With a space before it, the line is text.`);
+  const isRefused = usage !== undefined && chatCommandIn(text, known) === null;
+  if (isRefused && word.toLowerCase() === '/send')
+    return refused(`Nothing was changed: "${text.trim().slice(word.length).trim()}" is none of ${sendChoices}.`);
+  if (isRefused) return refused(`Nothing was sent: the command is ${usage}, alone. With a space before it, the line is text.`);
   if (words.some((each) => each.toLowerCase() === word.toLowerCase())) return { type: 'send', text };
   const near = suggest(word, words);
   const nearText = near === null ? '' : ` Did you mean ${near}?`;

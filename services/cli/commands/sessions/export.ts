@@ -159,8 +159,7 @@ const exportMarkdown = async (world: World, common: CommonOptions, key: string |
   const { exportToFile, sessionAsMarkdown } = await import('../../chat/export-file.ts');
   const client = clientOf(world, common);
   if (out === '-') return world.terminal.out((await sessionAsMarkdown(client, key)).text.trimEnd());
-  const { path, messages } = await exportToFile(client, key, out);
-  world.terminal.note(`${counted(messages, 'message')} in ${path}`);
+  world.terminal.note(await exportToFile(client, key, out));
 };
 
 /** `natter export`: transcripts as JSON Lines from the log, in the layout of A2/8–10 (A2/16, C12). */

@@ -36,6 +36,7 @@ const atTerminal = (
     earlier?: readonly Told[];
     hasMore?: boolean;
     status?: string;
+    sendPolicy?: 'allow' | 'deny';
     fail?: () => boolean;
     leaving?: 'leaves' | 'stops everything';
     now?: () => number;
@@ -56,7 +57,7 @@ const atTerminal = (
     sessions: {
       get: async () => {
         if (events === undefined) throw new NatterApiError(404, { detail: 'there is no such session' });
-        return { seq: events.length, status: given.status ?? 'idle' };
+        return { seq: events.length, status: given.status ?? 'idle', settings: { sendPolicy: given.sendPolicy } };
       },
       export: async function* () {
         for (const { id: _, seq, at, actor, ...event } of events ?? [])
@@ -766,7 +767,6 @@ Result of exec (ok):
 });
 
 test.each([
-  ['/send maybe', '/send on|off|inherit'],
   ['/quit now', '/quit'],
   ['/Stop it', '/stop'],
   ['/clear all', '/clear'],
@@ -776,6 +776,17 @@ test.each([
   await chat.shows(`Nothing was sent: the command is ${usage}, alone.`);
   await chat.say(` ${line}`);
   expect(chat.posted).toEqual([` ${line}`]);
+  await chat.left();
+});
+
+test('/send shows what it is and what it can be, and names the choices to who writes another', async () => {
+  const chat = atTerminal({ earlier: [], sendPolicy: 'deny' });
+  chat.type('/send\r');
+  await chat.shows('Sending: off\nChoices: on, off, inherit\n');
+  chat.type('/send maybe\r');
+  await chat.shows('Nothing was changed: "maybe" is none of on, off, inherit.');
+  expect(chat.posted).toEqual([]);
+  await chat.say('/send on');
   await chat.left();
 });
 
