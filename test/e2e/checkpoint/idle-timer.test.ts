@@ -99,7 +99,7 @@ test.each([
     expect(await asked()).toMatchObject([{ reason: 'idle', at: (await said()) + idleMs }]);
     await ports.close();
   },
-  60_000,
+  120_000,
 );
 
 test('A7/83: it was due while nobody was there: the next host that starts finds it', async () => {
