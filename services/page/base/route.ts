@@ -53,6 +53,8 @@ export const listQuery = (): Readonly<Record<string, string | undefined>> => {
 
 /** Changes parameters of the address without a step in the history. */
 export const changeQuery = (changes: Readonly<Record<string, string | undefined>>): void => {
+  // Somebody has just gone elsewhere, which the page hears of in a moment: that way counts.
+  if (location.hash !== fragment.peek()) return;
   const { path, query } = route.value;
   history.replaceState(null, '', linkTo(path, { ...query, ...changes }));
   fragment.value = location.hash;

@@ -288,7 +288,9 @@ complete_ 'natter why'; complete_ 'natter send agent:main:wo'; complete_ 'natter
       following.kill('SIGKILL');
     }
     const { code, stdout } = await natter('inspect', key, '--utc');
-    expect({ code, lines: stdout.trim().split('\n').length }).toEqual({ code: 0, lines: lines.length });
+    expect(code).toBe(0);
+    // Something may have come since.
+    expect(stdout.trim().split('\n').length).toBeGreaterThanOrEqual(lines.length);
     expect(stdout).toMatch(/\d{4}-\d\d-\d\dT\S+Z {2}running → idle +turn_completed/);
   }, 90_000);
 

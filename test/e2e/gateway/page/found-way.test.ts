@@ -221,6 +221,7 @@ describe.skipIf(!hasBrowser)('who goes from one view of the page to another', ()
     // The number of the commit and that of the address are both said.
     await page.locator('.commit-facts', { hasText: /^Commit 1 of \d+, / }).waitFor();
     await page.getByText(/^Bookkeeping/).click();
+    await page.waitForURL(/[?&]at=\d/);
     const { at } = Object.fromEntries(new URL(page.url().replace('#/', '')).searchParams);
     await page.getByText(`Commit 1 is number ${at} in the log of all sessions`, { exact: false }).waitFor();
     await page.getByRole('link', { name: 'Show in the chat' }).click();
