@@ -9,7 +9,8 @@ const site = here('../../dist/services/page/site');
 /** Smaller files gain nothing. */
 const worthBytes = 512;
 
-const base = /page\/(base|parts)\/|session-(list|name)\.ts|approval-list\.ts|shared\/client|node_modules\/@?preact/;
+const base =
+  /page\/(base|parts|finding)\/|palette\/open\.ts|session-list\.ts|approval-list\.ts|shared\/client|node_modules\/@?preact/;
 
 /** Puts a `.br` and a `.gz` beside each text file, so that the gateway compresses nothing. */
 const compressed = (): Plugin => ({

@@ -1,7 +1,7 @@
 import { signal } from '@preact/signals';
 import { type Caller, createClient, NatterApiError, type NatterClient } from '../../../shared/client/main.ts';
+import { fragmentOfLink, tokenOfLink } from '../../../shared/kit/text/share-link.ts';
 import { go } from './route.ts';
-import { fragmentOfLink, tokenOfLink } from './share-link.ts';
 
 /** Who is signed in, in this tab. The token is in memory and in the session storage, which belongs to this tab and origin alone. */
 

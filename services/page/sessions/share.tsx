@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import type { Session, SharedLink } from '../../../shared/client/main.ts';
-import { fragmentOfLink } from '../base/share-link.ts';
+import { fragmentOfLink } from '../../../shared/kit/text/share-link.ts';
 import { client, mayShare } from '../base/signed-in.ts';
 import { nameOf } from '../finding/session-name.ts';
 import { ActOutcome, useAct } from '../parts/act.tsx';

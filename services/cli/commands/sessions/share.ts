@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import pc from 'picocolors';
 import type { SharedLink } from '../../../../shared/client/main.ts';
 import { NatterError } from '../../../../shared/kit/errors.ts';
+import { fragmentOfLink } from '../../../../shared/kit/text/share-link.ts';
 import { type CommonOptions, clientOf } from '../../access.ts';
 import { example } from '../../example.ts';
 import { asJson, type World } from '../../terminal.ts';
@@ -32,7 +33,7 @@ export const shareCommand = (program: Command, world: World): void => {
         throw new NatterError('unsupported', 'the page, where the link would lead, is switched off; set page.enabled to true');
       const wanted = { role: 'viewer', sessionKey: key, label, expiresAt };
       const { id, token, publicUrl = client.url } = await client.post<SharedLink>('/v1/tokens', wanted);
-      const link = `${publicUrl}/#share=${token}`;
+      const link = `${publicUrl}/${fragmentOfLink(token)}`;
       if (json) return world.terminal.out(asJson({ id, link, expiresAt }, 2));
       world.terminal.out(link);
       const until = timeText(expiresAt, zoneOf(world, common));

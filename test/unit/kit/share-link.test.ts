@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { fragmentOfLink, tokenOfLink } from '../../../../services/page/base/share-link.ts';
+import { fragmentOfLink, tokenOfLink } from '../../../shared/kit/text/share-link.ts';
 
 const token = 'a1b2c3d4e5f6.natter_x-Y_0';
 
