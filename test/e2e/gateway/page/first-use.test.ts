@@ -355,10 +355,18 @@ describe.skipIf(!hasBrowser)('who opens the page for the first time', () => {
       .getByRole('navigation', { name: 'Views with these words' })
       .getByRole('link', { name: 'Resets and forks' })
       .waitFor();
+    let answer = (): void => {};
+    const mayAnswer = new Promise<void>((resolve) => {
+      answer = resolve;
+    });
+    await page.route(/\/v1\/sessions\?.*q=ann/, (route) => mayAnswer.then(() => route.continue()));
     await page.keyboard.press('Control+k');
     await page.getByRole('combobox', { name: 'A place, or a session by its name' }).fill('ann');
     await page.keyboard.press('Enter');
-    await page.getByRole('heading', { name: 'Ann' }).waitFor();
+    await page.getByText('Looking for sessions').waitFor();
+    answer();
+    await page.getByRole('heading', { name: 'Ann', exact: true }).waitFor();
+    await page.unrouteAll({ behavior: 'ignoreErrors' });
     await page.keyboard.press('Control+k');
     await page.getByRole('combobox', { name: 'A place, or a session by its name' }).fill('were reset');
     await page.getByRole('option', { name: /^Resets and forks/, selected: true }).waitFor();
