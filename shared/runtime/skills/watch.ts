@@ -25,7 +25,8 @@ export const watchSkills = async ({ places, debounceMs, changed, failed }: Watch
   const anchors = new Set(anchorsOf(watched));
   const watcher = watch([...anchors], {
     ignored: (path) => !concerns(path),
-    ignoreInitial: true,
+    // What is added later is then told once it is watched: a change between the look at a file and its watch is read.
+    ignoreInitial: false,
     followSymlinks: false,
     ignorePermissionErrors: true,
     persistent: false,
@@ -41,7 +42,9 @@ export const watchSkills = async ({ places, debounceMs, changed, failed }: Watch
     folders = new Set();
     changed(heard);
   };
+  let isWatching = false;
   watcher.on('all', (_, path) => {
+    if (!isWatching) return;
     const folder = folderOf(watched, path);
     if (folder === null) {
       folders = null;
@@ -59,6 +62,7 @@ export const watchSkills = async ({ places, debounceMs, changed, failed }: Watch
   });
   watcher.on('error', failed);
   await new Promise<void>((resolve) => watcher.once('ready', resolve));
+  isWatching = true;
   return {
     close: async () => {
       clearTimeout(timer);

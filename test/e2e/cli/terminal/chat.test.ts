@@ -41,14 +41,14 @@ const natter = (...args: string[]): OnTerminal => {
     });
   });
   const shows = (text: string | RegExp): Promise<void> =>
-    vi.waitFor(() => expect(screen.text).toMatch(text), { timeout: 30_000 });
+    vi.waitFor(() => expect(screen.text).toMatch(text), { timeout: 60_000 });
   const type = (text: string): void => terminal.write(text);
   return {
     ...{ screen, type, shows, exited },
     say: async (line, text) => {
       const before = screen.text.length;
       type(`${line}\r`);
-      await vi.waitFor(() => expect(screen.text.slice(before - 5)).toMatch(text), { timeout: 30_000 });
+      await vi.waitFor(() => expect(screen.text.slice(before - 5)).toMatch(text), { timeout: 60_000 });
     },
     kill: () => isAlive && terminal.kill('SIGKILL'),
   };
@@ -165,4 +165,4 @@ test('an answer that was under way when everything was killed goes on at the nex
   await up.exited;
   await start();
   await up.shows(/one two\nThe answer that was under way goes on\.\n[\s\S]*You said: one two\nyou>/);
-}, 90_000);
+}, 180_000);
