@@ -3,6 +3,9 @@ import type { IndexRow } from '../../shared/domain/projections/index-row.ts';
 import { summarize } from '../../shared/domain/projections/summary.ts';
 import type { RecordedCommit } from '../../shared/domain/session/envelope.ts';
 import type { SessionEvent } from '../../shared/domain/session/events.ts';
+import { toPlain } from '../../shared/domain/session/fold/evolve.ts';
+import { HistoryFold } from '../../shared/domain/session/fold/history-fold.ts';
+import { limits } from '../../shared/kit/limits.ts';
 import type { Ports } from '../../shared/ports/index.ts';
 
 /** What the page is measured with: as much as people may have. */
@@ -52,6 +55,17 @@ export const recordSession = async (ports: Ports, key: SessionKey, commits: numb
     row = summarize(row, recorded(commit, result.seq));
   }
   if (row !== null) await ports.index.put([row], row.seq);
+  await snapshot(ports, key, commits - (commits % limits.snapshotCommits));
+};
+
+/** Keeps the state after so many commits, as the session's host does every few. */
+const snapshot = async (ports: Ports, key: SessionKey, commits: number): Promise<void> => {
+  const fold = new HistoryFold();
+  for await (const commit of ports.events.read(key)) {
+    if (commit.rev > commits) break;
+    fold.take(commit);
+  }
+  if (commits > 0) await ports.snapshots.put(key, toPlain(fold.state));
 };
 
 /** Puts the rows of so many other sessions into the index. */

@@ -4,7 +4,9 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { installationIn } from '../../services/cli/installation.ts';
 import { topologyFor } from '../../services/cli/runtime/broker.ts';
+import { snapshotKeyFor } from '../../services/cli/runtime/snapshot-key.ts';
 import { openConnection } from '../../shared/adapters/nats/client/connection.ts';
 import { openNats } from '../../shared/adapters/nats/open.ts';
 import { provision } from '../../shared/adapters/nats/provision.ts';
@@ -57,7 +59,9 @@ export const startSystem = async (name: SetupName, settings: object = {}, logLev
   const connection = await openConnection({ servers: broker.url, name: 'bench', requestTimeoutMs: 10_000 });
   await provision(connection, topologyFor({ ...config, nats: { ...config.nats, url: undefined } }));
   await connection.close();
-  const ports = await openNats(config, { name: 'bench driver', clock: systemClock, ...broker.as('tester') });
+  // Its snapshots are believed like a host's.
+  const key = snapshotKeyFor(config, installationIn(dataDir));
+  const ports = await openNats(config, { name: 'bench driver', clock: systemClock, ...key, ...broker.as('tester') });
   const workers: ChildProcess[] = [];
 
   const start: BenchSystem['start'] = async (service) => {

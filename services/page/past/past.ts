@@ -1,6 +1,7 @@
 import { computed, signal } from '@preact/signals';
 import type { LogEntry } from '../../../shared/client/main.ts';
 import { gapText } from '../../../shared/domain/session/chain.ts';
+import type { ShownState } from '../../../shared/domain/session/fold/evolve.ts';
 import type { Landmark } from './landmark.ts';
 import { Timeline } from './timeline.ts';
 
@@ -19,6 +20,12 @@ const breathe = (): Promise<void> =>
     port2.postMessage(null);
   });
 
+/** The newest moment, folded elsewhere: its last commits, oldest first, and the state after them. */
+export interface Newest {
+  readonly commits: readonly LogEntry[];
+  readonly state: ShownState;
+}
+
 /** Where a past is read from: the gateway, which goes on, or a file, which does not. */
 export interface PastSource {
   readonly isLive: boolean;
@@ -26,6 +33,8 @@ export interface PastSource {
   commits(after: number, signal: AbortSignal): AsyncIterable<LogEntry>;
   /** The sequence of each event that is recorded from now on. */
   recorded(after: number, signal: AbortSignal): AsyncIterable<number>;
+  /** The newest moment, where it is known before all is read. */
+  newest?(signal: AbortSignal): Promise<Newest | null>;
   /** What a person is told of an error of these. */
   problemOf(error: unknown): string;
 }
@@ -43,8 +52,10 @@ export class Past {
   /** There is a moment to draw: the newest once all is read, or the chosen one. Drawing those on the way would take longer than folding them. */
   readonly hasMoment = computed(() => this.isRead.value || this.chosen.value !== null || this.problem.value !== null);
   readonly problem = signal<string | null>(null);
-  /** A sequence from the address, until it has been read. */
-  #wanted: number | null;
+  /** A sequence that somebody asked for, until it has been read. */
+  readonly wanted = signal<number | null>(null);
+  /** What is drawn until all is read, or a moment is chosen. */
+  readonly newest = signal<Newest | null>(null);
   readonly #closing = new AbortController();
 
   readonly #source: PastSource;
@@ -52,7 +63,7 @@ export class Past {
   constructor(key: string, wantedSeq: number | null, source: PastSource) {
     this.key = key;
     this.#source = source;
-    this.#wanted = wantedSeq;
+    this.wanted.value = wantedSeq;
     void this.#run();
   }
 
@@ -87,6 +98,7 @@ export class Past {
 
   async #run(): Promise<void> {
     const { signal } = this.#closing;
+    void this.#showNewest();
     try {
       await this.#read(0);
       this.isRead.value = true;
@@ -98,6 +110,13 @@ export class Past {
     } catch (error) {
       if (!signal.aborted) this.problem.value = this.#source.problemOf(error);
     }
+  }
+
+  async #showNewest(): Promise<void> {
+    if (this.wanted.value !== null) return;
+    // All is read in any case, and that tells what is wrong.
+    const newest = await this.#source.newest?.(this.#closing.signal).catch(() => null);
+    if (newest && !this.isRead.value) this.newest.value = newest;
   }
 
   async #read(after: number): Promise<void> {
@@ -118,11 +137,12 @@ export class Past {
 
   #add(commit: LogEntry): void {
     this.timeline.add(commit);
-    if (this.#wanted === null || commit.seq < this.#wanted) return;
+    const wanted = this.wanted.value;
+    if (wanted === null || commit.seq < wanted) return;
     // It is drawn from now on: another place in between would be a moment that nobody asked for.
     this.#show();
-    this.chosen.value = this.timeline.countAt(this.#wanted);
-    this.#wanted = null;
+    this.chosen.value = this.timeline.countAt(wanted);
+    this.wanted.value = null;
   }
 
   #show(): void {

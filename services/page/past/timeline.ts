@@ -29,6 +29,16 @@ export const headOf = ({ events }: RecordedCommit): SessionEvent | undefined => 
   return events.find(landmarkOf) ?? events.find(({ type }) => type === most) ?? events[0];
 };
 
+const answerEnds = ['turn_failed', 'turn_completed', 'turn_aborted', 'session_reset', 'session_deleted'];
+/** Whether the last answer that had ended after so many commits, in this generation, failed. */
+export const hasFailed = (commits: readonly RecordedCommit[], count: number): boolean => {
+  for (let at = count - 1; at >= 0; at--) {
+    const end = commits[at]?.events.findLast(({ type }) => answerEnds.includes(type));
+    if (end !== undefined) return end.type === 'turn_failed';
+  }
+  return false;
+};
+
 /** A fork: the place of its commit, where it branched off, and where it ended, as numbers of commits. */
 export interface Fork {
   readonly place: number;
@@ -117,16 +127,6 @@ export class Timeline {
     const commit = this.commits[place - 1];
     const head = commit && headOf(commit);
     return head && landmarkOf(head) === 'error' ? head : undefined;
-  }
-
-  /** Whether the last answer that had ended after so many commits of this generation failed. */
-  hasFailedAt(count: number): boolean {
-    const ends = ['turn_failed', 'turn_completed', 'turn_aborted', 'session_reset', 'session_deleted'];
-    for (let at = count - 1; at >= 0; at--) {
-      const end = this.commits[at]?.events.findLast(({ type }) => ends.includes(type));
-      if (end !== undefined) return end.type === 'turn_failed';
-    }
-    return false;
   }
 
   /** How many commits there were at a sequence. */

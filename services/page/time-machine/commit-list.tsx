@@ -1,4 +1,5 @@
 import { useEffect, useRef } from 'preact/hooks';
+import type { RecordedCommit } from '../../../shared/domain/session/envelope.ts';
 import { eventWords } from '../parts/event-words.ts';
 import { ErrorMark } from '../parts/icon.tsx';
 import { eventText } from '../parts/person.ts';
@@ -16,11 +17,19 @@ const moves: Readonly<Record<string, number>> = {
   ...{ Home: Number.NEGATIVE_INFINITY, End: Number.POSITIVE_INFINITY },
 };
 
-/** All commits; the chosen one is the slider's. One stop of the Tab key, in which the arrow keys move. */
-export const CommitList = ({ past }: { readonly past: Past }) => {
-  const count = past.count.value;
+interface CommitListProps {
+  readonly commits: readonly RecordedCommit[];
+  readonly count: number;
+  /** The place of the chosen one: 1 is the first. */
+  readonly place: number;
+  /** Whether a place is the number of its commit. */
+  readonly isNumbered: boolean;
+  go(place: number): void;
+}
+
+/** Commits; the chosen one is the slider's. One stop of the Tab key, in which the arrow keys move. */
+export const CommitList = ({ commits, count, place, isNumbered, go }: CommitListProps) => {
   const { scroller, rows, height, show } = useVirtual({ count, rowHeight });
-  const place = past.place.value;
   useEffect(() => {
     if (place > 0) show(place - 1);
   }, [place]);
@@ -36,14 +45,14 @@ export const CommitList = ({ past }: { readonly past: Past }) => {
     if (by === undefined) return;
     pressed.preventDefault();
     isMoving.current = true;
-    past.goTo(Math.max(1, Math.min(count, place + by)));
+    go(Math.max(1, Math.min(count, place + by)));
   };
   const stop = rows.some(({ index }) => index === place - 1) ? place - 1 : rows[0]?.index;
   return (
     <section class="commits" ref={scroller} aria-label="Commits" onKeyDown={move}>
       <ol style={{ height: `${height}px` }}>
         {rows.map(({ index, start }) => {
-          const commit = past.timeline.commits[index];
+          const commit = commits[index];
           const head = commit && headOf(commit);
           if (!commit || !head) return null;
           const isChosen = index + 1 === place;
@@ -55,9 +64,9 @@ export const CommitList = ({ past }: { readonly past: Past }) => {
                 tabIndex={index === stop ? 0 : -1}
                 class={`commit ${isChosen ? 'commit-chosen' : ''} commit-${landmarkOf(head) ?? 'plain'}`}
                 aria-current={isChosen ? 'step' : undefined}
-                onClick={() => past.goTo(index + 1)}
+                onClick={() => go(index + 1)}
               >
-                <span class="commit-number">{index + 1}</span>
+                <span class="commit-number">{isNumbered && index + 1}</span>
                 <span class="commit-type">
                   {landmarkOf(head) === 'error' && <ErrorMark />}
                   {eventWords(head)}
@@ -73,3 +82,14 @@ export const CommitList = ({ past }: { readonly past: Past }) => {
     </section>
   );
 };
+
+/** All commits of a past, as far as they are read. */
+export const PastCommits = ({ past }: { readonly past: Past }) => (
+  <CommitList
+    commits={past.timeline.commits}
+    count={past.count.value}
+    place={past.place.value}
+    isNumbered
+    go={(place) => past.goTo(place)}
+  />
+);

@@ -5,6 +5,7 @@ import { modelText } from '../parts/model-words.ts';
 import { StatusBadge } from '../parts/status.tsx';
 import type { Past } from '../past/past.ts';
 import { knownMessages, lastSaid } from '../past/said.ts';
+import { hasFailed } from '../past/timeline.ts';
 import { ApprovalMoment } from './approval-moment.tsx';
 import { ErrorMoment } from './error-moment.tsx';
 import { SaidLines } from './said-lines.tsx';
@@ -23,7 +24,7 @@ export const MomentFacts = ({ past, state }: { readonly past: Past; readonly sta
     <section class="card" aria-labelledby="moment-facts">
       <h2 id="moment-facts">The session at this moment</h2>
       <p class="moment-facts">
-        <StatusBadge status={state.status} hasFailed={state.status === 'idle' && past.timeline.hasFailedAt(place)} />
+        <StatusBadge status={state.status} hasFailed={state.status === 'idle' && hasFailed(past.timeline.commits, place)} />
         {resets.length > 0 && <span>{counted(resets.length, 'reset')}</span>}
         {forks.length > 0 && <span>{counted(forks.length, 'fork')}</span>}
         <span>

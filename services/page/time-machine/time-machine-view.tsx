@@ -1,12 +1,11 @@
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { changeQuery, route } from '../base/route.ts';
 import { Problem } from '../parts/empty.tsx';
-import { eventWords, meaningOf } from '../parts/event-words.ts';
-import { actorText, eventText } from '../parts/person.ts';
+import { actorText } from '../parts/person.ts';
 import { Time } from '../parts/time.tsx';
 import { Past, type PastSource } from '../past/past.ts';
 import { ChatLink } from './chat-link.tsx';
-import { CommitList } from './commit-list.tsx';
+import { PastCommits } from './commit-list.tsx';
 import { type Change, changesBetween, isBookkeeping, plainPath } from './differences.ts';
 import { ForkButton } from './fork-button.tsx';
 import { CompareButton, ForkComparison } from './fork-comparison.tsx';
@@ -14,6 +13,7 @@ import { gatewayPast } from './gateway-past.ts';
 import { JsonTree } from './json-value.tsx';
 import { MachineDiagram } from './machine-diagram.tsx';
 import { MomentConversation, MomentFacts, MomentNotes } from './moment-summary.tsx';
+import { Happened, NewestMoment } from './newest-moment.tsx';
 import { SameBadge } from './same-badge.tsx';
 import { Scrubber } from './scrubber.tsx';
 import { valueWords } from './value-words.ts';
@@ -26,14 +26,7 @@ const Commit = ({ past }: { readonly past: Past }) => {
       <p class="commit-facts">
         Commit <b>{past.place.value}</b> of {past.count.value}, <Time at={commit.at} exact />, <b>{actorText(commit.actor)}</b>
       </p>
-      <ul class="happened">
-        {commit.events.map((event, index) => (
-          <li key={index}>
-            <b>{eventWords(event)}</b> {eventText(event, commit.actor)}
-            {meaningOf(event) !== null && <small class="hint"> {meaningOf(event)}</small>}
-          </li>
-        ))}
-      </ul>
+      <Happened commit={commit} />
     </>
   );
 };
@@ -170,9 +163,11 @@ const TimeMachineView = ({ sessionKey, source }: TimeMachineProps) => {
       <Scrubber past={past} />
       {past.hasMoment.value ? (
         <div class="past-body">
-          <CommitList past={past} />
+          <PastCommits past={past} />
           <Moment past={past} />
         </div>
+      ) : past.newest.value !== null ? (
+        <NewestMoment past={past} newest={past.newest.value} />
       ) : (
         <p class="loading">Reading the log…</p>
       )}

@@ -106,31 +106,34 @@ const seek = (page: Page): Promise<number[]> =>
     [seeks, seekLimitMs] as const,
   );
 
-/** Until all commits are read and folded, ms. */
-const openTimeMachine = async (page: Page): Promise<number> => {
+/** Until the newest moment is shown, and until all commits are read and folded, ms. */
+const openTimeMachine = async (page: Page): Promise<{ readonly newestMs: number; readonly allMs: number }> => {
   const began = await page.evaluate(() => performance.now());
   await goTo(page, place(long, 'time'));
-  return (await shownAt(page, '.live-on')) - began;
+  const newestMs = (await shownAt(page, '.moment')) - began;
+  return { newestMs, allMs: (await shownAt(page, '.live-on')) - began };
 };
 
 const timeMachine = async (page: Page): Promise<Row[]> => {
-  const firstMs = await openTimeMachine(page);
+  const first = await openTimeMachine(page);
   await goTo(page, '#/approvals');
   await page.locator('.approvals').waitFor({ timeout: patienceMs });
   await longestTask(page);
-  const openMs = await openTimeMachine(page);
+  const again = await openTimeMachine(page);
   const openTask = await longestTask(page);
   const before = await heapMegabytes(page);
   const took = await seek(page);
   const grown = (await heapMegabytes(page)) - before;
   return [
     {
-      what: `time machine of ${longCommits} commits: open, the gateway's first work`,
-      value: firstMs,
+      what: `time machine of ${longCommits} commits: open at the newest, the gateway's first work`,
+      value: first.newestMs,
       unit: 'ms',
       goal: '1,000 ms',
     },
-    { what: 'open again', value: openMs, unit: 'ms', goal: '1,000 ms' },
+    { what: 'all of them read and folded', value: first.allMs, unit: 'ms' },
+    { what: 'open again', value: again.newestMs, unit: 'ms', goal: '1,000 ms' },
+    { what: 'all of them read and folded again', value: again.allMs, unit: 'ms' },
     { what: 'its longest task while it opens', value: openTask, unit: 'ms', goal: '200 ms' },
     { what: 'a seek, median', value: quantile(took, 0.5), unit: 'ms', goal: '50 ms' },
     { what: 'a seek, the worst', value: quantile(took, 1), unit: 'ms', goal: '50 ms' },

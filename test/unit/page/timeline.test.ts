@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { headOf, Timeline } from '../../../services/page/past/timeline.ts';
+import { hasFailed, headOf, Timeline } from '../../../services/page/past/timeline.ts';
 import type { RecordedCommit } from '../../../shared/domain/session/envelope.ts';
 import type { SessionEvent } from '../../../shared/domain/session/events.ts';
 import { tell } from '../../support/domain/given.ts';
@@ -32,7 +32,7 @@ test.each([
 ])('whether the last answer failed, %s', (_, history, expected) => {
   const timeline = new Timeline();
   for (const commit of tell(...history).commits) timeline.add(commit);
-  expect(timeline.hasFailedAt(timeline.commits.length)).toBe(expected);
+  expect(hasFailed(timeline.commits, timeline.commits.length)).toBe(expected);
 });
 
 test('an approval counts once, whether it is answered or not', () => {
