@@ -1,7 +1,8 @@
 import { effect } from '@preact/signals';
 import { expect, test, vi } from 'vitest';
-import { Past, type PastSource } from '../../../services/page/past/past.ts';
+import { type Newest, Past, type PastSource } from '../../../services/page/past/past.ts';
 import type { RecordedCommit } from '../../../shared/domain/session/envelope.ts';
+import { initialState, toPlain, toShown } from '../../../shared/domain/session/fold/evolve.ts';
 import { recorded, unrecorded } from '../../support/domain/commits.ts';
 import { tell } from '../../support/domain/given.ts';
 
@@ -49,6 +50,30 @@ test('a moment that was chosen is drawn as soon as it is read, and what was read
   cut.fail();
   await vi.waitFor(() => expect(broken.problem.value).toBe('gone'));
   expect(broken.hasMoment.value).toBe(true);
+});
+
+test('the newest moment is known before all is read, and one asked for meanwhile is chosen once it is read', async () => {
+  const newest: Newest = { commits: commits.slice(1), state: toShown(toPlain(initialState)) };
+  const { source, goOn } = slowly();
+  const past = new Past('agent:main:main', null, { ...source, newest: async () => newest });
+  await vi.waitFor(() => expect(past.newest.value).toBe(newest));
+  expect([past.hasMoment.value, past.isRead.value]).toEqual([false, false]);
+  past.wanted.value = commits[2]?.seq ?? 0;
+  goOn();
+  await vi.waitFor(() => expect(past.isRead.value).toBe(true));
+  expect([past.chosen.value, past.wanted.value]).toEqual([3, null]);
+});
+
+test('it is not asked for where another moment is wanted, and nothing is lost where it cannot be had', async () => {
+  const newest = vi.fn(() => Promise.reject(new Error('damaged')));
+  const { source, goOn } = slowly();
+  const wanting = new Past('agent:main:main', commits[0]?.seq ?? 0, { ...source, newest });
+  expect(newest).not.toHaveBeenCalled();
+  const past = new Past('agent:main:main', null, { ...source, newest });
+  expect(newest).toHaveBeenCalledOnce();
+  goOn();
+  for (const each of [wanting, past]) await vi.waitFor(() => expect(each.isRead.value).toBe(true));
+  expect([past.newest.value, past.problem.value, past.place.value]).toEqual([null, null, commits.length]);
 });
 
 test('landmarks that are read after the chosen moment are told to whoever draws them', async () => {

@@ -23,6 +23,28 @@ describe.skipIf(!hasBrowser)('who goes from one view of the page to another', ()
     for (const text of ['hello', '[[think 1500]] of roses']) await sessions.post(slow, text, { wait: 30 });
   });
 
+  test('sees the newest moment while the log is read, and comes to one that is chosen meanwhile', async () => {
+    const { page, faults } = await open();
+    let letGo = (): void => {};
+    const held = new Promise<void>((resolve) => {
+      letGo = resolve;
+    });
+    await page.route(/\/commits\?after=0/, async (asked) => {
+      await held;
+      await asked.continue();
+    });
+    await goTo(page, place(key, 'time'));
+    await page.locator('.commit-facts', { hasText: 'The newest commit' }).waitFor();
+    await page.locator('.live', { hasText: 'Reading…' }).waitFor();
+    await page.locator('.moment-facts .badge-fail').waitFor();
+    await page.locator('.commit', { hasText: 'tell me of (bluebells)' }).first().click();
+    await page.getByText('Reading the log up to that commit…').waitFor();
+    letGo();
+    await page.locator('.happened', { hasText: 'tell me of (bluebells)' }).waitFor();
+    await page.locator('.live', { hasText: 'Past' }).waitFor();
+    expect(faults).toEqual([]);
+  });
+
   test('finds the moment before an error by the link at it, and the errors counted by a link to one of the first moments', async () => {
     const { page, faults } = await open();
     await goTo(page, place(key, 'chat'));
