@@ -82,6 +82,7 @@ export interface CacheBroker {
   readonly buckets: {
     readonly snapshots: KeyValue;
     readonly index: KeyValue;
+    readonly hosts: KeyValue;
     readonly tokens: KeyValue;
     readonly memory: KeyValue;
   };

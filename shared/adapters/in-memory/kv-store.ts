@@ -1,6 +1,6 @@
 import type { Clock } from '../../kit/clock.ts';
 import { NatterError } from '../../kit/errors.ts';
-import type { Entry, KeyValue, PutOptions } from '../kv/key-value.ts';
+import type { Change, Entry, KeyValue, PutOptions } from '../kv/key-value.ts';
 import { putEntry } from '../kv/put-entry.ts';
 import { type CallOutcome, type Faults, type FaultyCall, noFaults } from './faults.ts';
 
@@ -14,6 +14,8 @@ export interface InMemoryStoreOptions {
 interface Kept extends Entry {
   /** Monotonic time at which the value expires. */
   readonly expiresAt: number;
+  /** Wall clock at which it was written. */
+  readonly writtenAt: number;
   /** The entry that a lagging replica still has. */
   readonly previous: Entry;
 }
@@ -66,14 +68,15 @@ export class InMemoryKeyValue implements KeyValue {
     });
   }
 
-  async changes(part: string, after: number, limit: number): Promise<{ entries: Entry[]; more: boolean }> {
+  async changes(part: string, after: number, limit: number): Promise<{ entries: Change[]; more: boolean }> {
     const { fault, behind } = await this.#reach('read');
     this.#markExpired(part);
     const newest = this.#revision - (fault === 'stale' ? behind : 0);
     const changed = [...this.#entries.values()].filter(
       ({ key, revision }) => revision > after && revision <= newest && key.startsWith(`${part}.`),
     );
-    return { entries: changed.slice(0, limit).map((entry) => this.#visible(entry)), more: changed.length > limit };
+    const entries = changed.slice(0, limit).map((entry) => ({ ...this.#visible(entry), writtenAt: entry.writtenAt }));
+    return { entries, more: changed.length > limit };
   }
 
   hint(filter: string, wake: () => void): () => void {
@@ -82,9 +85,9 @@ export class InMemoryKeyValue implements KeyValue {
     return () => this.#hints.delete(watcher);
   }
 
-  async info(): Promise<{ incarnation: number; revision: number }> {
+  async info(): Promise<{ incarnation: number; revision: number; now: number }> {
     await this.#reach('info');
-    return { incarnation: this.#incarnation, revision: this.#revision };
+    return { incarnation: this.#incarnation, revision: this.#revision, now: this.#clock.now() };
   }
 
   /** Recreates the bucket, empty. For tests. */
@@ -102,7 +105,8 @@ export class InMemoryKeyValue implements KeyValue {
       if (entry.revision <= revision) return [entry];
       const { previous } = entry;
       const restored = previous.revision > 0 && previous.revision <= revision;
-      return restored ? [{ ...previous, expiresAt: Number.POSITIVE_INFINITY, previous: nothing(entry.key) }] : [];
+      const { writtenAt } = entry;
+      return restored ? [{ ...previous, expiresAt: Number.POSITIVE_INFINITY, writtenAt, previous: nothing(entry.key) }] : [];
     });
     this.#entries.clear();
     for (const entry of left.sort((one, other) => one.revision - other.revision)) this.#entries.set(entry.key, entry);
@@ -118,7 +122,8 @@ export class InMemoryKeyValue implements KeyValue {
     const previous = this.#entries.get(key) ?? nothing(key);
     const expiresAt = ttlMs === undefined ? Number.POSITIVE_INFINITY : this.#clock.monotonic() + ttlMs;
     this.#entries.delete(key);
-    this.#entries.set(key, { key, revision: ++this.#revision, value, expiresAt, previous: this.#visible(previous) });
+    const writtenAt = this.#clock.now();
+    this.#entries.set(key, { key, revision: ++this.#revision, value, expiresAt, writtenAt, previous: this.#visible(previous) });
     for (const { filter, wake } of this.#hints)
       if (filter === key || (filter.endsWith('.>') && key.startsWith(filter.slice(0, -1)))) wake();
     return this.#revision;

@@ -7,11 +7,18 @@ export interface Entry {
   readonly revision: number;
   readonly value: Uint8Array | null;
 }
+/** With the broker's time at which it was written, ms. */
+export interface Change extends Entry {
+  readonly writtenAt: number;
+}
 
 export interface PutOptions {
   /** Write only if this key of the bucket (usually but not always the same one) still has this revision; 0: no value. */
   readonly fence?: { readonly key: string; readonly revision: number };
-  /** The entry expires after this time: whole seconds, at least one. */
+  /**
+   * The entry expires after this time: whole seconds, at least one. A broker that is killed may bring back what had expired, and then keeps it
+   * for good: who relies on the end of an entry checks its age.
+   */
   readonly ttlMs?: number;
 }
 
@@ -32,12 +39,12 @@ export interface KeyValue {
    */
   put(key: string, value: Uint8Array | null, options?: PutOptions): Promise<number | null>;
   /** Changes under `<part>.` after a revision, oldest first, at most `limit` entries, and whether more follow. May lag. */
-  changes(part: string, after: number, limit: number): Promise<{ readonly entries: readonly Entry[]; readonly more: boolean }>;
+  changes(part: string, after: number, limit: number): Promise<{ readonly entries: readonly Change[]; readonly more: boolean }>;
   /**
    * Calls `wake` soon after a key matching `filter` was written: a key, or `<part>.>` for all below. Only a hint: it may come
    * before the write can be read, too often, or never. Returns a function that ends it.
    */
   hint(filter: string, wake: () => void): () => void;
-  /** `incarnation` changes when the bucket is recreated. */
-  info(): Promise<{ readonly incarnation: number; readonly revision: number }>;
+  /** `incarnation` changes when the bucket is recreated; `now` is the broker's time, ms. */
+  info(): Promise<{ readonly incarnation: number; readonly revision: number; readonly now: number }>;
 }

@@ -13,6 +13,8 @@ const renewMs = 1_000;
 /** How often a waiting member checks without a hint. A hint comes shortly before the write can be read. */
 const pollMs = 500;
 const settleMs = 30;
+/** A killed broker may bring back a lease that had ended, and never end it: one that nobody renews for so long is free. */
+const leftOverMs = 2 * ttlMs;
 const retries = { firstMs: pollMs, mostMs: 10_000 };
 
 /** A lease we hold: the revision that proves it, and the monotonic time until which nobody else can have it. */
@@ -51,6 +53,8 @@ interface CandidateOptions {
 class Candidate {
   readonly #options: CandidateOptions;
   #failures = 0;
+  /** The lease of somebody else, and since when it has not been renewed. */
+  #other = { revision: 0, since: 0 };
 
   constructor(options: CandidateOptions) {
     this.#options = options;
@@ -77,7 +81,9 @@ class Candidate {
     const { bucket, clock, key } = this.#options;
     const since = clock.monotonic();
     const { revision, value } = await bucket.read(key);
-    return value === null ? this.#claim(revision, since) : null;
+    if (this.#other.revision !== revision) this.#other = { revision, since };
+    const isFree = value === null || since - this.#other.since > leftOverMs;
+    return isFree ? this.#claim(revision, since) : null;
   }
 
   async #release({ revision }: Lease): Promise<void> {

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { jetstreamManager } from '@nats-io/jetstream';
+import { jetstreamManager, type StreamInfo } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
+import { NatterError } from '../../kit/errors.ts';
 import { bucketSubject } from '../../wire/subjects.ts';
 import type { Entry, KeyValue } from '../kv/key-value.ts';
 import { putEntry } from '../kv/put-entry.ts';
@@ -79,7 +80,10 @@ export const openKvStore = async (options: KvStoreOptions): Promise<KeyValue> =>
     changes: async (part, after, count) => {
       const request = { stream, after, subject: subjectOf(`${part}.>`), count, timeoutMs: timeout };
       const { messages, more } = await orNatterError(`read ${bucket}`, readBatch(inbox, request));
-      return { entries: messages.map((message) => entryOf(keyOf(message.subject), message)), more };
+      return {
+        entries: messages.map((message) => ({ ...entryOf(keyOf(message.subject), message), writtenAt: message.time })),
+        more,
+      };
     },
     hint: (filter, wake) => {
       if (connection.isClosed() || connection.isDraining()) return () => {};
@@ -91,8 +95,11 @@ export const openKvStore = async (options: KvStoreOptions): Promise<KeyValue> =>
       };
     },
     info: async () => {
-      const found = await orNatterError(`describe ${bucket}`, manager.streams.info(stream));
-      return { incarnation: incarnationOf(found), revision: found.state.last_seq };
+      // Every answer of the broker has its time, which the client's types leave out.
+      const found: StreamInfo & { ts?: string } = await orNatterError(`describe ${bucket}`, manager.streams.info(stream));
+      const now = Date.parse(found.ts ?? '');
+      if (Number.isNaN(now)) throw new NatterError('unavailable', `the broker's description of ${bucket} has no time`);
+      return { incarnation: incarnationOf(found), revision: found.state.last_seq, now };
     },
   };
 };

@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { systemClock } from '../../../shared/kit/clock.ts';
+import { encode } from '../../../shared/wire/codec.ts';
+import { bucketKey } from '../../../shared/wire/subjects.ts';
 import type { CacheBroker, CacheHost } from '../../support/caches.ts';
 
 /** What the holders of one lease did, in order. */
@@ -82,6 +84,14 @@ export const leasesContract = (broker: () => CacheBroker): void => {
     });
     expect(story.most).toBe(1);
     await Promise.all([first.stop(), second.stop()]);
+  });
+
+  test('a lease that a killed broker brought back, and never ends, is taken once nobody has renewed it for long', async () => {
+    const [lease, story] = [randomUUID(), newStory()];
+    await broker().buckets.hosts.put(bucketKey('lease', lease), encode({ member: 'gone', after: 0 }));
+    const next = holder(await broker().host(), lease, 'next', story);
+    await vi.waitFor(() => expect(story.lines).toEqual(['next begins']), { ...often, timeout: 15_000 });
+    await next.stop();
   });
 
   test('work that fails is reported and begun again', async () => {

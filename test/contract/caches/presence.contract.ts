@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test, vi } from 'vitest';
 import type { HealthReport } from '../../../shared/ports/presence.ts';
+import { healthCodec } from '../../../shared/wire/records.ts';
+import { bucketKey } from '../../../shared/wire/subjects.ts';
 import type { CacheBroker } from '../../support/caches.ts';
 
 const report = (process: string, change: Partial<HealthReport> = {}): HealthReport => ({
@@ -30,5 +32,14 @@ export const presenceContract = (broker: () => CacheBroker): void => {
     await vi.waitFor(async () => expect((await presence.list()).some(({ process }) => process === name)).toBe(true));
     const gone = async () => expect((await presence.list()).every(({ process }) => process !== name)).toBe(true);
     await vi.waitFor(gone);
+  });
+
+  test('a report that a killed broker brought back, and never ends, does not count', async () => {
+    const { presence } = await broker().host();
+    const name = `session-3-${randomUUID()}`;
+    const seen = async () => (await presence.list()).some(({ process }) => process === name);
+    await broker().buckets.hosts.put(bucketKey('health', name), healthCodec.encode(report(name)));
+    expect(await seen()).toBe(true);
+    await vi.waitFor(async () => expect(await seen()).toBe(false));
   });
 };
