@@ -63,11 +63,14 @@ export const gatewayOf = (world: World, options: CommonOptions): { url: string; 
 };
 
 const tokenIn = (file: string): string => {
+  let text: string;
   try {
-    return readFileSync(file, 'utf8').trim();
+    text = readFileSync(file, 'utf8').trim();
   } catch (error) {
     throw new NatterError('invalid', `--token-file: cannot read ${file}: ${errorMessage(error)}`, { field: 'token-file' });
   }
+  if (/^[ -~]+$/.test(text)) return text;
+  throw new NatterError('invalid', `--token-file: ${file} holds no token, which is one line of ASCII`, { field: 'token-file' });
 };
 
 /** A client of that gateway. It does not retry unless a call asks for it: a person is waiting. */

@@ -92,7 +92,12 @@ export const createHttp = (options: HttpOptions): Http => {
     }
   };
   // A token read from a file ends with a line break.
-  const token = async (): Promise<string> => (await tokenGiven()).trim();
+  const token = async (): Promise<string> => {
+    const given = (await tokenGiven()).trim();
+    if (!/^[ -~]*$/.test(given))
+      throw new NatterApiError(0, { code: 'invalid', detail: 'this is no token: it has characters that none has' });
+    return given;
+  };
 
   const request = async (path: string, { headers: given, ...init }: RequestInit & { readonly signal: AbortSignal }) => {
     if (lostName.test(path)) throw new NatterApiError(0, { code: 'invalid', detail: `${path} has a part that names nothing` });

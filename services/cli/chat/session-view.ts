@@ -156,7 +156,8 @@ export class SessionView {
         // What is removed from the queue had not begun to ask.
         if (event.type !== 'queue_cleared' && event.type !== 'message_refused') this.#drop();
         // A notice tells the rest.
-        const isTold = event.type === 'turn_aborted' && event.reason === '/stop' && !this.#isPast;
+        const isStop = (event.type === 'turn_aborted' || event.type === 'queue_cleared') && event.reason === '/stop';
+        const isTold = isStop && !this.#isPast;
         if (isKnown && !isTold) this.#say(ended.how, event.type === 'turn_completed' ? pc.dim : pc.red);
         const next = event.type === 'turn_failed' && isKnown ? nextStep(event) : null;
         if (next !== null) this.#say(`${next}; ↑ brings the line back`, pc.dim);

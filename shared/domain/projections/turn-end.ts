@@ -1,3 +1,4 @@
+import { counted } from '../../kit/text/counted.ts';
 import type { EventOf, SessionEvent } from '../session/events.ts';
 
 /** What a person gives as the reason: the chat command, or nothing. */
@@ -7,6 +8,12 @@ const byPerson: ReadonlySet<string> = new Set(['/stop', 'api']);
 const stopped = ({ reason }: EventOf<'turn_aborted'>, isMine: boolean): string => {
   const who = isMine && byPerson.has(reason) ? 'stopped by you' : reason.startsWith('stopped') ? reason : `stopped: ${reason}`;
   return `${who}; what was not finished is not kept`;
+};
+
+/** What never had its turn. */
+const cleared = ({ turnIds, reason }: EventOf<'queue_cleared'>, isMine: boolean): string => {
+  const by = isMine && byPerson.has(reason) ? 'by you' : `(${reason})`;
+  return `${counted(turnIds.length, 'waiting message')} removed from the queue ${by}, without an answer`;
 };
 
 /** The turns that an event ends without an answer, and how. `isMine`: the reader did it. */
@@ -22,7 +29,7 @@ export const endedBy = (
     case 'turn_completed':
       return { turnIds: [event.turn.id], how: '(no reply)' };
     case 'queue_cleared':
-      return { turnIds: event.turnIds, how: `removed from the queue: ${event.reason}` };
+      return { turnIds: event.turnIds, how: cleared(event, isMine) };
     case 'session_deleted':
       return { turnIds: event.turnIds, how: `the session was deleted: ${event.reason}` };
     case 'message_refused':

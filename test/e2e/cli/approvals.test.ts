@@ -21,10 +21,12 @@ afterEach(() => {
 });
 
 /** All services, a call that waits for a person, and `natter …` in this process, which resolves with what it prints. */
-const startWaiting = async () => {
+const startWaiting = async (text: string = call, exec: object = {}) => {
   const workspace = mkdtempSync(join(tmpdir(), 'natter-cli-'));
   afterwards(() => rm(workspace, { recursive: true, force: true }));
-  const whole = await startWhole({ more: { agent: { workspace }, tools: { rules: [{ tool: 'write_file', action: 'ask' }] } } });
+  const whole = await startWhole({
+    more: { agent: { workspace }, tools: { exec, rules: [{ tool: 'write_file', action: 'ask' }] } },
+  });
   const url = whole.gateways[0]?.url ?? '';
   const natter = async (...given: readonly string[]): Promise<string> => {
     const lines: string[] = [];
@@ -36,7 +38,7 @@ const startWaiting = async () => {
     await program.parseAsync(['node', 'natter', '--url', url, '--token', token, ...given]);
     return lines.join('\n');
   };
-  const { body } = await whole.as.owner('POST', pathOf(key, '/messages'), { body: { text: call } });
+  const { body } = await whole.as.owner('POST', pathOf(key, '/messages'), { body: { text } });
   const run = async (wait = '') => (await whole.as.owner('GET', pathOf(key, `/runs/${body.runId}${wait}`))).body;
   await vi.waitFor(async () => expect((await run()).status).toBe('awaiting_approval'));
   const { approvalId } = await run();
@@ -77,6 +79,11 @@ describe('natter approvals', () => {
       code: 'approval_resolved',
       message: expect.stringContaining('granted over the API'),
     });
+  });
+
+  test('A5/62: resolve says where "always" counts as once', async () => {
+    const { natter, approvalId } = await startWaiting('[[tool exec {"command":["true"]}]]', { enabled: true });
+    expect(await natter('approvals', 'resolve', approvalId, 'allow-always')).toMatch(/\nit counts as allow-once: .* asks again$/);
   });
 
   test('A5/62: or not, with a reason that the model is told', async () => {

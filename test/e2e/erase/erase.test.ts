@@ -159,7 +159,7 @@ describe('natter erase', () => {
     await expect(system.erase([key])).rejects.toMatchObject({ code: 'invalid', message: expect.stringContaining('--yes') });
     expect(await system.erase([key], 'no')).toContain('nothing was erased');
     expect(await historyOf(key)).toHaveLength(1);
-    expect(await system.erase([bareKey(key)], 'erase')).toContain('removed: 1 commits');
+    expect(await system.erase([bareKey(key)], 'erase')).toContain('removed: 1 commit,');
   });
 
   test('C9: no file of the log and the queues has what was said: its bytes are overwritten (ADR 8)', async () => {

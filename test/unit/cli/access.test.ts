@@ -59,6 +59,16 @@ describe.each([
   });
 });
 
+test('a file that holds no token is named', () => {
+  const tokenFile = join(dataDir, 'README.md');
+  for (const text of ['', '# Natter\n\nA runtime', 'tök…n']) {
+    writeFileSync(tokenFile, text);
+    expect(() => asked({ tokenFile })).toThrow(`--token-file: ${tokenFile} holds no token`);
+  }
+  writeFileSync(tokenFile, 'a-token\n');
+  expect(asked({ tokenFile }).token).toBe('a-token');
+});
+
 test('F26: what a command ends with names the fix: of the gateway, or of a full disk', () => {
   const problem = { code: 'unavailable', detail: 'the disk of the broker is full', problem: 'storage_full', fix: 'free space' };
   expect(explained(new NatterApiError(503, problem))).toBe('the disk of the broker is full; free space');

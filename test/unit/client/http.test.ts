@@ -21,6 +21,14 @@ describe('calls (A1)', () => {
     expect(seen[0]?.url).toBe('/v1/sessions/agent%3Amain%3Airc%3Agroup%3A%23a%2Fb%3F/state?at=5&type=a&type=b&deltas=1');
   });
 
+  test.each(['ab\ncd', 'tök…n'])('what can be no token is refused, and not shown: %j', async (token) => {
+    const client = createClient({ url: 'http://127.0.0.1:1', token, patienceMs: 0 });
+    await expect(client.get('/')).rejects.toMatchObject({
+      code: 'invalid',
+      message: 'this is no token: it has characters that none has',
+    });
+  });
+
   test('a problem keeps its code, status, title, detail and what is wrong', async () => {
     const problem = { code: 'invalid', title: 'Not valid', detail: 'text: is empty', field: 'text', requestId: 'r-1' };
     const { client } = await serve((_, response) => response.writeHead(400).end(json(problem)));

@@ -114,10 +114,14 @@ describe('an address', () => {
   );
 
   test('a token that no header can have is told at once', async () => {
-    for (const token of ['secret…', () => undefined as unknown as string]) {
+    const refused: [string | (() => string), object][] = [
+      ['secret…', { code: 'invalid' }],
+      [() => undefined as unknown as string, { name: 'TypeError' }],
+    ];
+    for (const [token, expected] of refused) {
       const client = createClient({ url: 'http://127.0.0.1:1', token });
-      await expect(client.get('/')).rejects.toThrow(TypeError);
-      await expect(client.events().next()).rejects.toThrow(TypeError);
+      await expect(client.get('/')).rejects.toMatchObject(expected);
+      await expect(client.events().next()).rejects.toMatchObject(expected);
     }
   });
 });

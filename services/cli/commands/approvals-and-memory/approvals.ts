@@ -1,5 +1,5 @@
 import { Argument, type Command, InvalidArgumentError } from 'commander';
-import type { PendingApproval, Verdict } from '../../../../shared/client/main.ts';
+import type { NatterClient, PendingApproval, Verdict } from '../../../../shared/client/main.ts';
 import { type CommonOptions, clientOf } from '../../access.ts';
 import { example } from '../../example.ts';
 import { listCommand } from '../../list-command.ts';
@@ -39,6 +39,12 @@ interface ResolveOptions extends CommonOptions {
   readonly session?: string;
   readonly json?: boolean;
 }
+/** Whether a pending approval can be given for one call only. */
+const mayBeAllowedOnce = async (client: NatterClient, id: string): Promise<boolean> => {
+  for await (const { approvalId, onceOnly } of client.approvals.list()) if (approvalId === id.toLowerCase()) return onceOnly;
+  return false;
+};
+
 /** `natter approvals list|resolve` (A5/62): tool calls awaiting approval, and a person's decision on them. */
 export const approvalsCommand = (program: Command, world: World): void => {
   const approvals = program.command('approvals').addHelpText('after', example('approvals list'));
@@ -69,9 +75,12 @@ export const approvalsCommand = (program: Command, world: World): void => {
     .action(async (id: string, verdict: Verdict, _: unknown, command: Command) => {
       const { reason, session: sessionKey, json, ...common } = command.optsWithGlobals<ResolveOptions>();
       const given = { reason, sessionKey, patienceMs };
-      const answered = await clientOf(world, common).approvals.resolve(id, verdict, given);
+      const client = clientOf(world, common);
+      const isOnceOnly = verdict === 'allow-always' && (await mayBeAllowedOnce(client, id));
+      const answered = await client.approvals.resolve(id, verdict, given);
       if (json) return world.terminal.out(asJson(answered, 2));
       const outcome = answered.status === 'accepted' ? 'is stored and will take effect' : 'is recorded';
       world.terminal.out(`${answered.verdict} for ${answered.approvalId} ${outcome}; the session is ${answered.sessionKey}`);
+      if (isOnceOnly) world.terminal.note('it counts as allow-once: the next such call asks again');
     });
 };

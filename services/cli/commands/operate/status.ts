@@ -90,7 +90,7 @@ const numberLines = (system: SystemStatus, now: number): string[] => {
   return [
     ...open,
     ...(processes ? processLines(processes) : []),
-    `sessions ${named(counts)}; ${shown(turnsRunning)} turns running`,
+    `sessions ${named(counts)}; ${turnsRunning == null ? 'unknown' : counted(turnsRunning, 'turn')} running`,
     `waits    ${counted(pending, 'approval')}${oldestAt === null ? '' : `, the oldest waiting ${ago(oldestAt, now)}`}; queued: ${named(queues)}; ${shown(deliveriesInHand)} deliveries in hand; ${dead} dead letters`,
   ];
 };

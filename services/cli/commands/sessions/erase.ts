@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import pc from 'picocolors';
 import { NatterError } from '../../../../shared/kit/errors.ts';
+import { counted } from '../../../../shared/kit/text/counted.ts';
 import { keyFrom } from '../../../../shared/runtime/session-tools/named-session.ts';
 import { atBroker, type CommonOptions } from '../../access.ts';
 import type { ListedErasure } from '../../backup/erasure-list.ts';
@@ -21,9 +22,16 @@ interface EraseOptions extends CommonOptions {
 const report = ({ terminal }: World, { key, seq, resumed, indexed, ...erased }: ErasureReport): void => {
   const { commits, timers, commands, custody, deadLetters, memories, attachments } = erased;
   terminal.out(`${pc.bold(key)}  erased up to sequence ${seq}${resumed ? ' (an interrupted erasure is now complete)' : ''}`);
-  terminal.out(
-    `removed: ${commits} commits, ${timers} scheduled messages, ${commands} processed commands, ${custody} delivery records, ${deadLetters} dead letters, ${memories} memories, ${attachments} attachments`,
-  );
+  const removed = [
+    counted(commits, 'commit'),
+    counted(timers, 'scheduled message'),
+    counted(commands, 'processed command'),
+    counted(custody, 'delivery record'),
+    counted(deadLetters, 'dead letter'),
+    `${memories} ${memories === 1 ? 'memory' : 'memories'}`,
+    counted(attachments, 'attachment'),
+  ];
+  terminal.out(`removed: ${removed.join(', ')}`);
   terminal.out(
     indexed
       ? 'its snapshot and its row in the index are cleared'

@@ -586,6 +586,21 @@ describe('a chat that was left shows', () => {
       ['you> a long one', 'stopped by you; what was not finished is not kept'],
     ],
     [
+      'that what waited was removed with it',
+      [
+        ...[mine('a long one'), begun, mine('next')],
+        { type: 'turn_queued', turn: { id: 'r2', messageId: 'm2' }, position: 1 },
+        { type: 'turn_aborted', turn, reason: '/stop', actor: me },
+        { type: 'queue_cleared', turnIds: ['r2'], reason: '/stop', actor: me },
+      ],
+      [
+        'you> a long one',
+        'you> next',
+        'stopped by you; what was not finished is not kept',
+        '1 waiting message removed from the queue by you, without an answer',
+      ],
+    ],
+    [
       'that a call was not run whose question went with its turn',
       [
         ...[mine('go'), begun, calling()],
