@@ -6,9 +6,9 @@ import { eventTypes } from '../../../shared/domain/session/events.ts';
 import { timestamp } from '../../../shared/domain/values/types.ts';
 import { NatterError } from '../../../shared/kit/errors.ts';
 import { limits } from '../../../shared/kit/limits.ts';
+import { parsed } from '../../../shared/kit/text/issue-text.ts';
 import { keyFrom } from '../../../shared/runtime/session-tools/named-session.ts';
 import { type Cursor, parseCursor } from './cursor.ts';
-import { parsed } from './issue-text.ts';
 
 /** All input is validated here, once. Each function throws `NatterError('invalid')` that names the field. */
 

@@ -7,6 +7,7 @@ import { type Config as ConfigFields, configSchema } from '../../domain/config/s
 import { adviceOn, childOf, type SchemaNode, schemaTree } from '../../domain/config/schema-text.ts';
 import { refuseDangers } from '../../domain/routing/dm-safety.ts';
 import { errorMessage, NatterError } from '../../kit/errors.ts';
+import { parsed } from '../../kit/text/issue-text.ts';
 import { linesOf } from './locate.ts';
 
 /**
@@ -127,7 +128,7 @@ export const loadConfig = (source: ConfigSource): Config => {
     (value, [variable, field, convert]) => withField(value, field.split('.'), convert(env[variable] ?? '')),
     read?.value ?? {},
   );
-  const result = configSchema.safeParse(merged);
+  const result = parsed(configSchema, merged);
   if (!result.success) {
     const lines = read === null ? new Map<string, number>() : linesOf(read.text);
     const problems = problemsOf(result.error);

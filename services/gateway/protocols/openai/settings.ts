@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { type ClientRequest, clientRequest } from '../../../../shared/domain/values/client-request.ts';
 import { NatterError } from '../../../../shared/kit/errors.ts';
+import { parsed } from '../../../../shared/kit/text/issue-text.ts';
 import { checked } from '../../http/input.ts';
-import { parsed } from '../../http/issue-text.ts';
 import { toolFields, toolsIn } from './tools.ts';
 
 /**

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { ClientRequest, ClientTool } from '../../../../shared/domain/values/client-request.ts';
 import { NatterError } from '../../../../shared/kit/errors.ts';
-import { parsed } from '../../http/issue-text.ts';
+import { parsed } from '../../../../shared/kit/text/issue-text.ts';
 
 /** The tools of a request, and which of them the model may or has to call. Errors name the field. */
 

@@ -156,7 +156,7 @@ describe('an error names the place, the field and the mend', () => {
     ['{ gateway: {\n /* { */ port: 70000 } }', {}, /natter\.json:2: gateway\.port: /],
     ['{ nats: { replicas: 2 } }', {}, /natter\.json:1: nats\.replicas: /],
     ['{ "__proto__": { "polluted": 1 } }', {}, /__proto__: unknown key/],
-    ['[]', {}, /natter\.json: .*expected object/],
+    ['[]', {}, /natter\.json: use an object/],
     ['{ a: 1\n b: 2 }', {}, /natter\.json:2:2: not JSON5: invalid character 'b'/],
     ['', {}, /natter\.json:1:1: not JSON5/],
     ['{}', { NATTER_PORT: 'many' }, /^NATTER_PORT: gateway\.port: /],
@@ -175,7 +175,7 @@ describe('an error names the place, the field and the mend', () => {
     [
       'A9/91: an action that does not exist',
       '{ session: { sendPolicy: { rules: [\n{ action: "allow", match: {} },\n{ action: "block", match: {} }] } } }',
-      /natter\.json:3: session\.sendPolicy\.rules\.1\.action: .*"allow"\|"deny"/,
+      /natter\.json:3: session\.sendPolicy\.rules\.1\.action: use one of "allow", "deny"/,
     ],
     [
       'A4/51: a type of session that does not exist',
