@@ -49,7 +49,7 @@ export interface Fork {
 export class Timeline {
   readonly commits: RecordedCommit[] = [];
   /** The places of landmarks, by kind, in order. */
-  readonly marks: Readonly<Record<Landmark, number[]>> = { error: [], reset: [], fork: [], approval: [] };
+  readonly marks: Readonly<Record<Landmark, number[]>> = { error: [], checkpoint: [], reset: [], fork: [], approval: [] };
   /** The state after every `keptEvery` commits, the first of them before any. */
   readonly #kept: SessionState[] = [initialState];
   /** The model after each commit, as far as the commits tell. */

@@ -7,6 +7,7 @@ import type { Past } from '../past/past.ts';
 const playMs = 400;
 const landmarkWords: Readonly<Record<Landmark, string>> = {
   error: 'Error',
+  checkpoint: 'Failed checkpoint',
   reset: 'Reset',
   fork: 'Fork',
   approval: 'Approval',
@@ -55,8 +56,8 @@ const Jumps = ({ past }: { readonly past: Past }) => (
     {landmarks.map((kind) => {
       const [before, after] = ([-1, 1] as const).map((way) => past.timeline.markFrom(kind, past.place.value, way));
       const all = past.marksOf(kind).length;
-      // Few sessions have forks.
-      if (kind === 'fork' && all === 0) return null;
+      // Few sessions have any.
+      if ((kind === 'fork' || kind === 'checkpoint') && all === 0) return null;
       const jump = (to: number | null | undefined, icon: IconName, words: string) => (
         <button
           type="button"
@@ -71,11 +72,11 @@ const Jumps = ({ past }: { readonly past: Past }) => (
       );
       return (
         <span key={kind} class={`jump-group jump-${kind}`}>
-          {jump(before, 'previous', `Previous ${kind}`)}
+          {jump(before, 'previous', `Previous ${landmarkWords[kind].toLowerCase()}`)}
           <span>
             {landmarkWords[kind]} <b>{all}</b>
           </span>
-          {jump(after, 'next', `Next ${kind}`)}
+          {jump(after, 'next', `Next ${landmarkWords[kind].toLowerCase()}`)}
         </span>
       );
     })}

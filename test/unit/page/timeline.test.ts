@@ -41,7 +41,7 @@ test('an approval counts once, whether it is answered or not', () => {
   expect(timeline.marks.approval).toEqual([2]);
 });
 
-test('a failed answer and a failed checkpoint are errors; a fork is no reset, and ends where one begins', () => {
+test('a failed answer is an error, a failed checkpoint is none; a fork is no reset, and ends where one begins', () => {
   const timeline = new Timeline();
   const history = [
     'post m1',
@@ -54,14 +54,14 @@ test('a failed answer and a failed checkpoint are errors; a fork is no reset, an
     'append m3',
   ];
   for (const commit of tell(...history, 'reset s4').commits) timeline.add(commit);
-  expect(timeline.marks).toEqual({ error: [2, 4], reset: [9], fork: [5, 7], approval: [] });
+  expect(timeline.marks).toEqual({ error: [2], checkpoint: [4], reset: [9], fork: [5, 7], approval: [] });
   expect(timeline.forks()).toEqual([
     { place: 5, ancestor: 1, end: 6 },
     { place: 7, ancestor: 6, end: 8 },
   ]);
-  expect([1, 2, 3].map((place) => timeline.errorAt(place)?.type)).toEqual([undefined, 'turn_failed', undefined]);
+  expect([1, 2, 3, 4].map((place) => timeline.errorAt(place)?.type ?? null)).toEqual([null, 'turn_failed', null, null]);
   for (const place of [0, 1, 6, 9])
     expect(timeline.statesAround(place)).toEqual([timeline.stateAfter(Math.max(0, place - 1)), timeline.stateAfter(place)]);
-  expect(timeline.errorsBetween(1, 4).map(({ type }) => type)).toEqual(['turn_failed', 'introspection_failed']);
+  expect(timeline.errorsBetween(1, 4).map(({ type }) => type)).toEqual(['turn_failed']);
   expect(timeline.errorsBetween(4, 9)).toEqual([]);
 });
