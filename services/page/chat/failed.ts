@@ -1,4 +1,4 @@
-import { nextStep } from '../../../shared/domain/prompt/model-failure.ts';
+import { isProviderFault } from '../../../shared/domain/prompt/model-failure.ts';
 import type { EventOf } from '../../../shared/domain/session/events.ts';
 import type { ChatItem, MarkItem, SaidItem } from './chat-model.ts';
 
@@ -8,8 +8,24 @@ export interface Failed {
   readonly message: SaidItem;
 }
 
+const unreachable = 'try again; if it fails again, check the address in model.providers, and that the server runs';
+/** What to do about a failure, by its code, with the setting that it is about. */
+const steps: Readonly<Record<string, string>> = {
+  model_auth: 'check the key in model.providers of the configuration, and that the account may use this model',
+  model_unknown: 'choose a model that it offers: agent.model in the configuration, or /model in the chat',
+  model_rate_limited: 'wait a little and try again, or raise the limit of the account',
+  model_unavailable: unreachable,
+  model_timeout: unreachable,
+};
+
+/** What to do about a failed answer, in one line; `null`: there is nothing that helps every time. */
+export const failureAdvice = (event: Pick<EventOf<'turn_failed'>, 'code' | 'message'>): string | null => {
+  const step = isProviderFault(event) ? 'the fault is on the provider’s side: try again' : steps[event.code];
+  return step === undefined ? null : `→ ${step}`;
+};
+
 /** What to do about a failure, and of which turn it is. */
-export const failureDetails = (event: EventOf<'turn_failed'>) => ({ advice: nextStep(event), failedTurnId: event.turn.id });
+export const failureDetails = (event: EventOf<'turn_failed'>) => ({ advice: failureAdvice(event), failedTurnId: event.turn.id });
 
 /** Whether this page may send a message again: what another person has said would be said by the page, and its answer would not reach them. */
 export const isRepeatable = ({ role, sender, isLeft }: SaidItem): boolean =>

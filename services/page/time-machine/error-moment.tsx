@@ -1,3 +1,4 @@
+import { failureAdvice } from '../chat/failed.ts';
 import { eventWords } from '../parts/event-words.ts';
 import { ErrorMark } from '../parts/icon.tsx';
 import { eventText } from '../parts/person.ts';
@@ -19,6 +20,7 @@ export const ErrorMoment = ({ past }: { readonly past: Past }) => {
   if (error === undefined) return null;
   const before = past.isLive ? placeBeforeFailed(past.timeline, here ? place : place + 1) : null;
   const words = `${eventWords(error)}, ${eventText(error)}`;
+  const advice = error.type === 'turn_failed' ? failureAdvice(error) : null;
   return (
     <div class="moment-waits moment-error">
       <p>
@@ -26,6 +28,7 @@ export const ErrorMoment = ({ past }: { readonly past: Past }) => {
         {here ? `This commit is the error: ${words}` : `Right before an error: ${words}`}
         {!here && past.isLive && error.type === 'turn_failed' && '. A fork from here leaves it behind, and keeps the message'}
       </p>
+      {advice !== null && <p class="hint">{advice}</p>}
       <button type="button" class="button" onClick={() => past.goTo(here ? place - 1 : place + 1)}>
         {here ? 'Show the moment before' : 'Show the error'}
       </button>

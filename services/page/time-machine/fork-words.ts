@@ -1,4 +1,4 @@
-import { nextStep } from '../../../shared/domain/prompt/model-failure.ts';
+import { failureAdvice } from '../chat/failed.ts';
 import { failedText } from '../chat/mark-texts.ts';
 import type { Timeline } from '../past/timeline.ts';
 
@@ -32,7 +32,7 @@ const failureWords = (timeline: Timeline, place: number): readonly string[] => {
     for (const event of index < place - 1 ? [] : events)
       if (event.type === 'turn_failed') {
         const which = index < place ? 'The error at this moment' : 'The error left behind';
-        const said = [failedText(event, timeline.modelAt(index)), nextStep(event)];
+        const said = [failedText(event, timeline.modelAt(index)), failureAdvice(event)];
         return [`${which}: ${said.filter((words) => words !== null).join(' ')}`];
       }
   return [];

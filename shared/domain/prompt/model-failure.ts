@@ -40,8 +40,10 @@ interface Failed {
   readonly code: string;
   readonly message: string;
 }
-const known = ({ code, message }: Failed): Failure | undefined =>
-  code === 'model_unavailable' && ownError.test(message) ? fault : failures.get(code);
+/** Whether the provider itself had an error. */
+export const isProviderFault = ({ code, message }: Failed): boolean => code === 'model_unavailable' && ownError.test(message);
+
+const known = (failed: Failed): Failure | undefined => (isProviderFault(failed) ? fault : failures.get(failed.code));
 
 /** Why a model did not answer and what to do about it. */
 export const failureOf = (failed: Failed): Failure => known(failed) ?? other;

@@ -174,17 +174,22 @@ test('a fork leaves behind no word of a setting, which it keeps', () => {
   expect(items.filter(({ isLeft }) => isLeft).map((item) => item.kind === 'mark' && item.text)).toEqual(['help']);
 });
 
-test('a failed answer says which model failed and what to do; of a failure that is none of a model only why', () => {
-  const failed = (code: string) => event({ type: 'turn_failed', turn, code, message: 'HTTP 404' });
+test('a failed answer says which model failed and what to do in one line; of a failure that is none of a model only why', () => {
+  const failed = (code: string, message = 'HTTP 404') => event({ type: 'turn_failed', turn, code, message });
   const { items } = [
     failed('model_auth'),
+    failed('model_unavailable', 'HTTP 500: oh'),
     event({ type: 'settings_changed', changes: { model: 'gone/model' } }),
     failed('model_unknown'),
     failed('busy'),
   ].reduce(takeEvent, noChat);
   expect(items).toMatchObject([
-    { text: 'No answer from the model: HTTP 404', advice: expect.stringContaining('check the key') },
-    { text: 'No answer from gone/model: HTTP 404', advice: expect.stringContaining('/model in a chat') },
+    {
+      text: 'No answer from the model: HTTP 404',
+      advice: expect.stringMatching(/^→ check the key in model\.providers .{1,70}$/),
+    },
+    { text: 'No answer from the model: HTTP 500: oh', advice: '→ the fault is on the provider’s side: try again' },
+    { text: 'No answer from gone/model: HTTP 404', advice: expect.stringMatching(/agent\.model .*\/model in the chat$/) },
     { text: 'No answer: HTTP 404', advice: null },
   ]);
 });

@@ -240,6 +240,9 @@ describe.skipIf(!hasBrowser)('who opens the page for the first time', () => {
     await page.locator('.mark-bad', { hasText: /No answer from gone\/model: .*→ choose a model that it offers/ }).waitFor();
     await page.getByRole('link', { name: 'Time machine' }).click();
     await page.getByRole('button', { name: 'One commit back' }).click();
+    await page
+      .locator('.moment-error', { hasText: '→ choose a model that it offers: agent.model in the configuration' })
+      .waitFor();
     await page.getByRole('button', { name: 'Fork from here' }).click();
     const dialog = page.getByRole('dialog');
     for (const words of ['No answer from gone/model: ', 'choose a model that it offers'])
