@@ -16,6 +16,8 @@ export interface HealthReport {
   readonly at: number;
   readonly services: readonly {
     readonly name: string;
+    /** Its name in commits and in the lines of the log: one process may have several services, each with its own. */
+    readonly member?: string;
     readonly problems: readonly string[];
     readonly warnings: readonly string[];
     readonly metrics: Readonly<Record<string, number>>;

@@ -182,6 +182,7 @@ const healthReport = z.object({
     .array(
       z.object({
         name: z.string().max(64),
+        member: z.string().min(1).max(128).optional(),
         problems: texts,
         warnings: texts,
         metrics: z.record(z.string().max(128), z.number()),

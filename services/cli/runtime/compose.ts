@@ -38,12 +38,17 @@ const mirrorOptions = ({ agent, session }: Config): Pick<CheckpointOptions, 'mir
   session.store === undefined ? {} : { mirror: { agent, session: { ...session, store: session.store } } };
 
 /** Starts one of the services on its ports. */
-export const startWorker = (
+export const startWorker = async (name: WorkerName, options: WorkerOptions): Promise<Service> => {
+  const member = uniqueMember(name);
+  return { ...(await startAs(member, name, options)), member };
+};
+
+const startAs = (
+  member: string,
   name: WorkerName,
   { config, ports, env, tokens, version, outlets, introduction = '', ...options }: WorkerOptions,
 ): Promise<Service> => {
-  const log = options.log.child({ service: name });
-  const member = uniqueMember(name);
+  const log = options.log.child({ service: name, member });
   const secrets = recordedSecrets([...tokens, ...keysOf(config.current(), env)]);
   switch (name) {
     case 'session': {

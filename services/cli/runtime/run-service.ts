@@ -173,7 +173,8 @@ const problemsOf = (
 const watch = (world: World, service: Service, { ports, log, live }: Resources, signal: AbortSignal): Promise<void> => {
   const clock = systemClock;
   void watchProblems([service], { clock, log, signal });
-  const report = { process: uniqueMember(service.name), version: world.version, presence: ports.presence, config: live };
+  const own = service.member ?? uniqueMember(service.name);
+  const report = { process: own, version: world.version, presence: ports.presence, config: live };
   return reportHealth(() => [service], { ...report, clock, log, signal });
 };
 

@@ -20,7 +20,10 @@ const holdersOf = (reports: readonly HealthReport[]): ReadonlyMap<number, Holder
 
 const processOf = ({ process, version, startedAt, at, services }: HealthReport) => ({
   ...{ process, version, startedAt, reportedAt: at },
-  services: services.map(({ name, problems, warnings, metrics }) => ({ name, problems, warnings, metrics })),
+  services: services.map(({ name, member, problems, warnings, metrics }) => ({
+    ...{ name, ...(member !== undefined && { member }) },
+    ...{ problems, warnings, metrics },
+  })),
 });
 
 /** Every process, and which of them holds which partition. Reports are up to three seconds old, and a killed process is gone after ten. */

@@ -29,8 +29,8 @@ const logParameters = z.strictObject({
   text: z.string().min(1).max(256).optional(),
 });
 
-const process = 'session-4711-9f8e7d6c';
-const session = { name: 'session', problems: [], warnings: [], metrics: { turns_running: 1 } };
+const process = 'up-4711-9f8e7d6c';
+const session = { name: 'session', member: 'session-4711-1a2b3c4d', problems: [], warnings: [], metrics: { turns_running: 1 } };
 
 export const inspectionOperations: readonly Operation[] = [
   operation(listHosts, {

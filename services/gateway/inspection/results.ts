@@ -9,6 +9,7 @@ const count = z.int().min(0);
 
 const serviceThere = z.object({
   name: z.string(),
+  member: z.string().optional().describe('its name in commits (`host:…`), leases and lines of the log; a gateway has none'),
   problems: texts,
   warnings: texts,
   metrics: z.record(z.string(), z.number()).describe('those of docs/operate/metrics.md, without `natter_` and the service'),

@@ -1,4 +1,5 @@
 import type { ConfigInForce } from '../../../shared/client/main.ts';
+import { HostLink } from '../finding/host-link.tsx';
 import { useRead } from '../parts/read.tsx';
 import type { ApprovalStory } from './approval-story.ts';
 import { commandOf } from './command-line.ts';
@@ -29,7 +30,7 @@ export const WhereItRuns = ({ action, workspace, host, verdict }: Props) => {
         {place !== undefined && (
           <>in {place === 'the workspace' && workspace !== undefined ? <code>{workspace}</code> : place}, </>
         )}
-        on the session’s host{host !== undefined && <> ({host} when it was asked)</>}
+        on the session’s host{host !== undefined && <> (<HostLink host={host} /> when it was asked)</>}
       </dd>
     </>
   );

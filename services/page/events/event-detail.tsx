@@ -2,10 +2,10 @@ import { useEffect, useState } from 'preact/hooks';
 import { type EventPage, type NatterEvent, sessionPath } from '../../../shared/client/main.ts';
 import { changeQuery, linkTo } from '../base/route.ts';
 import { client, problemOf } from '../base/signed-in.ts';
+import { ActorName } from '../finding/host-link.tsx';
 import { SessionLink } from '../finding/session-link.tsx';
 import { CopyButton } from '../parts/copy-button.tsx';
 import { eventWords, meaningOf } from '../parts/event-words.ts';
-import { actorText } from '../parts/person.ts';
 import { spanText, Time } from '../parts/time.tsx';
 import { causeOf, type Stage } from './cause.ts';
 
@@ -74,7 +74,9 @@ export const EventDetail = ({ event }: { readonly event: NatterEvent }) => {
       <header>
         <h2>{eventWords(event)}</h2>
         <span class="hint">
-          {event.id}, <Time at={event.at} exact />, <span title={event.actor}>{actorText(event.actor)}</span>
+          {event.id}, <Time at={event.at} exact />, <span title={event.actor}>
+            <ActorName actor={event.actor} />
+          </span>
         </span>
       </header>
       {meaning !== null && <p class="hint">{meaning}</p>}

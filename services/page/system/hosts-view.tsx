@@ -1,5 +1,7 @@
+import { useEffect, useRef } from 'preact/hooks';
 import type { Hosts } from '../../../shared/client/main.ts';
 import { counted } from '../../../shared/kit/text/counted.ts';
+
 import { now } from '../base/now.ts';
 import { changeQuery, route } from '../base/route.ts';
 import { SessionLink } from '../finding/session-link.tsx';
@@ -79,16 +81,24 @@ const ProcessCard = ({
   letter,
   held,
   versions,
+  isAsked,
 }: {
   readonly one: Process;
   readonly letter: { readonly text: string; readonly colour: number } | null;
   readonly held: readonly Partition[];
   readonly versions: ReadonlySet<string>;
+  /** A link led to it. */
+  readonly isAsked: boolean;
 }) => {
+  const card = useRef<HTMLLIElement>(null);
+  useEffect(() => {
+    if (isAsked) card.current?.scrollIntoView({ block: 'nearest' });
+  }, [isAsked]);
+  const names = one.services.flatMap(({ member }) => member ?? []);
   const troubles = one.services.flatMap(({ problems, warnings }) => [...problems, ...warnings]);
   const turns = one.services.reduce((sum, { metrics }) => sum + (metrics.turns_running ?? 0), 0);
   return (
-    <li class="item">
+    <li class="item" ref={card} aria-current={isAsked ? 'true' : undefined}>
       <header>
         {letter && <span class={`cell cell-${letter.colour}`}>{letter.text}</span>}
         <h2>{one.process}</h2>
@@ -102,6 +112,11 @@ const ProcessCard = ({
         {letter && <span>{counted(held.length, 'partition')}</span>}
         {letter && <span>{counted(turns, 'turn')} running</span>}
       </p>
+      {names.length > 0 && (
+        <p class="item-facts">
+          <span>In commits and in the log it is called {names.join(', ')}.</span>
+        </p>
+      )}
       {troubles.map((trouble) => (
         <p key={trouble} class="item-trouble">
           {trouble}
@@ -113,13 +128,14 @@ const ProcessCard = ({
 
 /** Which host has which share of the sessions. When one dies, its cells become another's within seconds. */
 const HostsView = () => {
-  const { key } = route.value.query;
+  const { key, host = '' } = route.value.query;
   const read = useRead<Hosts>('/v1/hosts', { query: { key }, everyMs });
   const { processes = [], partitions = [], ofKey } = read.value ?? {};
   const hosts = processes.filter(({ services }) => services.some(({ name }) => name === 'session')).map(({ process }) => process);
   const versions = new Set(processes.map(({ version }) => version));
   const holders = new Set(partitions.map(({ process }) => process));
   const only = holders.size === 1 ? ([...holders][0] ?? undefined) : undefined;
+  const asked = processes.find(({ process, services }) => process === host || services.some(({ member }) => member === host));
   return (
     <Pane
       title="Hosts"
@@ -134,6 +150,9 @@ const HostsView = () => {
       ) : (
         <>
           <Marker />
+          {host !== '' && asked === undefined && (
+            <p class="hint">The host {host} does not run any more. Another one has its sessions.</p>
+          )}
           {only === undefined ? (
             <Cells partitions={partitions} hosts={hosts} marked={ofKey} />
           ) : (
@@ -160,6 +179,7 @@ const HostsView = () => {
                   letter={index < 0 ? null : { text: letterOf(index), colour: index % colours }}
                   held={partitions.filter(({ process }) => process === one.process)}
                   versions={versions}
+                  isAsked={one === asked}
                 />
               );
             })}

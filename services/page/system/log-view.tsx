@@ -12,7 +12,18 @@ import { type Line, type LogGroup, logGroups, timesOf } from './log-groups.ts';
 const everyMs = 1_000;
 const keptLines = 500;
 const levels = ['debug', 'info', 'warn', 'error'] as const;
-const hidden: ReadonlySet<string> = new Set(['name', 'pid', 'service']);
+const hidden: ReadonlySet<string> = new Set(['name', 'pid', 'service', 'member']);
+
+/** The service that wrote a line, which leads to its process where the line says which one it is. */
+const Writer = ({ fields: { service, member } }: Pick<Line, 'fields'>) => {
+  if (typeof service !== 'string') return null;
+  const link = linkTo(['system', 'hosts'], { host: String(member) });
+  return (
+    <span class="log-service" title={typeof member === 'string' ? member : undefined}>
+      {typeof member === 'string' ? <a href={link}>{service}</a> : service}
+    </span>
+  );
+};
 
 /** Follows the log by asking again and again for what is new; stands still while paused. */
 const useLog = (level: string, text: string, isPaused: boolean) => {
@@ -47,7 +58,7 @@ const Row = ({ line }: { readonly line: Line }) => {
       <Time at={line.at} exact />
       <b>{line.level}</b>
       <span class="log-text">
-        {typeof line.fields.service === 'string' && <span class="log-service">{line.fields.service}</span>} {line.message}{' '}
+        <Writer fields={line.fields} /> {line.message}{' '}
         {rest.map(([name, value]) => (
           <span key={name} class="log-field">
             {name}={typeof value === 'string' ? value : JSON.stringify(value)}{' '}

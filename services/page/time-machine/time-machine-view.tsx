@@ -1,5 +1,6 @@
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { changeQuery, route } from '../base/route.ts';
+import { ActorName } from '../finding/host-link.tsx';
 import { Problem } from '../parts/empty.tsx';
 import { actorText } from '../parts/person.ts';
 import { Time } from '../parts/time.tsx';
@@ -24,7 +25,8 @@ const Commit = ({ past }: { readonly past: Past }) => {
   return (
     <>
       <p class="commit-facts">
-        Commit <b>{past.place.value}</b> of {past.count.value}, <Time at={commit.at} exact />, <b>{actorText(commit.actor)}</b>
+        Commit <b>{past.place.value}</b> of {past.count.value}, <Time at={commit.at} exact />, {' '}
+        <b>{past.isLive ? <ActorName actor={commit.actor} /> : actorText(commit.actor)}</b>
       </p>
       <Happened commit={commit} />
     </>

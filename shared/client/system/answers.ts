@@ -104,6 +104,8 @@ export interface Hosts {
     readonly reportedAt: number;
     readonly services: readonly {
       readonly name: string;
+      /** Its name in commits and in lines of the log; a gateway has none. */
+      readonly member?: string;
       readonly problems: readonly string[];
       readonly warnings: readonly string[];
       readonly metrics: Readonly<Record<string, number>>;

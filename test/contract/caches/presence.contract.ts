@@ -7,7 +7,9 @@ import type { CacheBroker } from '../../support/caches.ts';
 
 const report = (process: string, change: Partial<HealthReport> = {}): HealthReport => ({
   ...{ v: 1, process, version: '1.2.3', startedAt: 1, at: 2 },
-  services: [{ name: 'session', problems: [], warnings: ['a tool is missing'], metrics: { turns_running: 3 } }],
+  services: [
+    { name: 'session', member: 'session-1', problems: [], warnings: ['a tool is missing'], metrics: { turns_running: 3 } },
+  ],
   ...change,
 });
 

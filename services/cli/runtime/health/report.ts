@@ -56,7 +56,7 @@ export const untilReady = async (
   }
 };
 
-type Reporting = Pick<Service, 'name' | 'problems' | 'warnings' | 'metrics' | 'waiting' | 'held'>;
+type Reporting = Pick<Service, 'name' | 'member' | 'problems' | 'warnings' | 'metrics' | 'waiting' | 'held'>;
 /** Milliseconds between two checks for changes, and for leaving. */
 const changeMs = 500;
 const leaveMs = 500;
@@ -69,10 +69,10 @@ const troubleOf = ({ problems, warnings = () => [] }: Reporting): Pick<Report, '
   warnings: shortened(warnings()),
 });
 const reportOf = (service: Reporting, trouble: Pick<Report, 'problems' | 'warnings'>): Report => {
-  const { name, metrics, waiting = () => [], held } = service;
+  const { name, member, metrics, waiting = () => [], held } = service;
   const waits = waiting().slice(0, reportedWaitingPlaces);
   return {
-    ...{ name, ...trouble },
+    ...{ name, ...(member !== undefined && { member }), ...trouble },
     metrics: Object.fromEntries(Object.entries(metrics()).filter(([, value]) => Number.isFinite(value))),
     ...(waits.length > 0 && { waiting: waits }),
     ...(held && { held: held() }),

@@ -79,7 +79,7 @@ const start = async (more = '') => {
 };
 
 test('the partitions are shown with the host that has each, and those of one that leaves with the next', async () => {
-  const { get, host, ports } = await start();
+  const { get, call, host, ports } = await start();
   const holders = async () => (await get('/v1/hosts')).partitions.map(({ process }: { process: string | null }) => process);
   expect(await holders()).toEqual(allOf(null));
   const leave = await host('one');
@@ -93,6 +93,13 @@ test('the partitions are shown with the host that has each, and those of one tha
   expect(shown.ofKey).toBe(ports.commands.partitionOf(key));
   expect(shown.partitions[0]).toEqual({ partition: 0, process: 'two', since: expect.any(Number), waiting: 0 });
   expect(shown.processes).toMatchObject([{ process: 'two', version: '2', services: [{ name: 'session', problems: [] }] }]);
+  // The same name as in its commits and in its lines of the log.
+  await call('POST', `/v1/sessions/${key}/messages?wait=20`, { body: { text: '[[steps 3]] [[fail busy]] hello' } });
+  const { events } = await get(`/v1/sessions/${key}/events`);
+  const { member } = shown.processes[0].services[0];
+  expect(member).toMatch(/^session-\d+-[0-9a-f]{8}$/);
+  expect(events.map(({ actor }: { actor: string }) => actor)).toContain(`host:${member}`);
+  expect((await get('/v1/log')).lines.some(({ fields }: { fields: { member?: string } }) => fields.member === member)).toBe(true);
 });
 
 test('I12: the configuration has each value with its origin, and no secret; who has another one is named', async () => {

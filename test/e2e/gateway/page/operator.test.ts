@@ -1,0 +1,41 @@
+import { describe, expect, test } from 'vitest';
+import type { Hosts } from '../../../../shared/client/main.ts';
+import { axeFindings } from './browser.ts';
+import { goTo, hasBrowser, usePage } from './use-page.ts';
+
+/** What an operator reads on the page when something went wrong. */
+
+const key = 'agent:main:web:watched';
+const ofSession = `#/sessions/${encodeURIComponent(key)}`;
+
+const gone = 'agent:main:web:gone-on';
+
+describe.skipIf(!hasBrowser)('an operator', () => {
+  const { rig, open } = usePage({}, async ({ client }) => {
+    await client.sessions.post(key, '[[steps 3]] hello', { wait: 30 });
+    for (const text of ['hello', '[[fail busy]] one', 'better', '[[fail busy]] two', 'better again'])
+      await client.sessions.post(gone, text, { wait: 30 });
+  });
+
+  test('gets from the name of a host in the log to its process, and reads there which names are whose', async () => {
+    const { processes } = await rig().client.get<Hosts>('/v1/hosts');
+    const member = processes[0]?.services.find(({ name }) => name === 'session')?.member ?? '';
+    const { page, faults } = await open();
+    const row = page.locator('.item[aria-current]', { hasText: 'session-1' });
+    const named = row.getByText(`In commits and in the log it is called ${member}, checkpoint-`, { exact: false });
+    for (const address of [`#/events?key=${encodeURIComponent(key)}&type=model_step`, `${ofSession}/time`]) {
+      await goTo(page, address);
+      if (address.startsWith('#/events')) await page.locator('.event-row').first().click();
+      await page.getByRole('link', { name: member }).click();
+      await named.waitFor();
+    }
+    await goTo(page, '#/system/log?find=turn+failed');
+    await page.locator('.log-text summary').first().click();
+    await page.locator('.log-service a').first().click();
+    await row.waitFor();
+    expect(await axeFindings(page)).toEqual([]);
+    await goTo(page, '#/system/hosts?host=session-1-gone');
+    await page.getByText('The host session-1-gone does not run any more.', { exact: false }).waitFor();
+    expect(faults).toEqual([]);
+  });
+});
