@@ -30,7 +30,13 @@ export const WhereItRuns = ({ action, workspace, host, verdict }: Props) => {
         {place !== undefined && (
           <>in {place === 'the workspace' && workspace !== undefined ? <code>{workspace}</code> : place}, </>
         )}
-        on the session’s host{host !== undefined && <> (<HostLink host={host} /> when it was asked)</>}
+        on the session’s host
+        {host !== undefined && (
+          <>
+            {' '}
+            (<HostLink host={host} /> when it was asked)
+          </>
+        )}
       </dd>
     </>
   );

@@ -74,7 +74,8 @@ export const EventDetail = ({ event }: { readonly event: NatterEvent }) => {
       <header>
         <h2>{eventWords(event)}</h2>
         <span class="hint">
-          {event.id}, <Time at={event.at} exact />, <span title={event.actor}>
+          Commit {event.rev} of its session, event {event.id} in the log of all sessions, <Time at={event.at} exact />,{' '}
+          <span title={event.actor}>
             <ActorName actor={event.actor} />
           </span>
         </span>

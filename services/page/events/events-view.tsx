@@ -48,7 +48,10 @@ const Row = ({ event, isChosen, top }: { readonly event: NatterEvent; readonly i
       aria-current={isChosen ? 'true' : undefined}
       onClick={() => changeQuery({ id: event.id })}
     >
-      <span class="event-id">{event.id}</span>
+      <span class="event-commit" title="The commit of its session that it is in">
+        <span class="unseen">commit </span>
+        {event.rev}
+      </span>
       <span class="event-type">{eventWords(event)}</span>
       <span class="event-text">{eventText(event, event.actor)}</span>
       <span class="event-key" title={event.key}>

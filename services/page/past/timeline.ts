@@ -129,12 +129,26 @@ export class Timeline {
     return head && landmarkOf(head) === 'error' ? head : undefined;
   }
 
+  /** The number that the session gives the commit at a place: another one where what was before is not there to see. 0: before the first. */
+  numberAt(place: number): number {
+    return this.commits[place - 1]?.rev ?? 0;
+  }
+
   /** How many commits there were at a sequence. */
   countAt(seq: number): number {
+    return this.#countUpTo('seq', seq);
+  }
+
+  /** The place of a commit by its number in the session; of one that is not there, that of the commit before it. */
+  placeOf(number: number): number {
+    return this.#countUpTo('rev', number);
+  }
+
+  #countUpTo(field: 'seq' | 'rev', most: number): number {
     let [low, high] = [0, this.commits.length];
     while (low < high) {
       const middle = (low + high) >>> 1;
-      if ((this.commits[middle]?.seq ?? 0) <= seq) low = middle + 1;
+      if ((this.commits[middle]?.[field] ?? 0) <= most) low = middle + 1;
       else high = middle;
     }
     return low;

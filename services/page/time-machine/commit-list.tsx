@@ -22,13 +22,11 @@ interface CommitListProps {
   readonly count: number;
   /** The place of the chosen one: 1 is the first. */
   readonly place: number;
-  /** Whether a place is the number of its commit. */
-  readonly isNumbered: boolean;
   go(place: number): void;
 }
 
 /** Commits; the chosen one is the slider's. One stop of the Tab key, in which the arrow keys move. */
-export const CommitList = ({ commits, count, place, isNumbered, go }: CommitListProps) => {
+export const CommitList = ({ commits, count, place, go }: CommitListProps) => {
   const { scroller, rows, height, show } = useVirtual({ count, rowHeight });
   useEffect(() => {
     if (place > 0) show(place - 1);
@@ -66,7 +64,7 @@ export const CommitList = ({ commits, count, place, isNumbered, go }: CommitList
                 aria-current={isChosen ? 'step' : undefined}
                 onClick={() => go(index + 1)}
               >
-                <span class="commit-number">{isNumbered && index + 1}</span>
+                <span class="commit-number">{commit.rev}</span>
                 <span class="commit-type">
                   {landmarkOf(head) === 'error' && <ErrorMark />}
                   {eventWords(head)}
@@ -89,7 +87,6 @@ export const PastCommits = ({ past }: { readonly past: Past }) => (
     commits={past.timeline.commits}
     count={past.count.value}
     place={past.place.value}
-    isNumbered
     go={(place) => past.goTo(place)}
   />
 );

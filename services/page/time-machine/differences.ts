@@ -29,7 +29,15 @@ const counts = /^context\.(messages|completedTurns|compactions|usage|review\.(me
 export const isCount = ({ path }: Pick<Change, 'path'>): boolean => counts.test(path);
 
 /** Names of fields that say nothing to who does not know the code. */
-const named: Readonly<Record<string, string>> = { generation: 'beginnings, resets and forks', turn: 'answer under way' };
+const named: Readonly<Record<string, string>> = {
+  generation: 'beginnings, resets and forks',
+  turn: 'answer under way',
+  rev: 'commits of the session',
+  seq: 'number in the log of all sessions',
+  startedRev: 'its first commit',
+  startedSeq: 'its first commit, in the log of all sessions',
+  contextSeq: 'what the agent knows begins at, in the log of all sessions',
+};
 
 /** The path of a field in words: `context.usage.contextTokens` is "usage, context tokens". */
 export const plainPath = (path: string): string =>

@@ -85,7 +85,7 @@ const Two = ({ fork, past }: { readonly fork: Fork; readonly past: Past }) => {
       <p class="hint">
         Both go on from{' '}
         <button type="button" class="button button-quiet" onClick={() => leave(ancestor)}>
-          commit {ancestor}
+          commit {timeline.numberAt(ancestor)}
         </button>
       </p>
       <div class="branches">
@@ -133,7 +133,7 @@ export const ForkComparison = ({ past, seq }: { readonly past: Past; readonly se
           <select value={`${seq}`} onChange={(event) => changeQuery({ compare: event.currentTarget.value })}>
             {forks.map(({ place, ancestor }) => (
               <option key={place} value={`${past.timeline.commits[place - 1]?.seq}`}>
-                from commit {ancestor}, {shortTime(past.timeline.commits[place - 1]?.at ?? 0, now.value)}
+                from commit {past.timeline.numberAt(ancestor)}, {shortTime(past.timeline.commits[place - 1]?.at ?? 0, now.value)}
               </option>
             ))}
           </select>

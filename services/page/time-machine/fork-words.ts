@@ -6,7 +6,7 @@ import type { Timeline } from '../past/timeline.ts';
 export const forkWords = (timeline: Timeline, place: number): readonly string[] => {
   const { turn, queue } = timeline.stateAfter(place).context;
   return [
-    `The agent knows the conversation up to commit ${place}, as it was then. This session goes on from there; no second one is made.`,
+    `The agent knows the conversation up to commit ${timeline.numberAt(place)}, as it was then. This session goes on from there; no second one is made.`,
     laterWords(timeline, place),
     'Its memories stay, and what tools have done is not undone.',
     ...(turn !== null || queue.length > 0

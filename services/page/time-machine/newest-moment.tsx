@@ -46,7 +46,6 @@ export const NewestMoment = ({ past, newest: { commits, state } }: NewestMomentP
         commits={commits}
         count={commits.length}
         place={chosen}
-        isNumbered={false}
         go={(place) => want(place === commits.length ? undefined : commits[place - 1]?.seq)}
       />
       {wanted !== null || commit === undefined ? (

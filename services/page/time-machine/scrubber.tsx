@@ -108,13 +108,12 @@ const Marks = ({ past }: { readonly past: Past }) => {
 /** Moves through the past: with the slider and its arrow keys, step by step, by number, from landmark to landmark, or by playing. */
 export const Scrubber = ({ past }: { readonly past: Past }) => {
   const [place, count] = [past.place.value, past.count.value];
-  const go = (text: string): void => {
-    if (/^\d+$/.test(text)) past.goTo(Number(text));
-  };
+  const { timeline } = past;
+  const [number, last] = [timeline.numberAt(place), timeline.numberAt(count)];
   /** The field says where it went, which may be another commit than the one that was typed. */
   const goThere = (field: HTMLInputElement): void => {
-    go(field.value);
-    field.value = `${past.place.value}`;
+    if (/^\d+$/.test(field.value)) past.goTo(timeline.placeOf(Number(field.value)));
+    field.value = `${timeline.numberAt(past.place.value)}`;
   };
   const isLive = past.chosen.value === null && past.isRead.value;
   return (
@@ -126,8 +125,8 @@ export const Scrubber = ({ past }: { readonly past: Past }) => {
           min={0}
           max={count}
           value={place}
-          aria-valuetext={`commit ${place} of ${count}`}
-          onInput={(event) => go(event.currentTarget.value)}
+          aria-valuetext={`commit ${number} of ${last}`}
+          onInput={(event) => past.goTo(Number(event.currentTarget.value))}
         />
         <Marks past={past} />
       </div>
@@ -139,8 +138,8 @@ export const Scrubber = ({ past }: { readonly past: Past }) => {
         <Step icon="last" words="To the newest" to={count} past={past} />
         <label class="place">
           <span class="unseen">Commit number</span>
-          <input type="number" min={0} max={count} value={place} onChange={(event) => goThere(event.currentTarget)} />
-          <span>of {count}</span>
+          <input type="number" min={0} max={last} value={number} onChange={(event) => goThere(event.currentTarget)} />
+          <span>of {last}</span>
         </label>
         <span class={`live ${isLive ? 'live-on' : ''}`}>
           {isLive

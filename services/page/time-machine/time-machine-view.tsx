@@ -25,7 +25,7 @@ const Commit = ({ past }: { readonly past: Past }) => {
   return (
     <>
       <p class="commit-facts">
-        Commit <b>{past.place.value}</b> of {past.count.value}, <Time at={commit.at} exact />, {' '}
+        Commit <b>{commit.rev}</b> of {past.timeline.numberAt(past.count.value)}, <Time at={commit.at} exact />,{' '}
         <b>{past.isLive ? <ActorName actor={commit.actor} /> : actorText(commit.actor)}</b>
       </p>
       <Happened commit={commit} />
@@ -105,7 +105,8 @@ const Moment = ({ past }: { readonly past: Past }) => {
             <summary>Bookkeeping ({books.length})</summary>
             {past.isLive && (
               <p class="hint">
-                Commit {place} is number {seq} in the log of all sessions, as in the address.
+                Commit {past.timeline.numberAt(place)} of the session is number {seq} in the log of all sessions, as in the
+                address.
               </p>
             )}
             <Changes changes={books} />

@@ -35,6 +35,14 @@ test.each([
   expect(hasFailed(timeline.commits, timeline.commits.length)).toBe(expected);
 });
 
+test('commits have the numbers that their session gives them, also where what was before is not there to see', () => {
+  const timeline = new Timeline();
+  const { commits } = tell('append m1', 'append m2', 'append m3', 'append m4');
+  for (const commit of commits.slice(2)) timeline.add(commit);
+  expect([0, 1, 2].map((place) => timeline.numberAt(place))).toEqual([0, 3, 4]);
+  expect([0, 2, 3, 4, 9].map((number) => timeline.placeOf(number))).toEqual([0, 0, 1, 2, 2]);
+});
+
 test('an approval counts once, whether it is answered or not', () => {
   const timeline = new Timeline();
   for (const commit of tell('post m1', 'ask m1/1 p1', 'answer p1 granted').commits) timeline.add(commit);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Hosts } from '../../../../shared/client/main.ts';
+import { type EventPage, type Hosts, sessionPath } from '../../../../shared/client/main.ts';
 import { axeFindings } from './browser.ts';
 import { goTo, hasBrowser, usePage } from './use-page.ts';
 
@@ -36,6 +36,27 @@ describe.skipIf(!hasBrowser)('an operator', () => {
     expect(await axeFindings(page)).toEqual([]);
     await goTo(page, '#/system/hosts?host=session-1-gone');
     await page.getByText('The host session-1-gone does not run any more.', { exact: false }).waitFor();
+    expect(faults).toEqual([]);
+  });
+
+  test('reads one number of a commit, its own in the session, and the one of the log only where that is said', async () => {
+    // So that the two differ.
+    await rig().client.sessions.post('agent:main:web:other', 'hello', { wait: 30 });
+    await rig().client.sessions.post(key, 'and now', { wait: 30 });
+    const { events } = await rig().client.get<EventPage>(sessionPath(key, '/events'));
+    const last = events.findLast(({ type }) => type === 'assistant_message');
+    expect(last?.rev).not.toBe(last?.seq);
+    const { page, faults } = await open();
+    await goTo(page, `#/events?key=${encodeURIComponent(key)}&type=assistant_message`);
+    const row = page.locator('.event-row').first();
+    await row.locator('.event-commit', { hasText: new RegExp(`^commit ${last?.rev}$`) }).waitFor();
+    await row.click();
+    const detail = page.locator('.event-detail');
+    const both = `Commit ${last?.rev} of its session, event ${last?.id} in the log of all sessions, `;
+    await detail.getByText(both, { exact: false }).waitFor();
+    await detail.getByRole('link', { name: 'The state after it' }).click();
+    await page.locator('.commit-facts', { hasText: `Commit ${last?.rev} of ` }).waitFor();
+    expect(await page.getByLabel('Commit number').inputValue()).toBe(`${last?.rev}`);
     expect(faults).toEqual([]);
   });
 });
