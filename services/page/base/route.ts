@@ -41,6 +41,9 @@ export const followAddress = (): void => {
   read();
 };
 
+/** In place of a sequence, as the moment of a time machine: the first answer that failed. */
+export const firstFailed = 'first-failed';
+
 export const go = (path: readonly string[], query: Readonly<Record<string, string | undefined>> = {}): void => {
   location.hash = linkTo(path, query);
 };

@@ -129,6 +129,13 @@ export class Timeline {
     return head && landmarkOf(head) === 'error' ? head : undefined;
   }
 
+  /** The place of the first answer that failed since the last reset or fork; `null`: none did. */
+  firstFailed(): number | null {
+    const { error, reset, fork } = this.marks;
+    const begun = Math.max(reset.at(-1) ?? 0, fork.at(-1) ?? 0);
+    return error.find((mark) => mark > begun && this.errorAt(mark)?.type === 'turn_failed') ?? null;
+  }
+
   /** The number that the session gives the commit at a place: another one where what was before is not there to see. 0: before the first. */
   numberAt(place: number): number {
     return this.commits[place - 1]?.rev ?? 0;

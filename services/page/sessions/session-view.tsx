@@ -3,7 +3,7 @@ import { NatterApiError, type Session } from '../../../shared/client/main.ts';
 import { counted } from '../../../shared/kit/text/counted.ts';
 import { begun, isUnwritten } from '../base/new-chat.ts';
 import { now } from '../base/now.ts';
-import { linkTo, listQuery, route } from '../base/route.ts';
+import { firstFailed, linkTo, listQuery, route } from '../base/route.ts';
 import { client, isViewer } from '../base/signed-in.ts';
 import { onEvent } from '../base/system-events.ts';
 import { ChatView } from '../chat/chat-view.tsx';
@@ -120,6 +120,11 @@ const Facts = ({ session, isPast }: { readonly session: Session; readonly isPast
         {session.messageCount === 0 ? 'nothing said' : counted(session.messageCount, 'message')}
         {session.lastReset && (session.lastReset.fromSeq === undefined ? ' since the reset' : ' since the fork')}
       </span>
+      {session.failedTurns > 0 && (
+        <a href={linkTo(['sessions', session.key, 'time'], { ...listQuery(), at: firstFailed })}>
+          {session.failedTurns === 1 ? '1 answer failed' : `${session.failedTurns} answers failed`}
+        </a>
+      )}
       {session.totalTokens > 0 && (
         <span title="Tokens that its model has read and written">{session.totalTokens.toLocaleString()} tokens</span>
       )}

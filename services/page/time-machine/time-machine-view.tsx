@@ -1,5 +1,5 @@
 import { useEffect, useMemo, useRef } from 'preact/hooks';
-import { changeQuery, route } from '../base/route.ts';
+import { changeQuery, firstFailed, route } from '../base/route.ts';
 import { ActorName } from '../finding/host-link.tsx';
 import { Problem } from '../parts/empty.tsx';
 import { actorText } from '../parts/person.ts';
@@ -157,6 +157,9 @@ const TimeMachineView = ({ sessionKey, source }: TimeMachineProps) => {
     const { at = '' } = route.peek().query;
     if (past.isRead.value && at !== written.current && /^\d+$/.test(at)) past.goTo(past.timeline.countAt(Number(at)));
   }, [asked]);
+  useEffect(() => {
+    if (asked === firstFailed && past.isRead.value) past.goTo(past.timeline.firstFailed() ?? past.count.value);
+  }, [asked, past.isRead.value]);
   if (compare !== undefined && past.isRead.value) return <ForkComparison past={past} seq={Number(compare)} />;
   const damage = past.damage();
   return (

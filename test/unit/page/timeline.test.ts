@@ -43,6 +43,17 @@ test('commits have the numbers that their session gives them, also where what wa
   expect([0, 2, 3, 4, 9].map((number) => timeline.placeOf(number))).toEqual([0, 0, 1, 2, 2]);
 });
 
+test.each([
+  ['none, where none did', ['post m1', 'reply m1/1 1'], null],
+  ['the first, whatever came after it', ['post m1', 'fail m1/1 1', 'post m2', 'reply m2/1 1', 'post m3', 'fail m3/1 1'], 2],
+  ['none of those before a reset', ['post m1', 'fail m1/1 1', 'reset s2', 'append m2'], null],
+  ['no checkpoint', ['append m1', 'checkpoint', 'introspect-failed 1 2'], null],
+])('the first answer that failed is %s', (_, history, expected) => {
+  const timeline = new Timeline();
+  for (const commit of tell(...history).commits) timeline.add(commit);
+  expect(timeline.firstFailed()).toBe(expected);
+});
+
 test('an approval counts once, whether it is answered or not', () => {
   const timeline = new Timeline();
   for (const commit of tell('post m1', 'ask m1/1 p1', 'answer p1 granted').commits) timeline.add(commit);
