@@ -87,12 +87,12 @@ export const TryAgain = ({ item, store, style }: Given & { readonly style: strin
   );
 };
 
-/** Edits a message, or sends it again. */
+/** Edits a message, or sends it again. What failed last is tried again below its error. */
 export const MessageActions = ({ item, store, edit }: Given & { edit(): void }) => (
   <div class="said-actions">
     <button type="button" class="button button-quiet" onClick={edit}>
       Edit
     </button>
-    <TryAgain item={item} store={store} style="button-quiet" />
+    {store.failed.value?.message !== item && <TryAgain item={item} store={store} style="button-quiet" />}
   </div>
 );

@@ -35,7 +35,7 @@ const Said = ({ item, store }: { readonly item: SaidItem; readonly store: ChatSt
         <span class="said-who">{role === 'assistant' ? 'Agent' : personOf(sender, actor)}</span>
         {at > 0 && <Time at={at} />}
         {isEdited && <span>edited</span>}
-        {isStopped && <span>stopped; in sight until a reload</span>}
+        {isStopped && <span>stopped; not kept after a reload</span>}
         {isUnanswered && <span>not said to the agent: kept for it to read, not answered</span>}
         {isQueued && <span class="said-queued">waits in the queue</span>}
       </header>

@@ -9,11 +9,14 @@ import { Time } from '../parts/time.tsx';
 
 const everyMs = 5_000;
 
+const levels = { ok: 'none', refused: 'warn', failed: 'fail' } as const;
+const outcomeWords = { refused: 'Refused', failed: 'Failed' } as const;
+
 const One = ({ one }: { readonly one: AuditPage['records'][number] }) => (
-  <li class={`item item-${one.outcome === 'ok' ? 'none' : 'warn'}`}>
+  <li class={`item item-${levels[one.outcome]}`}>
     <header>
       <h2>{typeWords(one.kind)}</h2>
-      {one.outcome !== 'ok' && <span class="badge badge-warn">{one.outcome}</span>}
+      {one.outcome !== 'ok' && <span class={`badge badge-${levels[one.outcome]}`}>{outcomeWords[one.outcome]}</span>}
       <Time at={one.at} exact />
     </header>
     <p class="item-facts">

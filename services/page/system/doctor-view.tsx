@@ -4,6 +4,7 @@ import { Pane, useRead } from '../parts/read.tsx';
 
 const everyMs = 10_000;
 const levelWords = { ok: 'Fine', warn: 'Warning', fail: 'Wrong' } as const;
+const summaryClass = { ok: 'act-done', warn: 'item-trouble', fail: 'act-failed' } as const;
 const order = { fail: 0, warn: 1, ok: 2 } as const;
 
 /** What is checked, for who does not know the word. */
@@ -27,10 +28,11 @@ const checked: Readonly<Record<string, string>> = {
 const DoctorView = () => {
   const read = useRead<DoctorReport>('/v1/doctor', { everyMs });
   const findings = [...(read.value?.findings ?? [])].sort((one, other) => order[one.level] - order[other.level]);
+  const worst = findings[0]?.level ?? 'ok';
   const bad = findings.filter(({ level }) => level !== 'ok').length;
   return (
     <Pane title="Doctor" hint="What the gateway can check by itself, the worst first." read={read}>
-      <p class={bad === 0 ? 'act-done' : 'item-trouble'} role="status">
+      <p class={summaryClass[worst]} role="status">
         {bad === 0 ? 'Nothing is wrong in what was checked.' : `${counted(bad, 'finding')} to look at.`}
       </p>
       <section class="card" aria-labelledby="unchecked-title">

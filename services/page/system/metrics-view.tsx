@@ -59,14 +59,19 @@ const MetricsView = () => {
   const [problem, setProblem] = useState<string | null>(null);
   useEffect(() => {
     const controller = new AbortController();
+    let failures = 0;
     const read = async (): Promise<void> => {
       try {
         const text = await readText('/metrics', controller.signal);
         history.add(Date.now(), text);
+        failures = 0;
         setProblem(null);
         sampled(null);
       } catch (error) {
-        if (!controller.signal.aborted) setProblem(problemOf(error));
+        failures++;
+        const text = problemOf(error);
+        // Once is nothing: the gateway may be starting, and the next sample comes in a moment.
+        if (!controller.signal.aborted && failures > 1) setProblem(text);
       }
     };
     void read();

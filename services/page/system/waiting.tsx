@@ -19,9 +19,14 @@ export const Waiting = ({ accounts, resumed }: WaitingProps) => {
     <>
       <ul class="items">
         {accounts.map((account) => (
-          <li key={`${account.channel} ${account.accountId} ${account.to}`} class="item item-warn">
+          <li
+            key={`${account.channel} ${account.accountId} ${account.to}`}
+            class={`item item-${account.state === 'parked' ? 'warn' : 'wait'}`}
+          >
             <header>
-              <span class="badge badge-warn">{account.state === 'parked' ? 'Parked' : 'Waits'}</span>
+              <span class={`badge badge-${account.state === 'parked' ? 'warn' : 'wait'}`}>
+                {account.state === 'parked' ? 'Parked' : 'Waits'}
+              </span>
               <h2>{[account.channel, account.accountId, account.to].filter((part) => part !== undefined).join(' ')}</h2>
             </header>
             {account.state === 'parked' && (

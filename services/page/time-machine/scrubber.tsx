@@ -1,10 +1,14 @@
-import { useSignal } from '@preact/signals';
+import { signal, useSignal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
 import { Icon, type IconName } from '../parts/icon.tsx';
 import { type Landmark, landmarks } from '../past/landmark.ts';
 import type { Past } from '../past/past.ts';
 
-const playMs = 400;
+/** How many commits a second it plays. */
+const speeds = [1, 3, 10, 30] as const;
+/** For all sessions of this tab. */
+const speed = signal<number>(3);
+
 const landmarkWords: Readonly<Record<Landmark, string>> = {
   error: 'Error',
   checkpoint: 'Failed checkpoint',
@@ -36,18 +40,35 @@ const Play = ({ past }: { readonly past: Past }) => {
     const timer = setInterval(() => {
       past.goTo(past.place.value + 1);
       if (past.place.value >= past.count.value) isPlaying.value = false;
-    }, playMs);
+    }, 1_000 / speed.value);
     return () => clearInterval(timer);
-  }, [isPlaying.value, past]);
+  }, [isPlaying.value, speed.value, past]);
   const toggle = (): void => {
     if (!isPlaying.value && past.place.value >= past.count.value) past.goTo(0);
     isPlaying.value = !isPlaying.value;
   };
   const words = isPlaying.value ? 'Pause' : 'Play';
   return (
-    <button type="button" class="button button-round" aria-label={words} title={words} onClick={toggle}>
-      <Icon name={isPlaying.value ? 'pause' : 'play'} />
-    </button>
+    <>
+      <button type="button" class="button button-round" aria-label={words} title={words} onClick={toggle}>
+        <Icon name={isPlaying.value ? 'pause' : 'play'} />
+      </button>
+      <select
+        class={`play-speed ${isPlaying.value ? 'play-speed-on' : ''}`}
+        aria-label="Speed, in commits a second"
+        title="How many commits a second it plays"
+        value={speed.value}
+        onChange={(event) => {
+          speed.value = Number(event.currentTarget.value);
+        }}
+      >
+        {speeds.map((each) => (
+          <option key={each} value={each}>
+            {each}/s
+          </option>
+        ))}
+      </select>
+    </>
   );
 };
 

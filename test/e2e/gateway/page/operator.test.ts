@@ -49,6 +49,58 @@ describe.skipIf(!hasBrowser)('an operator', () => {
     expect(faults).toEqual([]);
   });
 
+  test('chooses how fast the time machine plays', async () => {
+    const { page, faults } = await open();
+    await goTo(page, `#/sessions/${encodeURIComponent(gone)}/time`);
+    const speed = page.getByLabel('Speed, in commits a second');
+    expect(await speed.inputValue()).toBe('3');
+    await speed.selectOption('30/s');
+    await page.getByRole('button', { name: 'To the beginning' }).click();
+    await page.getByRole('button', { name: 'Play' }).click();
+    await page.getByText('Live', { exact: true }).waitFor();
+    expect(await axeFindings(page)).toEqual([]);
+    await page.setViewportSize({ width: 390, height: 800 });
+    expect(await speed.isVisible()).toBe(false);
+    expect(faults).toEqual([]);
+  });
+
+  test('tries an error again at one place', async () => {
+    const failed = 'agent:main:web:fails';
+    await rig().client.sessions.post(failed, '[[fail busy]] now', { wait: 30 });
+    const { page, faults } = await open();
+    await goTo(page, `#/sessions/${encodeURIComponent(failed)}/chat`);
+    await page.locator('.mark-actions').getByRole('button', { name: 'Try again' }).waitFor();
+    expect(await page.getByRole('button', { name: 'Try again' }).count()).toBe(1);
+    await page.locator('.said-actions').getByRole('button', { name: 'Edit' }).waitFor();
+    expect(faults).toEqual([]);
+  });
+
+  test.each(['hosts', 'metrics'])('reads of no error where a service starts: %s', async (view) => {
+    const { page, faults } = await open();
+    await page.getByRole('link', { name: 'System' }).waitFor();
+    let refused = 0;
+    await page.route(/\/(v1\/(hosts)|metrics)(\?|$)/, (route) =>
+      refused++ === 0 ? route.fulfill({ status: 503, json: { code: 'unavailable' } }) : route.continue(),
+    );
+    const problems = await page.evaluateHandle(() => {
+      const found: string[] = [];
+      const { document: shown, MutationObserver: Observer } = globalThis as never as {
+        document: { body: object; querySelector(selector: string): { textContent: string } | null };
+        MutationObserver: new (seen: () => void) => { observe(node: object, options: object): void };
+      };
+      new Observer(() => {
+        const problem = shown.querySelector('.problem');
+        if (problem !== null) found.push(problem.textContent);
+      }).observe(shown.body, { childList: true, subtree: true });
+      return found;
+    });
+    await goTo(page, `#/system/${view}`);
+    await page.locator('.item, .empty, .metric, .log-line').first().waitFor();
+    expect(refused).toBeGreaterThan(0);
+    expect(await problems.jsonValue()).toEqual([]);
+    expect(faults).toEqual([]);
+  });
+
   test('reads one number of a commit, its own in the session, and the one of the log only where that is said', async () => {
     // So that the two differ.
     await rig().client.sessions.post('agent:main:web:other', 'hello', { wait: 30 });
