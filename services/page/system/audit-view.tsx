@@ -1,6 +1,7 @@
 import type { AuditPage } from '../../../shared/client/main.ts';
 import { auditKinds } from '../../../shared/domain/access/audit.ts';
 import { changeQuery, route } from '../base/route.ts';
+import { SessionLink } from '../finding/session-link.tsx';
 import { Empty, LineToCopy } from '../parts/empty.tsx';
 import { typeWords } from '../parts/event-words.ts';
 import { actorText } from '../parts/person.ts';
@@ -8,6 +9,10 @@ import { Pane, useRead } from '../parts/read.tsx';
 import { Time } from '../parts/time.tsx';
 
 const everyMs = 5_000;
+
+/** What it was done to: a session by its name, anything else by its id. */
+const Target = ({ target }: { readonly target: string }) =>
+  target.startsWith('agent:') ? <SessionLink sessionKey={target} /> : <code>{target}</code>;
 
 const levels = { ok: 'none', refused: 'warn', failed: 'fail' } as const;
 const outcomeWords = { refused: 'Refused', failed: 'Failed' } as const;
@@ -24,7 +29,7 @@ const One = ({ one }: { readonly one: AuditPage['records'][number] }) => (
         <b title={one.actor}>{actorText(one.actor)}</b>
         {one.address !== undefined && ` from ${one.address}`}
       </span>
-      {one.target !== undefined && <code>{one.target}</code>}
+      {one.target !== undefined && <Target target={one.target} />}
       {one.count !== undefined && one.count > 1 && <span>{one.count} times</span>}
       {one.detail !== undefined && <span>{one.detail}</span>}
     </p>

@@ -64,7 +64,7 @@ const ConfigView = () => {
               <dd>
                 {one.effect !== undefined && <p class="hint">{plain(one.effect)}</p>}
                 <p>
-                  Now: <code>{configValue(one.value)}</code>
+                  Now: <code>{configValue(one)}</code>
                 </p>
                 <p>From: {originWords(one)}</p>
                 <p>A change {changeWords(one)}</p>

@@ -4,12 +4,19 @@ import type { ConfigInForce } from '../../../shared/client/main.ts';
 
 type Key = ConfigInForce['keys'][number];
 
-/** A value as people read it; a list or a group of values as in the file. */
-export const configValue = (value: unknown): string => {
+/** A value as people read it, with its unit; a list or a group of values as in the file. */
+export const configValue = ({ path, value }: Pick<Key, 'path' | 'value'>): string => {
   if (value === true) return 'yes';
   if (value === false) return 'no';
   if (Array.isArray(value) && value.length === 0) return 'none';
+  if (typeof value === 'number' && path.endsWith('Ms')) return durationText(value);
   return typeof value === 'string' && value !== '' ? value : JSON.stringify(value);
+};
+
+const durationText = (ms: number): string => {
+  if (ms < 1_000) return `${ms} ms`;
+  const isMinutes = ms % 60_000 === 0;
+  return `${ms} ms (${isMinutes ? `${ms / 60_000} min` : `${ms / 1_000} s`})`;
 };
 
 /** Where a value comes from. */

@@ -67,7 +67,7 @@ const One = ({ one, decided }: { readonly one: Delivery; readonly decided: () =>
       <header>
         <span class={`badge badge-${one.state === 'failed' ? 'fail' : 'warn'}`}>{stateWords[one.state]}</span>
         <h2>
-          {one.target.channel} {one.target.to}
+          To {one.target.to} on {one.target.channel}
         </h2>
         <Time at={one.at} />
       </header>

@@ -26,7 +26,7 @@ const Cell = ({ cell, index, isMarked }: { readonly cell: Partition; readonly in
   const words = [
     `Partition ${partition}: ${process === null ? 'nobody has it' : `host ${letterOf(index)}`}`,
     ...(since === undefined ? [] : [`for ${spanText(now.value - since)}`]),
-    ...(waiting ? [`${waiting} waiting`] : []),
+    ...(waiting ? [`${counted(waiting, 'command')} waiting`] : []),
     ...(isMarked ? ['has the marked session'] : []),
   ].join(', ');
   const colour = process === null ? 'cell-free' : `cell-${index % colours}`;
@@ -107,10 +107,10 @@ const ProcessCard = ({
         <span>{one.services.map(({ name }) => name).join(', ')}</span>
         <span class={versions.size > 1 ? 'differs' : ''}>version {one.version}</span>
         <span>
-          since <Time at={one.startedAt} />
+          started <Time at={one.startedAt} />
         </span>
         {letter && <span>{counted(held.length, 'partition')}</span>}
-        {letter && <span>{counted(turns, 'turn')} running</span>}
+        {letter && <span>{counted(turns, 'answer')} under way</span>}
       </p>
       {names.length > 0 && (
         <p class="item-facts">

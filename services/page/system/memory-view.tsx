@@ -1,5 +1,6 @@
 import { useRef, useState } from 'preact/hooks';
 import type { Memory, MemoryPage } from '../../../shared/client/main.ts';
+import { unescapeText } from '../../../shared/kit/text/escape-text.ts';
 import { changeQuery, linkTo, route } from '../base/route.ts';
 import { client, mayWrite } from '../base/signed-in.ts';
 import { SessionLink } from '../finding/session-link.tsx';
@@ -17,11 +18,28 @@ const searchMs = 250;
 const writer = ({ by, person }: Memory['source']): string =>
   by === 'person' ? decidedText(person ?? 'a person') : by === 'agent' ? 'by the agent, with its tool' : 'from a checkpoint';
 
+/** Where a memory is known. */
+const ScopeWords = ({ scope }: Pick<Memory, 'scope'>) => {
+  const [, kind, rest = ''] = /^(\w+):(.*)$/s.exec(scope) ?? [];
+  const person = kind === 'person' ? unescapeText(rest.slice(rest.indexOf(':') + 1)) : '';
+  return (
+    <span title={scope}>
+      {kind === 'session' && (
+        <>
+          known in <SessionLink sessionKey={rest} /> alone
+        </>
+      )}
+      {kind === 'agent' && 'known in every session of the agent'}
+      {kind === 'person' && `known in the own sessions of ${person}`}
+    </span>
+  );
+};
+
 const One = ({ one, forget }: { readonly one: Memory; readonly forget: () => void }) => (
   <li class="item">
     <p>{one.text}</p>
     <p class="item-facts">
-      <code>{one.scope}</code>
+      <ScopeWords scope={one.scope} />
       <span>
         {writer(one.source)}, <Time at={one.updatedAt} />
       </span>

@@ -7,19 +7,26 @@ const everyMs = 2_000;
 /** Five minutes. */
 const keptSamples = 150;
 
-const lines: readonly Wanted[] = [
-  { title: 'Turns running', metric: 'natter_turns_running' },
-  { title: 'Commits a second', metric: 'natter_commits_total', rate: true },
-  { title: 'Commands waiting', metric: 'natter_queue_messages', label: 'queue="commands"' },
-  { title: 'Approvals waiting', metric: 'natter_approvals_pending' },
-  { title: 'Turns ended a second', metric: 'natter_turns_ended_total', rate: true },
-  { title: 'Tokens a second', metric: 'natter_tokens_total', rate: true },
-  { title: 'Commits behind, index', metric: 'natter_index_lag_commits' },
-  { title: 'Sessions in memory', metric: 'natter_sessions_resident' },
-  { title: 'Requests a second', metric: 'natter_http_request_duration_seconds_count', rate: true },
-  { title: 'Event streams', metric: 'natter_event_streams' },
-  { title: 'Deliveries open', metric: 'natter_deliveries_open' },
-  { title: 'Dead letters', metric: 'natter_dead_letters' },
+/** `says`: what is counted, for who does not know the word. */
+const lines: readonly (Wanted & { readonly says: string })[] = [
+  { title: 'Answers under way', says: 'hosts work on them', metric: 'natter_turns_running' },
+  { title: 'Commits a second', says: 'recorded in the log', metric: 'natter_commits_total', rate: true },
+  {
+    ...{ title: 'Commands waiting', says: 'no host has done them yet' },
+    ...{ metric: 'natter_queue_messages', label: 'queue="commands"' },
+  },
+  { title: 'Approvals waiting', says: 'questions to a person', metric: 'natter_approvals_pending' },
+  { title: 'Answers ended a second', says: 'failed ones too', metric: 'natter_turns_ended_total', rate: true },
+  { title: 'Tokens a second', says: 'read and written by models', metric: 'natter_tokens_total', rate: true },
+  { title: 'Commits not in lists yet', says: 'the list of sessions is behind', metric: 'natter_index_lag_commits' },
+  { title: 'Sessions in memory', says: 'loaded by the hosts', metric: 'natter_sessions_resident' },
+  {
+    ...{ title: 'Requests a second', says: 'calls to the gateway' },
+    ...{ metric: 'natter_http_request_duration_seconds_count', rate: true },
+  },
+  { title: 'Open event streams', says: 'pages and programs that listen', metric: 'natter_event_streams' },
+  { title: 'Deliveries open', says: 'they may not have arrived', metric: 'natter_deliveries_open' },
+  { title: 'Dead letters', says: 'nobody could process them', metric: 'natter_dead_letters' },
 ];
 
 const shown = (value: number): string => value.toLocaleString(undefined, { maximumFractionDigits: value < 10 ? 1 : 0 });
@@ -39,7 +46,7 @@ const Sparkline = ({ values }: { readonly values: readonly number[] }) => {
 };
 
 /** A line has its place before it has a value: a rate needs two samples, and some counters are not there before they count. */
-const Line = ({ wanted, history }: { readonly wanted: Wanted; readonly history: MetricHistory }) => {
+const Line = ({ wanted, history }: { readonly wanted: (typeof lines)[number]; readonly history: MetricHistory }) => {
   const values = history.valuesOf(wanted);
   const last = values.at(-1);
   return (
@@ -47,7 +54,11 @@ const Line = ({ wanted, history }: { readonly wanted: Wanted; readonly history: 
       <span class="metric-name">{wanted.title}</span>
       <b>{last === undefined ? '…' : shown(last)}</b>
       <Sparkline values={values} />
-      <span class="hint">{last === undefined ? 'nothing yet' : `at most ${shown(Math.max(...values))}`}</span>
+      <span class="hint">
+        {wanted.says}
+        <br />
+        {last === undefined ? 'nothing yet' : `peak ${shown(Math.max(...values))}`}
+      </span>
     </li>
   );
 };

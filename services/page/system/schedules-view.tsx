@@ -48,11 +48,11 @@ const Rules = ({ keys, retention }: { readonly keys: ConfigInForce['keys']; read
       {retention && (
         <li class="item">
           <p>
-            Every {minutes} minutes, sessions that nobody has used for {counted(days, 'day')}, or that are too many,{' '}
+            Every {counted(minutes, 'minute')}, sessions that nobody has used for {counted(days, 'day')}, or that are too many,{' '}
             {retention.mode === 'enforce' ? 'are removed' : 'are counted, and none of them is removed'}.
           </p>
           <p class="item-facts">
-            <span>{retention.count} now</span>
+            <span>{counted(retention.count, 'session')} now</span>
           </p>
         </li>
       )}

@@ -7,7 +7,20 @@ type Skill = Skills['skills'][number];
 
 const everyMs = 5_000;
 const levels = { eligible: 'ok', ineligible: 'warn', shadowed: 'none', unusable: 'fail' } as const;
-const statusWords = { eligible: 'In use', ineligible: 'Lacks something', shadowed: 'Shadowed', unusable: 'Unusable' } as const;
+const statusWords = {
+  eligible: 'In use',
+  ineligible: 'Lacks something',
+  shadowed: 'Another is used',
+  unusable: 'Unusable',
+} as const;
+const sourceWords: Readonly<Record<string, string>> = {
+  workspace: 'from skills in the workspace',
+  agents: 'from .agents/skills in the workspace',
+  managed: 'installed with natter skills',
+  bundled: 'comes with Natter',
+  plugin: 'comes with a plugin',
+  extra: 'from a folder of skills.load.extraDirs',
+};
 
 const One = ({ one }: { readonly one: Skill }) => (
   <li class={`item item-${levels[one.status]}`}>
@@ -32,7 +45,7 @@ const One = ({ one }: { readonly one: Skill }) => (
       </p>
     ))}
     <p class="item-facts">
-      <span>{one.source}</span>
+      <span>{sourceWords[one.source] ?? one.source}</span>
       <code>{one.folder}</code>
     </p>
   </li>

@@ -8,6 +8,11 @@ interface WaitingProps {
   resumed(): void;
 }
 
+const placeWords = ({ channel, accountId, to }: WaitingDelivery): string => {
+  const account = accountId === undefined ? '' : `, from the account ${accountId}`;
+  return `${to === undefined ? 'Messages' : `To ${to}`} on ${channel}${account}`;
+};
+
 /** What waits to be sent, and goes on by itself; a parked account can be tried at once. */
 export const Waiting = ({ accounts, resumed }: WaitingProps) => {
   const act = useAct();
@@ -27,13 +32,13 @@ export const Waiting = ({ accounts, resumed }: WaitingProps) => {
               <span class={`badge badge-${account.state === 'parked' ? 'warn' : 'wait'}`}>
                 {account.state === 'parked' ? 'Parked' : 'Waits'}
               </span>
-              <h2>{[account.channel, account.accountId, account.to].filter((part) => part !== undefined).join(' ')}</h2>
+              <h2>{placeWords(account)}</h2>
             </header>
             {account.state === 'parked' && (
               <p class="hint">The platform lets nothing through for this account; its messages wait.</p>
             )}
             <p>
-              {account.detail}. Tried again <Time at={account.until} exact />.
+              {account.detail}. The next try is at <Time at={account.until} exact />.
             </p>
             {account.state === 'parked' && mayWrite() && (
               <div class="item-buttons">

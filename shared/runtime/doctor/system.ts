@@ -81,9 +81,13 @@ export const store = ({ problems, losses = [] }: Pick<SystemReport, 'problems'> 
     : fail('store', `${problem.code}: ${problem.message}`, problem.fix);
 };
 
+/** What waits in a queue, and who reads the log, in words. */
+const waitingWords: Readonly<Record<string, string>> = { inbound: 'messages from channels' };
+const readerWords: Readonly<Record<string, string>> = { index: 'the list of sessions' };
+
 export const queues = ({ queues: waiting }: Pick<SystemReport, 'queues'>): Finding => {
   const most = Math.max(0, ...waiting.map(({ count }) => count));
-  const detail = `waiting: ${waiting.map(({ name, count }) => `${count} ${name}`).join(', ')}`;
+  const detail = `waiting: ${waiting.map(({ name, count }) => `${count} ${waitingWords[name] ?? name}`).join(', ')}`;
   return atMost(
     'queues',
     most,
@@ -130,7 +134,7 @@ export const checkpoints = (
 /** How far the readers of the log are behind. */
 export const followers = ({ lastSeq, cursors }: Pick<SystemReport, 'lastSeq' | 'cursors'>): Finding => {
   const most = Math.max(0, ...cursors.map(({ behind }) => behind));
-  const detail = `of ${lastSeq} commits ${cursors.map(({ name, seq }) => `${name} has read ${seq}`).join(', ')}`;
+  const detail = `of ${lastSeq} commits ${cursors.map(({ name, seq }) => `${readerWords[name] ?? name} has read ${seq}`).join(', ')}`;
   return atMost('log readers', most, detail, 'a reader is behind: see its service in natter status, and its outlets in its log');
 };
 

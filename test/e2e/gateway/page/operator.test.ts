@@ -101,6 +101,25 @@ describe.skipIf(!hasBrowser)('an operator', () => {
     expect(faults).toEqual([]);
   });
 
+  test('reads under System words and units, no codes', async () => {
+    await rig().client.post('/v1/memory', { text: 'Ann prefers short answers', scope: `session:${key}` });
+    const { page, faults } = await open();
+    await goTo(page, '#/system/memory');
+    await page.locator('.item', { hasText: /known in .+ alone/ }).waitFor();
+    await goTo(page, '#/system/metrics');
+    await page.locator('.metric', { hasText: 'Answers under way' }).getByText('hosts work on them', { exact: false }).waitFor();
+    await goTo(page, '#/system/hosts');
+    await page.getByText('0 answers under way').waitFor();
+    await goTo(page, '#/system/doctor');
+    await page.getByText(/of \d+ commits delivery has read \d+, the list of sessions has read \d+/).waitFor();
+    await goTo(page, '#/system/config?show=all&find=Ms');
+    await page
+      .getByText(/^\d+000 ms \(\d+ (s|min)\)$/)
+      .first()
+      .waitFor();
+    expect(faults).toEqual([]);
+  });
+
   test('reads one number of a commit, its own in the session, and the one of the log only where that is said', async () => {
     // So that the two differ.
     await rig().client.sessions.post('agent:main:web:other', 'hello', { wait: 30 });

@@ -205,7 +205,7 @@ describe.skipIf(!hasBrowser)('the views of the system', () => {
     await page.getByText('Since you opened this view', { exact: false }).waitFor();
     await page
       .locator('.metric', { hasText: 'Requests a second' })
-      .getByText(/^at most/)
+      .getByText(/^calls to the gateway\s*peak \d/)
       .waitFor();
     expect(await names.allTextContents()).toEqual(first);
     expect(faults).toEqual([]);

@@ -250,12 +250,17 @@ const rows: readonly [what: string, level: Finding['level'], found: () => Findin
   ],
   ['queues that move', 'ok', () => system.queues({ queues: [{ name: 'commands', count: 3 }] }), /3 commands/],
   ['a queue that waits', 'warn', () => system.queues({ queues: [{ name: 'inbound', count: 1_000 }] }), /more session hosts/],
-  ['a queue that stands', 'fail', () => system.queues({ queues: [{ name: 'inbound', count: 50_000 }] }), /50000 inbound/],
+  [
+    'a queue that stands',
+    'fail',
+    () => system.queues({ queues: [{ name: 'inbound', count: 50_000 }] }),
+    /50000 messages from channels/,
+  ],
   [
     'readers at the end',
     'ok',
     () => system.followers({ lastSeq: 9, cursors: [cursor('index', 9)] }),
-    /of 9 commits index has read 9/,
+    /of 9 commits the list of sessions has read 9/,
   ],
   ['a reader behind', 'warn', () => system.followers({ lastSeq: 9_000, cursors: [cursor('index', 1, 8_999)] }), /is behind/],
   [

@@ -12,7 +12,16 @@ test.each([
   [[], 'none'],
   [['a', 'b'], '["a","b"]'],
 ])('the value %j is %s', (value, words) => {
-  expect(configValue(value)).toBe(words);
+  expect(configValue({ path: 'a.b', value })).toBe(words);
+});
+
+test.each([
+  [250, '250 ms'],
+  [30_000, '30000 ms (30 s)'],
+  [90_500, '90500 ms (90.5 s)'],
+  [600_000, '600000 ms (10 min)'],
+])('%d ms is %s', (value, words) => {
+  expect(configValue({ path: 'tools.exec.timeoutMs', value })).toBe(words);
 });
 
 test.each([
