@@ -4,7 +4,7 @@ import type { NatsConnection } from '@nats-io/transport-node';
 import { uuidv7 } from 'uuidv7';
 import { toNatterError } from '../../../shared/adapters/nats/client/broker-errors.ts';
 import { incarnationOf } from '../../../shared/adapters/nats/stream-config.ts';
-import { NatterError } from '../../../shared/kit/errors.ts';
+import { errorMessage, NatterError } from '../../../shared/kit/errors.ts';
 import type { Config } from '../../../shared/runtime/config/load.ts';
 import { subjectsUnder } from '../../../shared/wire/subjects.ts';
 import { objectStoreNames, streamNames } from '../../../shared/wire/topology.ts';
@@ -82,7 +82,12 @@ export const messageOf = ({ name, seq, timeNanos, payload }: Entry) => ({
 });
 
 const claim = async (folder: string): Promise<void> => {
-  await mkdir(folder, { recursive: true, mode: 0o700 });
+  await mkdir(folder, { recursive: true, mode: 0o700 }).catch((cause: unknown) => {
+    throw new NatterError('invalid', `${folder} cannot be made: ${errorMessage(cause)}; name a new folder`, {
+      field: 'dir',
+      cause,
+    });
+  });
   if ((await readdir(folder)).length > 0)
     throw new NatterError('invalid', `${folder} is not empty; name a new folder for each backup`, { field: 'dir' });
 };

@@ -85,7 +85,8 @@ const generationAt = async ({ sessions }: GatewayContext, key: SessionKey): Prom
 const schedule = async (context: GatewayContext, envelope: CommandEnvelope) => {
   const { ports, runs } = context;
   if (envelope.at <= ports.clock.now()) {
-    throw new NatterError('invalid', 'sendAt: is in the past; use milliseconds since 1970 or ISO 8601', { field: 'sendAt' });
+    const given = new Date(envelope.at).toISOString();
+    throw new NatterError('invalid', `sendAt: ${given} is in the past; give a later time`, { field: 'sendAt' });
   }
   const run = { runId: envelope.id, status: 'scheduled' } as const;
   const ifGeneration = await generationAt(context, envelope.key);

@@ -86,7 +86,9 @@ export const createToken = async (
   const grant = grantOfToken(wanted, config.session.identityLinks);
   if ('problem' in grant) throw new NatterError('invalid', `${grant.field}: ${grant.problem}`, { field: grant.field });
   if (expiresAt !== undefined && expiresAt <= now)
-    throw new NatterError('invalid', 'expiresAt: is in the past', { field: 'expiresAt' });
+    throw new NatterError('invalid', `expiresAt: ${new Date(expiresAt).toISOString()} is in the past; give a later time`, {
+      field: 'expiresAt',
+    });
   const session = sessionKey === undefined ? undefined : await sessionOf(context, caller, sessionKey);
   await removeOldTokens(context);
   const id = newId();

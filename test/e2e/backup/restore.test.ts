@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { copyFile, readFile, rename, rm, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { jetstreamManager } from '@nats-io/jetstream';
 import { expect, test } from 'vitest';
@@ -100,6 +101,7 @@ test('a folder without a manifest, with a changed one, or of another format or p
     ),
   ).rejects.toMatchObject({ code: 'invalid', field: 'prefix' });
   await expect(backUpTo(dir, server.url)).rejects.toThrow('is not empty');
+  await expect(backUpTo(fileURLToPath(import.meta.url), server.url)).rejects.toThrow(/cannot be made: .*name a new folder/);
 });
 
 test('a broker that holds messages, or that Natter runs on, is refused and stays as it is', async () => {
