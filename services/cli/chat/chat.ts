@@ -176,14 +176,14 @@ export class Chat {
     if (pressed.type !== 'pasting') this.#refresh();
   }
 
-  /** The first Ctrl-C stops the answer and takes away what is typed, the second one leaves. */
+  /** The first Ctrl-C stops the answer, or takes away what is typed where there is none; the second one leaves. */
   #interrupt(): void {
     const now = this.#world.now();
     if (this.#interrupted !== null) return now - this.#stoppedAt < unreadMs ? undefined : this.#ended.abort();
     this.#interrupted = this.#view.active;
-    this.#editor.clear();
     this.#stoppedAt = this.#view.isBusy ? now : Number.NEGATIVE_INFINITY;
     if (this.#view.isBusy) this.#send('/stop');
+    else this.#editor.clear();
     this.#refresh();
   }
 

@@ -74,7 +74,8 @@ export const up = async (world: World, options: UpOptions): Promise<void> => {
   try {
     installation.writeGateway({ url: system.gateway.url, token, pid: process.pid });
     const problems = await untilReady(system.services(), { clock, patienceMs: readyPatienceMs, signal: stopping.signal });
-    for (const problem of problems) terminal.note(pc.yellow(`not ready: ${problem}`));
+    // Who stops it while it starts knows.
+    if (!stopping.signal.aborted) for (const problem of problems) terminal.note(pc.yellow(`not ready: ${problem}`));
     for (const danger of dangers(config)) terminal.note(pc.red(`DANGER: ${danger}`));
     const nobody = ownerless(config);
     if (nobody !== null) terminal.note(pc.yellow(`note: ${nobody}`));

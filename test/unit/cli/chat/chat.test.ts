@@ -219,6 +219,27 @@ describe('while an answer streams', () => {
     expect(chat.keys.isPaused()).toBe(true);
   });
 
+  test('what is half typed stays when Ctrl-C stops an answer, and goes when there is none', async () => {
+    const chat = atTerminal();
+    await chat.say('hello');
+    chat.type('half a li\u0003');
+    await chat.shows('you> half a li');
+    expect(chat.posted).toEqual(['hello', '/stop']);
+    chat.tell(
+      { type: 'turn_aborted', turn, reason: '/stop' },
+      { type: 'notice', correlationId: 'run-2', notice: { text: 'Stopped.' } },
+    );
+    chat.type('ne\r');
+    await chat.shows('you> half a line\n');
+    chat.tell({ ...answer('yes'), turn: { id: 'run-3', attempt: 1 } });
+    await chat.shows('yes');
+    chat.type('gone\u0003');
+    await chat.shows('Ctrl-C again leaves.\nyou>');
+    chat.type('\u0003');
+    await chat.done;
+    expect(chat.posted).toEqual(['hello', '/stop', 'half a line']);
+  });
+
   test('Ctrl-C pressed twice stops it, and leaves only once its hint could be read', async () => {
     let now = 0;
     const chat = atTerminal({ now: () => now });
