@@ -169,7 +169,7 @@ const EventsView = () => {
       </header>
       {list.problem.value !== null && <Problem text={list.problem.value} />}
       {events.length === 0 ? (
-        <Empty title={type === 'all' && key === '' ? 'Nothing has happened lately' : 'No such event lately'}>
+        <Empty title={type === 'all' && key === '' ? 'Nothing has happened lately' : 'No matching events'}>
           <p>Events appear here as they are recorded. Say something in a session, or widen the filter.</p>
           {list.hasOlder.value && (
             <button type="button" class="button" onClick={() => void list.readOlder()}>

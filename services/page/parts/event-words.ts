@@ -43,7 +43,7 @@ export const meaningOf = ({ type }: SessionEvent): string | null => explained[ty
 
 const reasons: Readonly<Record<EventOf<'checkpoint_requested'>['reason'], string>> = {
   manual: 'asked for',
-  new_session: 'before a new beginning',
+  new_session: 'before a new session',
   turn_limit: 'after many answers',
   idle: 'after a silence',
 };

@@ -27,4 +27,4 @@ export const originWords = ({ origin }: Pick<Key, 'origin'>): string => {
 
 /** When a change counts. */
 export const changeWords = ({ takesEffect }: Pick<Key, 'takesEffect'>): string =>
-  takesEffect === 'at_once' ? 'counts at once, when the file is saved' : 'counts at the next start of Natter';
+  takesEffect === 'at_once' ? 'takes effect as soon as the file is saved' : 'takes effect after a restart';

@@ -62,7 +62,7 @@ const Marker = () => {
   const known = (rows.value ?? []).slice(0, 50);
   return (
     <label class="field">
-      <span>Mark a session</span>
+      <span>Find a session</span>
       <select value={key} onChange={(event) => changeQuery({ key: event.currentTarget.value })}>
         <option value="">None</option>
         {key !== '' && !known.some((row) => row.key === key) && <option value={key}>{key}</option>}

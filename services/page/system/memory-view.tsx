@@ -85,7 +85,7 @@ const MemoryView = () => {
       <ActOutcome act={act} />
       {memories.length === 0 ? (
         <Empty title={q === '' ? 'Nothing is remembered yet' : 'Nothing matches'}>
-          <p>What the agent is to know in every conversation is listed here: it notes things itself, and you can tell it more.</p>
+          <p>What the agent should know in every conversation. It notes things itself, and you can add more.</p>
           <LineToCopy says="On a terminal, for example:" line='natter memory add "Ann prefers short answers." --scope agent' />
         </Empty>
       ) : (

@@ -96,7 +96,7 @@ const MetricsView = () => {
   return (
     <Pane
       title="Metrics"
-      hint={`Since you opened this view, five minutes at most: what was before that is not here. Queues, approvals and deliveries are those of the whole system. ${history.lacksAny(lines) ? 'What stays at … is counted in another process, or has not happened. ' : ''}For longer, have a program read /metrics.`}
+      hint={`From when you opened this view, and at most the last five minutes. Queues, approvals and deliveries are those of the whole system. ${history.lacksAny(lines) ? 'A line that stays at … is counted in another process, or has not happened yet. ' : ''}For longer, have a program read /metrics.`}
       read={{ value: samples === 0 ? null : samples, problem, again: () => location.reload() }}
     >
       <ul class="metrics">

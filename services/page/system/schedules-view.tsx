@@ -48,8 +48,8 @@ const Rules = ({ keys, retention }: { readonly keys: ConfigInForce['keys']; read
       {retention && (
         <li class="item">
           <p>
-            Every {counted(minutes, 'minute')}, sessions that nobody has used for {counted(days, 'day')}, or that are too many,{' '}
-            {retention.mode === 'enforce' ? 'are removed' : 'are counted, and none of them is removed'}.
+            Every {counted(minutes, 'minute')}, sessions that nobody has used for {counted(days, 'day')}, or that exceed the
+            limit, {retention.mode === 'enforce' ? 'are removed' : 'are only counted, not removed'}.
           </p>
           <p class="item-facts">
             <span>{counted(retention.count, 'session')} now</span>
@@ -78,7 +78,7 @@ const SchedulesView = () => {
   return (
     <Pane
       title="Schedules"
-      hint="What happens by the clock. When a session is reset next stands above its chat; messages that are sent later are kept by the broker and appear when they are due."
+      hint="What happens by the clock. A session’s next reset is shown above its chat; messages that are sent later are kept by the broker and appear when they are due."
       read={{ value: true, problem: null, again: () => {} }}
     >
       <h2>Next</h2>

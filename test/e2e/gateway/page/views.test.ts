@@ -115,7 +115,7 @@ describe.skipIf(!hasBrowser)('the views of the system', () => {
     await goTo(page, '#/system/config?show=all&find=gateway.requestsPerMinute');
     const value = page.locator('.keys > div');
     await value.getByText('From: the default: you set nothing').waitFor();
-    await value.getByText('A change counts at once, when the file is saved').waitFor();
+    await value.getByText('A change takes effect as soon as the file is saved').waitFor();
     await goTo(page, '#/system/channels');
     await page.getByText('Put this line between the outer braces of the file natter.json', { exact: false }).waitFor();
     await page.getByRole('button', { name: 'Copy the line' }).waitFor();
@@ -174,7 +174,7 @@ describe.skipIf(!hasBrowser)('the views of the system', () => {
     // As it is typed: a name or a key, or a part of one.
     const session = page.getByLabel('Session, by its name or key');
     await session.pressSequentially('-no-such');
-    await page.getByRole('heading', { name: 'No such event lately' }).waitFor();
+    await page.getByRole('heading', { name: 'No matching events' }).waitFor();
     await session.fill('img src');
     await rows.filter({ hasText: 'assistant message' }).first().waitFor();
     await session.fill(hostile);

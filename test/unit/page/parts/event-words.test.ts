@@ -35,7 +35,7 @@ test.each([
   ['turn_failed', { code: 'busy', message: 'it is busy' }, 'it is busy'],
   ['turn_failed', { code: 'model_auth', message: '' }, 'the provider refused the key'],
   ['message_refused', { code: 'queue_full' }, 'queue full'],
-  ['checkpoint_requested', { reason: 'new_session', ...commits }, 'before a new beginning, of commits 1 to 14'],
+  ['checkpoint_requested', { reason: 'new_session', ...commits }, 'before a new session, of commits 1 to 14'],
   ['introspected', { reason: 'idle', description: 'A talk', ...commits }, 'after a silence, of commits 1 to 14: A talk'],
   ['introspected', { reason: 'manual', ...commits }, 'asked for, of commits 1 to 14'],
   [

@@ -33,6 +33,6 @@ test.each([
 });
 
 test('whether a change waits for a start', () => {
-  expect(changeWords({ takesEffect: 'at_once' })).toBe('counts at once, when the file is saved');
-  expect(changeWords({ takesEffect: 'at_start' })).toBe('counts at the next start of Natter');
+  expect(changeWords({ takesEffect: 'at_once' })).toBe('takes effect as soon as the file is saved');
+  expect(changeWords({ takesEffect: 'at_start' })).toBe('takes effect after a restart');
 });
