@@ -202,7 +202,7 @@ describe.skipIf(!hasBrowser)('the views of the system', () => {
     const names = page.locator('.metric-name');
     await names.first().waitFor();
     const first = await names.allTextContents();
-    await page.getByText('Since you opened this view', { exact: false }).waitFor();
+    await page.getByText('From when you opened this view', { exact: false }).waitFor();
     await page
       .locator('.metric', { hasText: 'Requests a second' })
       .getByText(/^calls to the gateway\s*peak \d/)
