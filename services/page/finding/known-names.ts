@@ -1,4 +1,4 @@
-import { effect, signal } from '@preact/signals';
+import { computed, effect, signal } from '@preact/signals';
 import type { NatterEvent } from '../../../shared/client/main.ts';
 import { client, who } from '../base/signed-in.ts';
 import { onEvent } from '../base/system-events.ts';
@@ -7,12 +7,14 @@ import { type Named, nameOf, withoutAgent } from './session-name.ts';
 /** What people call sessions of which only the key is at hand: by their rows in the list, which may hide them, else by the gateway. */
 
 const listed = signal<readonly Named[]>([]);
+/** The same by key: there may be a hundred thousand, and a view may ask for a name in each of its rows. */
+const listedByKey = computed(() => new Map<string, Named>(listed.value.map((row) => [row.key, row])));
 /** The last rows of the sessions that were asked for. */
 const known = signal<ReadonlyMap<string, Named>>(new Map());
 const asked = new Set<string>();
 let before: Promise<unknown> = Promise.resolve();
 
-const rowOf = (key: string): Named | undefined => listed.value.find((row) => row.key === key) ?? known.value.get(key);
+const rowOf = (key: string): Named | undefined => listedByKey.value.get(key) ?? known.value.get(key);
 
 /** Reads the row of a session once; one after another, as a view may ask for many. Who may not read it keeps to the key. */
 const ask = (key: string): void => {
