@@ -112,7 +112,8 @@ export const Shell = () => {
   const [first = who.value.role === 'approver' ? 'approvals' : 'sessions', key] = route.value.path;
   const current = Object.hasOwn(views, first) ? first : 'sessions';
   const View = views[current] ?? Sessions;
-  document.title = `${key ?? titles.get(current) ?? 'Exported file'} · Natter`;
+  // A session names the tab itself, as soon as its name is known.
+  if (current !== 'sessions' || key === undefined) document.title = `${key ?? titles.get(current) ?? 'Exported file'} · Natter`;
   return (
     <>
       <button type="button" class="skip" onClick={() => document.getElementById('main')?.focus()}>

@@ -31,11 +31,14 @@ const ask = (key: string): void => {
     );
 };
 
-/** The name of a session as far as it is known; never asks the gateway. */
-export const knownNameOf = (key: string, shownKey = key): string => {
+/** The name of a session where a row of it is at hand; never asks the gateway. */
+export const nameAtHand = (key: string): string | undefined => {
   const row = rowOf(key);
-  return row === undefined ? withoutAgent(shownKey) : nameOf(row);
+  return row && nameOf(row);
 };
+
+/** The same; else the key without the agent. */
+export const knownNameOf = (key: string, shownKey = key): string => nameAtHand(key) ?? withoutAgent(shownKey);
 
 /** The name of a session, which the gateway is asked for where it is not known: until it answers, the key without the agent. */
 export const nameOfKey = (key: string, shownKey = key): string => {

@@ -7,6 +7,7 @@ import { firstFailed, linkTo, listQuery, route } from '../base/route.ts';
 import { client, isViewer } from '../base/signed-in.ts';
 import { onEvent } from '../base/system-events.ts';
 import { ChatView } from '../chat/chat-view.tsx';
+import { knownNameOf, nameAtHand } from '../finding/known-names.ts';
 import { nameOf } from '../finding/session-name.ts';
 import { Empty } from '../parts/empty.tsx';
 import { Icon } from '../parts/icon.tsx';
@@ -133,19 +134,25 @@ const Facts = ({ session, isPast }: { readonly session: Session; readonly isPast
   );
 };
 
+/** What people call the session. Until that is known no key stands in for it: the key would make way for the name in a moment. */
+const titleOf = (key: string, session: Session | null | undefined): string => {
+  if (session) return nameOf(session);
+  if (begun.value === key) return 'New chat';
+  return session === null ? knownNameOf(key) : (nameAtHand(key) ?? 'Session');
+};
+
+interface HeadProps {
+  readonly sessionKey: string;
+  readonly name: string;
+  readonly session: Session | null;
+  readonly tab: string;
+}
+
 /**
  * The tabs stand above all that is said of the session, which may be one line or more. It is folded away on a small screen, and above the
  * time machine, which needs the height and says what the session was.
  */
-const Head = ({
-  sessionKey,
-  session,
-  tab,
-}: {
-  readonly sessionKey: string;
-  readonly session: Session | null;
-  readonly tab: string;
-}) => {
+const Head = ({ sessionKey, name, session, tab }: HeadProps) => {
   const { at } = route.value.query;
   const isPast = tab === 'time' && at !== undefined;
   const [isOpen, open] = useState(false);
@@ -161,7 +168,7 @@ const Head = ({
             <Icon name="back" />
           </a>
         )}
-        <h1>{session ? nameOf(session) : begun.value === sessionKey ? 'New chat' : sessionKey}</h1>
+        <h1>{name}</h1>
         {session && !isPast && <StatusBadge status={session.status} hasFailed={saysFailed(session)} />}
         {session && <ShareButton key={session.key} session={session} />}
       </div>
@@ -213,10 +220,14 @@ const NoPast = () => (
 export const SessionView = ({ sessionKey, tab }: { readonly sessionKey: string; readonly tab: string }) => {
   const found = useSession(sessionKey);
   const session = found ?? null;
+  const name = titleOf(sessionKey, found);
   useSeen(session, tab !== 'time');
+  useEffect(() => {
+    if (!isViewer()) document.title = `${name} · Natter`;
+  }, [name]);
   return (
     <section class="session" aria-label="Session">
-      <Head sessionKey={sessionKey} session={session} tab={tab} />
+      <Head sessionKey={sessionKey} name={name} session={session} tab={tab} />
       {found === null && (tab !== 'chat' || isViewer()) ? (
         <NoPast />
       ) : tab === 'time' ? (

@@ -1,0 +1,42 @@
+import { describe, expect, test } from 'vitest';
+import { goTo, hasBrowser, usePage } from './use-page.ts';
+
+/** What the page calls a session, and what it quotes of it. */
+
+const place = (key: string, tab: string): string => `#/sessions/${encodeURIComponent(key)}/${tab}`;
+
+describe.skipIf(!hasBrowser)('who meets a session on the page', () => {
+  const named = 'agent:main:web:named';
+  const { open } = usePage({}, async ({ client: { sessions } }) => {
+    await sessions.post(named, 'the plan: **sow** the `beans` and _water_ them', { wait: 30 });
+    await sessions.patch(named, { displayName: 'Garden' });
+  });
+
+  test('reads its name in the tab and above it, and no key before the name is known', async () => {
+    const { page, faults } = await open();
+    let release = (): void => {};
+    const held = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    await page.route(/\/v1\/sessions/, async (asked) => {
+      await held;
+      await asked.continue();
+    });
+    await goTo(page, place(named, 'chat'));
+    await page.reload();
+    await page.getByRole('heading', { name: 'Session', exact: true }).waitFor();
+    expect(await page.title()).toBe('Session · Natter');
+    release();
+    await page.getByRole('heading', { name: 'Garden', exact: true }).waitFor();
+    expect(await page.title()).toBe('Garden · Natter');
+    await page.getByRole('link', { name: 'Time machine' }).click();
+    await page.locator('.live-on').waitFor();
+    expect(await page.title()).toBe('Garden · Natter');
+    await goTo(page, '#/events');
+    await page.locator('.event-row').first().waitFor();
+    expect(await page.title()).toBe('Events · Natter');
+    // A call may still be on its way through the route.
+    await page.unrouteAll({ behavior: 'ignoreErrors' });
+    expect(faults).toEqual([]);
+  });
+});
