@@ -18,7 +18,7 @@ import { Filters } from './filters.tsx';
 import { Found, foundCount } from './found-messages.tsx';
 import { NeedsYou } from './needs-you.tsx';
 import { filter, hasMore, isUnreadOnly, label, listProblem, readAgain, readMore, search } from './session-list.ts';
-import { saysFailed, whyOf } from './session-why.ts';
+import { nothingSaid, saysFailed, whyOf } from './session-why.ts';
 import { shownRows } from './shown-rows.ts';
 
 const rowHeight = 80;
@@ -30,7 +30,7 @@ const aheadRows = 30;
 const Row = ({ row, isOpen }: { readonly row: SessionRow; readonly isOpen: boolean }) => {
   const why = whyOf(row, now.value);
   const foundKey = foundKeyOf(row, search.value);
-  const preview = plainText(row.lastMessagePreview) || 'Nothing said yet';
+  const preview = plainText(row.lastMessagePreview) || nothingSaid(row);
   const { pinned = false, labels = [] } = row.settings;
   return (
     <a

@@ -7,9 +7,14 @@ const place = (key: string, tab: string): string => `#/sessions/${encodeURICompo
 
 describe.skipIf(!hasBrowser)('who meets a session on the page', () => {
   const named = 'agent:main:web:named';
+  const forked = 'agent:main:forked';
   const { open } = usePage({}, async ({ client: { sessions } }) => {
     await sessions.post(named, 'the plan: **sow** the `beans` and _water_ them', { wait: 30 });
     await sessions.patch(named, { displayName: 'Garden' });
+    await sessions.post(forked, 'the first words', { wait: 30 });
+    const { seq } = await sessions.get(forked);
+    await sessions.post(forked, 'the last words', { wait: 30 });
+    await sessions.fork(forked, { at: seq });
   });
 
   test('reads its name in the tab and above it, and no key before the name is known', async () => {
@@ -37,6 +42,14 @@ describe.skipIf(!hasBrowser)('who meets a session on the page', () => {
     expect(await page.title()).toBe('Events · Natter');
     // A call may still be on its way through the route.
     await page.unrouteAll({ behavior: 'ignoreErrors' });
+    expect(faults).toEqual([]);
+  });
+
+  test('reads in the list that nothing was said since a fork', async () => {
+    const { page, faults } = await open();
+    const row = page.locator('a.row', { hasText: 'forked' });
+    await row.getByText('Nothing said since the fork').waitFor();
+    await row.getByText(/^Forked from commit \d+, /).waitFor();
     expect(faults).toEqual([]);
   });
 });
