@@ -6,6 +6,7 @@ import { client, problemOf, who } from '../base/signed-in.ts';
 import { viewsFor } from '../finding/filtered-views.ts';
 import { nameOfKey } from '../finding/known-names.ts';
 import { Problem } from '../parts/empty.tsx';
+import { plainText } from '../parts/one-line.ts';
 import { Time } from '../parts/time.tsx';
 import { search } from './session-list.ts';
 
@@ -97,7 +98,7 @@ const FoundInMessages = () => {
                 {nameOfKey(key, shownKey)}, <Marked text={speakerWords(role, from)} words={search.value} />, <Time at={at} />
               </span>
               <span class="found-text">
-                <Marked text={excerpt} words={search.value} />
+                <Marked text={plainText(excerpt)} words={search.value} />
               </span>
             </a>
           </li>

@@ -8,7 +8,7 @@ const place = (key: string, tab: string): string => `#/sessions/${encodeURICompo
 describe.skipIf(!hasBrowser)('who meets a session on the page', () => {
   const named = 'agent:main:web:named';
   const forked = 'agent:main:forked';
-  const { open } = usePage({}, async ({ client: { sessions } }) => {
+  const { rig, open } = usePage({}, async ({ client: { sessions } }) => {
     await sessions.post(named, 'the plan: **sow** the `beans` and _water_ them', { wait: 30 });
     await sessions.patch(named, { displayName: 'Garden' });
     await sessions.post(forked, 'the first words', { wait: 30 });
@@ -50,6 +50,16 @@ describe.skipIf(!hasBrowser)('who meets a session on the page', () => {
     const row = page.locator('a.row', { hasText: 'forked' });
     await row.getByText('Nothing said since the fork').waitFor();
     await row.getByText(/^Forked from commit \d+, /).waitFor();
+    expect(faults).toEqual([]);
+  });
+
+  test('reads Markdown without its marks in the list and among the messages found', async () => {
+    await rig().client.sessions.append(named, '## Plan\n\n**sow** the `beans`, _then_ rest');
+    const { page, faults } = await open();
+    await page.locator('a.row', { hasText: 'Garden' }).getByText('Plan sow the beans, then rest').waitFor();
+    await page.getByLabel('Search sessions').fill('beans');
+    await page.locator('.found-text', { hasText: /Plan\s+sow the beans, then rest/ }).waitFor();
+    expect(await page.locator('.found-text').allTextContents()).not.toContainEqual(expect.stringMatching(/[*`#_]/));
     expect(faults).toEqual([]);
   });
 });
