@@ -225,6 +225,8 @@ export type Verdict = 'allow-once' | 'allow-always' | 'deny';
 export interface PendingApproval {
   readonly approvalId: string;
   readonly sessionKey: string;
+  /** The name that somebody gave the session, or that of its chat. */
+  readonly sessionName?: string;
   readonly tool?: string;
   readonly action: string;
   readonly asks: 'run' | 'retry';

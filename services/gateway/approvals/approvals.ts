@@ -15,12 +15,16 @@ import { keysOf } from '../sessions/list-rows.ts';
 const shownOf = (config: GatewayContext['config'], row: IndexRow): readonly object[] => {
   const sessionKey = keysOf(row, config).key;
   const pending = pendingIn(row).toSorted((one, other) => other.requestedAt - one.requestedAt);
-  return pending.map((approval) => shown(sessionKey, approval));
+  const sessionName = givenName(row);
+  return pending.map((approval) => shown({ sessionKey, ...(sessionName && { sessionName }) }, approval));
 };
+/** The name that somebody gave the session or its chat. Never its first words: an approver sees nothing that was said. */
+const givenName = ({ settings, origin }: IndexRow): string | undefined =>
+  settings.displayName || origin.displayName || origin.label;
 /** A pending approval, as lists show it. */
-const shown = (sessionKey: string, approval: PendingApproval): object => {
+const shown = (session: { sessionKey: string; sessionName?: string }, approval: PendingApproval): object => {
   const { approvalId, tool, action, asks = 'run', requestedAt, expiresAt, approvers = [], onceOnly = false } = approval;
-  return { approvalId, sessionKey, ...(tool && { tool }), action, asks, requestedAt, expiresAt, approvers, onceOnly };
+  return { approvalId, ...session, ...(tool && { tool }), action, asks, requestedAt, expiresAt, approvers, onceOnly };
 };
 /** The pending approvals of the sessions that the caller may see or answer for, newest first. */
 export const listApprovals = (

@@ -177,6 +177,7 @@ export const approvals = z.object({
     z.object({
       approvalId: id,
       sessionKey: id,
+      sessionName: z.string().optional().describe('the name that somebody gave the session, or that of its chat'),
       ...approvalRequest.pick({ tool: true, action: true, expiresAt: true }).shape,
       asks: z.enum(['run', 'retry']),
       requestedAt: z.number(),

@@ -1,6 +1,8 @@
 import type { PendingApproval } from '../../../shared/client/main.ts';
 import { linkTo } from '../base/route.ts';
+import { isApprover } from '../base/signed-in.ts';
 import { SessionLink } from '../finding/session-link.tsx';
+import { nameBy } from '../finding/session-name.ts';
 import { oneLine, plainText } from '../parts/one-line.ts';
 import { personOf } from '../parts/person.ts';
 import { Time } from '../parts/time.tsx';
@@ -10,7 +12,7 @@ import { WhereItRuns } from './where-it-runs.tsx';
 const messageCharacters = 160;
 
 interface Props {
-  readonly approval: Pick<PendingApproval, 'sessionKey' | 'action'>;
+  readonly approval: Pick<PendingApproval, 'sessionKey' | 'sessionName' | 'action'>;
   readonly story: ApprovalStory;
   /** The workspace's path, where this sign-in may know it. */
   readonly workspace: string | undefined;
@@ -20,13 +22,17 @@ interface Props {
 
 /** Who asked, on which message, in which session, and where the call runs. */
 export const ApprovalFacts = ({ approval, story, workspace, verdict }: Props) => {
-  const { sessionKey, action } = approval;
+  const { sessionKey, sessionName, action } = approval;
   const { message, host } = story;
   return (
     <dl class="approval-facts">
       <dt>Session</dt>
       <dd>
-        <SessionLink sessionKey={sessionKey} />
+        {isApprover() ? (
+          <span title={sessionKey}>{nameBy(sessionKey, sessionName)}</span>
+        ) : (
+          <SessionLink sessionKey={sessionKey} />
+        )}
       </dd>
       {message && (
         <>

@@ -20,6 +20,17 @@ export const nameOf = ({ key, shownKey, settings, origin, description, firstWord
   return plainText(firstWords ?? '').trim() || description || `Chat ${random[1] ?? random[2]}`;
 };
 
+/** The name of a session of which nothing is at hand but its key, and perhaps the name that it was given. */
+export const nameBy = (key: string, displayName?: string): string =>
+  nameOf({
+    key: key as Named['key'],
+    shownKey: key,
+    settings: { ...(displayName && { displayName }) },
+    origin: {},
+    description: '',
+    firstWords: '',
+  });
+
 /** The key of a session without the agent, where it has the words that are searched for and its name has not; else `null`. */
 export const foundKeyOf = (row: Named, words: string): string | null => {
   const [key, wanted] = [withoutAgent(row.shownKey), withoutAgent(words.toLowerCase())];

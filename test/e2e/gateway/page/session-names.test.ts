@@ -8,13 +8,17 @@ const place = (key: string, tab: string): string => `#/sessions/${encodeURICompo
 describe.skipIf(!hasBrowser)('who meets a session on the page', () => {
   const named = 'agent:main:web:named';
   const forked = 'agent:main:forked';
-  const { rig, open } = usePage({}, async ({ client: { sessions } }) => {
+  const asking = 'agent:main:web:asking';
+  const { rig, open, openTab } = usePage({ tools: { exec: { enabled: true } } }, async ({ client: { sessions } }) => {
     await sessions.post(named, 'the plan: **sow** the `beans` and _water_ them', { wait: 30 });
     await sessions.patch(named, { displayName: 'Garden' });
     await sessions.post(forked, 'the first words', { wait: 30 });
     const { seq } = await sessions.get(forked);
     await sessions.post(forked, 'the last words', { wait: 30 });
     await sessions.fork(forked, { at: seq });
+    await sessions.append(asking, 'a secret');
+    await sessions.patch(asking, { displayName: 'Harvest' });
+    await sessions.post(asking, '[[tool exec {"command": ["true"]}]] please', {});
   });
 
   test('reads its name in the tab and above it, and no key before the name is known', async () => {
@@ -60,6 +64,18 @@ describe.skipIf(!hasBrowser)('who meets a session on the page', () => {
     await page.getByLabel('Search sessions').fill('beans');
     await page.locator('.found-text', { hasText: /Plan\s+sow the beans, then rest/ }).waitFor();
     expect(await page.locator('.found-text').allTextContents()).not.toContainEqual(expect.stringMatching(/[*`#_]/));
+    expect(faults).toEqual([]);
+  });
+
+  test('reads its given name where approvals are all that may be seen, and nothing that was said', async () => {
+    const { code } = await rig().client.post<{ code: string }>('/v1/page/codes', { role: 'approver' });
+    const { page, faults } = await openTab();
+    await page.goto(`${rig().url}/#code=${code}`);
+    const card = page.getByRole('article', { name: /^Approval: / });
+    await card.locator('dd', { hasText: /^Harvest$/ }).waitFor();
+    expect(await card.getByText('web:asking').count()).toBe(0);
+    expect(await card.getByRole('link').count()).toBe(0);
+    expect(await page.getByText('a secret').count()).toBe(0);
     expect(faults).toEqual([]);
   });
 });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { exactFirst, foundKeyOf, nameOf } from '../../../../services/page/finding/session-name.ts';
+import { exactFirst, foundKeyOf, nameBy, nameOf } from '../../../../services/page/finding/session-name.ts';
 import type { SessionRow } from '../../../../shared/client/main.ts';
 
 const row = (key: string, displayName?: string, shownKey = key): SessionRow =>
@@ -33,6 +33,14 @@ test.each([
   ['that of a call too', told(call, {}), 'Chat AbCd'],
 ])('a session is called by %s', (_, session, expected) => {
   expect(nameOf(session)).toBe(expected);
+});
+
+test.each([
+  ['agent:main:work', undefined, 'work'],
+  [chat, undefined, 'Chat k2j9'],
+  [chat, 'Ann', 'Ann'],
+])('of %s alone, and the given name %s, it is called %s', (key, given, expected) => {
+  expect(nameBy(key, given)).toBe(expected);
 });
 
 test.each([
