@@ -1,3 +1,4 @@
+import type { SessionKey } from '../domain/keys/session-key.ts';
 import type { DeliveryReport } from '../domain/values/delivery.ts';
 import type { Outbound } from './custody-log.ts';
 
@@ -25,8 +26,9 @@ export interface DeadLetter {
 export interface StoredDeadLetter extends DeadLetter {
   readonly seq: number;
 }
-/** A letter in a list: the `size` of its message in bytes, not the message. */
+/** A letter in a list: the `size` of its message in bytes, not the message, and the session that the message names. */
 export interface ListedDeadLetter extends Omit<StoredDeadLetter, 'bytes'> {
+  readonly sessionKey?: SessionKey;
   readonly size: number;
 }
 

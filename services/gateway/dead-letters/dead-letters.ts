@@ -1,6 +1,7 @@
 import { NatterError } from '../../../shared/kit/errors.ts';
-import type { ListedDeadLetter, StoredDeadLetter } from '../../../shared/ports/dead-letters.ts';
+import type { StoredDeadLetter } from '../../../shared/ports/dead-letters.ts';
 import { decode } from '../../../shared/wire/codec.ts';
+import { listedLetter } from '../../../shared/wire/listed-letter.ts';
 import { ownersOnly } from '../context/access.ts';
 import type { AuditFacts } from '../context/audit.ts';
 import type { GatewayContext } from '../context/gateway-context.ts';
@@ -20,8 +21,6 @@ const letterOf = async ({ ports }: GatewayContext, seq: number): Promise<StoredD
     field: 'seq',
   });
 };
-
-const listed = ({ bytes, ...facts }: StoredDeadLetter): ListedDeadLetter => ({ ...facts, size: bytes.byteLength });
 
 const factsOf = ({ seq, service, id }: StoredDeadLetter, reason?: string): AuditFacts => ({
   target: `${seq}`,
@@ -50,7 +49,7 @@ export const readDeadLetter = async (call: Call, seq: number) => {
   permit(call);
   const letter = await letterOf(call.context, seq);
   const bytes = Buffer.from(letter.bytes).toString('base64');
-  return { ...listed(letter), message: readable(letter.bytes), bytes, resend: await prospectOf(call.context, letter) };
+  return { ...listedLetter(letter), message: readable(letter.bytes), bytes, resend: await prospectOf(call.context, letter) };
 };
 
 /**
@@ -70,7 +69,7 @@ export const resendDeadLetter = async (call: Call, seq: number) => {
     await context.ports.deadLetters.remove(seq);
     return published;
   });
-  return { ...listed(letter), wouldRepeat, why, duplicate };
+  return { ...listedLetter(letter), wouldRepeat, why, duplicate };
 };
 
 /** Removes the letter for good. */
@@ -81,5 +80,5 @@ export const discardDeadLetter = async (call: Call, { seq, reason }: { seq: numb
   await context.audit.before('dead_letter_discarded', caller, factsOf(letter, reason), () =>
     context.ports.deadLetters.remove(seq),
   );
-  return listed(letter);
+  return listedLetter(letter);
 };

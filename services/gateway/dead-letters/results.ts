@@ -4,7 +4,11 @@ import { deadLetter } from '../../../shared/wire/records.ts';
 /** What the operations on dead letters answer. */
 const listedLetter = deadLetter
   .omit({ bytes: true })
-  .extend({ seq: z.int().min(0), size: z.int().min(0).describe('of its message, in bytes') })
+  .extend({
+    seq: z.int().min(0),
+    sessionKey: z.string().optional().describe('the session that its message names'),
+    size: z.int().min(0).describe('of its message, in bytes'),
+  })
   .meta({ id: 'DeadLetter', description: 'A message that nobody could process. `seq` is its place, by which it is found.' });
 const repeat = z
   .boolean()

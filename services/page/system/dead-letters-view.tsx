@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks';
 import type { DeadLetter, DeadLetterPage, DeadLetterWithMessage } from '../../../shared/client/main.ts';
 import { client, mayWrite } from '../base/signed-in.ts';
+import { SessionLink } from '../finding/session-link.tsx';
 import { ActOutcome, useAct } from '../parts/act.tsx';
 import { Confirm } from '../parts/confirm.tsx';
 import { Empty, LineToCopy } from '../parts/empty.tsx';
@@ -77,6 +78,11 @@ const One = ({ one, decided }: { readonly one: DeadLetter; readonly decided: () 
         <Time at={one.at} />
       </header>
       <p class="item-facts">
+        {one.sessionKey !== undefined && (
+          <span>
+            of <SessionLink sessionKey={one.sessionKey} />
+          </span>
+        )}
         <span>number {one.seq}</span>
         <span>{one.size} bytes</span>
         <code>{one.subject}</code>

@@ -1,4 +1,5 @@
 import type { DeadLetter, ListedDeadLetter } from '../../ports/dead-letters.ts';
+import { listedLetter } from '../../wire/listed-letter.ts';
 import { deadLetterCodec } from '../../wire/records.ts';
 
 /**
@@ -24,8 +25,7 @@ export const letterOrNull = (bytes: Uint8Array): DeadLetter | null => {
 export const listedOrNull = (seq: number, stored: Uint8Array): ListedDeadLetter | null => {
   const letter = letterOrNull(stored);
   if (letter === null) return null;
-  const { bytes, ...facts } = letter;
-  return { seq, ...facts, size: bytes.byteLength };
+  return listedLetter({ seq, ...letter });
 };
 
 /**

@@ -35,6 +35,8 @@ export interface DeadLetter {
   readonly seq: number;
   readonly id: string;
   readonly service: string;
+  /** The session that its message names. */
+  readonly sessionKey?: string;
   readonly reason: string;
   readonly subject: string;
   readonly at: number;

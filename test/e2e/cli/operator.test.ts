@@ -25,7 +25,7 @@ import type { Undelivered } from '../../../shared/ports/dead-letters.ts';
 import { loadConfig } from '../../../shared/runtime/config/load.ts';
 import { fixed } from '../../../shared/runtime/config/reload.ts';
 import type { Finding } from '../../../shared/runtime/doctor/finding.ts';
-import { encodeCommand } from '../../../shared/wire/codec.ts';
+import { encode, encodeCommand } from '../../../shared/wire/codec.ts';
 import { subjectsUnder } from '../../../shared/wire/subjects.ts';
 import { partitionConsumer } from '../../../shared/wire/topology.ts';
 import { undeliveredCodec } from '../../../shared/wire/undelivered.ts';
@@ -265,7 +265,9 @@ describe('natter doctor', () => {
       'dead letters': { level: 'warn', fix: expect.stringContaining('natter dead-letters') },
     });
     const text = await natter('dead-letters');
-    expect(text).toMatch(/^SEQ +AGE +SERVICE +REASON +SUBJECT\n1 +\S+ +router +it is garbage +natter\.inbound\.irc\.x\n$/);
+    expect(text).toMatch(
+      /^SEQ +AGE +SERVICE +SESSION +REASON +SUBJECT\n1 +\S+ +router +it is garbage +natter\.inbound\.irc\.x\n$/,
+    );
     const { deadLetters } = JSON.parse(await natter('dead-letters', '--json'));
     expect(deadLetters).toMatchObject([{ ...letter, seq: 1, size: 7, bytes: Buffer.from('planted').toString('base64') }]);
     expect(await natter('dead-letters', 'show', '1')).toMatch(/^resend +not possible: it would come back: /m);
@@ -273,6 +275,11 @@ describe('natter doctor', () => {
     expect(await natter('dead-letters', 'discard', '1', '--yes', '--reason', 'planted')).toBe('1: discarded\n');
     expect(await natter('audit', '--kind', 'dead_letter_discarded')).toMatch(/ {2}1 service: router, id: x-1, reason: planted$/m);
     expect(await natter('dead-letters')).toBe('');
+    const bytes = encode({ key: 'agent:main:lost' });
+    await ports.deadLetters.put({ ...letter, id: 'x-2', service: 'session', bytes });
+    expect(await natter('dead-letters')).toMatch(/^2 +\S+ +session +agent:main:lost +it is garbage/m);
+    expect(await natter('dead-letters', 'show', '2')).toMatch(/^session +agent:main:lost$/m);
+    await natter('dead-letters', 'discard', '2', '--yes', '--reason', 'planted');
   });
 
   test('D12: a message that may not have arrived is a warning; it is shown, repeated once and left by its number', async () => {

@@ -59,10 +59,11 @@ export const deadLettersCommand = (program: Command, world: World): void => {
       const { json, ...common } = command.optsWithGlobals<DeadLettersOptions>();
       const letter = await read(clientOf(world, common), seq);
       if (json) return terminal.out(asJson(letter, 2));
-      const { id, service, reason, subject, at, size, message, resend } = letter;
+      const { id, service, sessionKey, reason, subject, at, size, message, resend } = letter;
       terminal.out(
         `${seq}  given up by ${oneLine(service, 64)} at ${timeText(at, zoneOf(world, common))}  (${oneLine(id, 200)})`,
       );
+      if (sessionKey !== undefined) terminal.out(`session  ${oneLine(sessionKey, 1_000)}`);
       terminal.out(`reason   ${oneLine(reason, 1_000)}`);
       terminal.out(`subject  ${oneLine(subject, 1_000)}`);
       terminal.out(`resend   ${prospectText(resend)}`);
@@ -109,11 +110,12 @@ const prospectText = ({ isPossible, wouldRepeat, why }: DeadLetterWithMessage['r
 
 const linesOf = (letters: readonly DeadLetter[], now: number): string[] =>
   table(
-    ['SEQ', 'AGE', 'SERVICE', 'REASON', 'SUBJECT'],
-    letters.map(({ seq, at, service, reason, subject }) => [
+    ['SEQ', 'AGE', 'SERVICE', 'SESSION', 'REASON', 'SUBJECT'],
+    letters.map(({ seq, at, service, sessionKey = '', reason, subject }) => [
       `${seq}`,
       ago(at, now),
       service,
+      oneLine(sessionKey, 60),
       oneLine(reason, 100),
       oneLine(subject, 80),
     ]),

@@ -81,6 +81,7 @@ test('F5: garbage is shown and may be discarded with a reason, which is audited;
   const letter = await newest();
   expect(letter).toMatchObject({ service: 'router', size: garbage.byteLength });
   expect(letter).not.toHaveProperty('bytes');
+  expect(letter).not.toHaveProperty('sessionKey');
   const { body } = await call('GET', at(letter));
   expect(body).toMatchObject({ message: null, bytes: Buffer.from(garbage).toString('base64') });
   expect(body.resend).toEqual({ isPossible: false, wouldRepeat: null, why: expect.stringMatching(/^it would come back: /) });
@@ -97,9 +98,10 @@ test('F5: garbage is shown and may be discarded with a reason, which is audited;
 test('a command takes effect once it is resent; the letter is gone, and who did it is audited', async () => {
   const { call, misplaced, said, audited } = await start();
   const letter = await misplaced('late');
+  expect(letter.sessionKey).toBe(key);
   expect(await said()).toEqual([]);
   expect((await call('GET', at(letter))).body).toMatchObject({
-    ...{ message: { id: 'late', data: { message: { text: 'said late' } } } },
+    ...{ sessionKey: key, message: { id: 'late', data: { message: { text: 'said late' } } } },
     resend: { isPossible: true, wouldRepeat: false, why: expect.stringContaining(key) },
   });
   const resent = await call('POST', at(letter, '/resend'));

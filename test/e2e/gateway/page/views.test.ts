@@ -214,7 +214,10 @@ describe.skipIf(!hasBrowser)('the views of the system', () => {
   test('a dead letter says before the click that it would be a repeat, and is discarded with a reason that is audited', async () => {
     const { page, faults } = await open();
     await goTo(page, '#/system/dead-letters');
-    const letter = page.locator('.item').filter({ hasText: hostile });
+    const letter = page.locator('.item').filter({ has: page.getByRole('heading', { name: hostile }) });
+    const session = page.locator('.item-facts').getByRole('link', { name: hostile, exact: true });
+    await vi.waitFor(async () => expect(await session.count()).toBe(2), soon);
+    expect(await session.first().getAttribute('href')).toBe(`${ofMain}/chat`);
     await letter.getByText('Its message').click();
     await letter.getByText('That would not be a repeat', { exact: false }).waitFor();
     await letter.getByRole('button', { name: 'Send again…' }).click();
