@@ -1,3 +1,5 @@
+import type { IndexRow } from '../../../shared/domain/projections/index-row.ts';
+import { summarize } from '../../../shared/domain/projections/summary.ts';
 import {
   breakText,
   type ChainLink,
@@ -7,6 +9,7 @@ import {
   linkAfter,
 } from '../../../shared/domain/session/chain.ts';
 import type { RecordedCommit } from '../../../shared/domain/session/envelope.ts';
+import { nameBy, nameOf } from '../finding/session-name.ts';
 import { hash } from '../fold/sha256.ts';
 import { unpack } from '../fold/unpack.ts';
 
@@ -18,6 +21,8 @@ import { unpack } from '../fold/unpack.ts';
 /** A session of the file. `problem`: what is missing or changed, or `null`. */
 export interface FileSession {
   readonly key: string;
+  /** What people call it, by its commits. */
+  readonly name: string;
   readonly commits: readonly RecordedCommit[];
   readonly problem: string | null;
   /** The stored bytes are there, so a change of any of them would be seen. */
@@ -26,6 +31,7 @@ export interface FileSession {
 
 interface Open {
   readonly key: string;
+  row: IndexRow | null;
   readonly commits: RecordedCommit[];
   last: ChainLink;
   problem: string | null;
@@ -53,6 +59,17 @@ const storedCommit = ({ seq, recordedAt, bytes }: Line): RecordedCommit => {
   if (!isCommit(commit as Partial<RecordedCommit>)) throw new TypeError('it is no commit');
   return commit as unknown as RecordedCommit;
 };
+
+/** A damaged commit changes nothing: it is told as the problem that it is. */
+const rowAfter = (row: IndexRow | null, commit: RecordedCommit): IndexRow | null => {
+  try {
+    return summarize(row, commit);
+  } catch {
+    return row;
+  }
+};
+const nameIn = ({ key, row }: Pick<Open, 'key' | 'row'>): string =>
+  row === null ? nameBy(key) : nameOf({ ...row, shownKey: key });
 
 /** Writes a file that can be looked at here. */
 export const exportCommand = 'natter export KEY --stored --out main.jsonl';
@@ -101,7 +118,7 @@ export class ExportFile {
   #begin(key: string, isVerified: boolean): void {
     if (this.#open?.isVerified) this.#fail('the end of the session before it is missing');
     this.#close();
-    this.#open = { key, commits: [], last: chainStart, problem: null, isVerified };
+    this.#open = { key, row: null, commits: [], last: chainStart, problem: null, isVerified };
   }
 
   #commit(line: Line): void {
@@ -120,6 +137,7 @@ export class ExportFile {
     if (broken !== null) this.#fail(breakText[broken](open.last.rev, commit.rev));
     open.last = linkAfter(open.last, commit);
     open.commits.push(commit);
+    open.row = rowAfter(open.row, commit);
   }
 
   #end({ end, commits, rev, digest }: Line): void {
@@ -141,7 +159,7 @@ export class ExportFile {
   }
 
   #close(): void {
-    if (this.#open !== null) this.#sessions.push(this.#open);
+    if (this.#open !== null) this.#sessions.push({ ...this.#open, name: nameIn(this.#open) });
     this.#open = null;
   }
 }

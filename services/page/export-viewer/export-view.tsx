@@ -92,12 +92,24 @@ const Choice = () => {
 const verdict = ({ commits, problem: wrong, isVerified }: FileSession): string => {
   if (wrong !== null) return `Damaged: ${wrong}`;
   const count = counted(commits.length, 'commit');
-  return isVerified ? `Whole: ${count}, each by its bytes` : `${count} in order; not verified: this file has no checksums`;
+  return isVerified ? `Whole: ${count}` : `${count} in order; whether they were changed was not checked`;
 };
+
+/** What the verdict stands for, and what it does not. */
+const checked = ({ isVerified }: FileSession): string =>
+  isVerified
+    ? 'Checked: the digest of each commit’s bytes, that each commit names the digest of the one before it, and that the last line has the right count and digest. Not checked: who wrote the file. Whoever can write it can make all of that fit.'
+    : 'Checked: that no commit is missing between the first and the last. Not checked: whether their words were changed, and whether commits are missing at the end: only a file of natter export --stored has the digests for that.';
 
 const verdictClass = ({ problem: wrong, isVerified }: FileSession): string => {
   if (wrong !== null) return 'act-failed';
   return isVerified ? 'act-done' : 'export-unverified';
+};
+
+/** The name of a session, with its key where another has the same name. */
+const optionText = ({ key, name, problem: wrong }: FileSession, all: readonly FileSession[]): string => {
+  const isAlone = all.filter((other) => other.name === name).length === 1;
+  return `${isAlone ? name : `${name}, ${key}`}${wrong === null ? '' : ' (damaged)'}`;
 };
 
 const One = ({ session, tab }: { readonly session: FileSession; readonly tab: string }) => {
@@ -107,6 +119,7 @@ const One = ({ session, tab }: { readonly session: FileSession; readonly tab: st
       <p class={verdictClass(session)} role="status">
         {verdict(session)}
       </p>
+      {session.problem === null && <p class="hint">{checked(session)}</p>}
       <nav class="tabs" aria-label="Views of this session">
         {(['time', 'transcript'] as const).map((name) => (
           <a
@@ -122,6 +135,7 @@ const One = ({ session, tab }: { readonly session: FileSession; readonly tab: st
         <Transcript
           key={session.key}
           sessionKey={session.key}
+          name={session.name}
           source={source}
           timeLink={(seq) => linkTo(['export'], { key: session.key, tab: 'time', at: `${seq}` })}
         />
@@ -151,7 +165,7 @@ const ExportView = () => {
               <select value={session?.key} onChange={(event) => changeQuery({ key: event.currentTarget.value, at: '' })}>
                 {sessions.map((one) => (
                   <option key={one.key} value={one.key}>
-                    {one.problem === null ? one.key : `${one.key} (damaged)`}
+                    {optionText(one, sessions)}
                   </option>
                 ))}
               </select>

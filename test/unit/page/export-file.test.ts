@@ -66,7 +66,7 @@ describe('F13: the page verifies an export as natter verify does, in its words',
 
   test('the JSON lines of a transcript are read as well, and said not to be verified', () => {
     const lines = commits.map((commit) => JSON.stringify(commit));
-    expect(opened(lines)).toMatchObject([{ key, problem: null, isVerified: false }]);
+    expect(opened(lines)).toMatchObject([{ key, name: 'test', problem: null, isVerified: false }]);
     expect(opened([lines[0] ?? '', lines[2] ?? ''])).toMatchObject([{ problem: 'line 2: revs 2 to 2 are missing' }]);
   });
 

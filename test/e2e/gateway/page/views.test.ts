@@ -269,7 +269,9 @@ describe.skipIf(!hasBrowser)('the views of the system', () => {
     const give = (name: string, given: readonly string[]) =>
       field.setInputFiles({ name, mimeType: 'application/x-ndjson', buffer: Buffer.from(`${given.join('\n')}\n`) });
     await give('main.jsonl', lines);
-    await page.getByText(/Whole: \d+ commits, each by its bytes/).waitFor();
+    await page.getByText(/^Whole: \d+ commits$/).waitFor();
+    await page.getByText(/^Checked: the digest of each commit’s bytes, .* Not checked: who wrote the file\./).waitFor();
+    expect(await page.locator('.session-head option').allTextContents()).toEqual([hostile]);
     await page.getByText('End of the file').waitFor();
     expect(await axeFindings(page)).toEqual([]);
     await picture(page, 'export');
@@ -283,7 +285,8 @@ describe.skipIf(!hasBrowser)('the views of the system', () => {
     const commits: string[] = [];
     for await (const commit of rig().client.sessions.export(main)) commits.push(JSON.stringify(commit));
     await give('download.jsonl', commits);
-    await page.locator('.export-unverified', { hasText: 'not verified: this file has no checksums' }).waitFor();
+    await page.locator('.export-unverified', { hasText: 'whether they were changed was not checked' }).waitFor();
+    await page.getByText(/^Checked: that no commit is missing .* Not checked: whether their words were changed, /).waitFor();
     await page.getByRole('button', { name: 'Another file' }).click();
     await give('cut.jsonl', [...lines.slice(0, 2), ...lines.slice(3)]);
     await page.getByText(/Damaged: line \d+: revs 2 to 2 are missing/).waitFor();
