@@ -1,4 +1,4 @@
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import type { RecordedCommit } from '../../../shared/domain/session/envelope.ts';
 import { eventWords } from '../parts/event-words.ts';
 import { ErrorMark } from '../parts/icon.tsx';
@@ -9,7 +9,18 @@ import { landmarkOf } from '../past/landmark.ts';
 import type { Past } from '../past/past.ts';
 import { headOf } from '../past/timeline.ts';
 
-const rowHeight = 44;
+/** As in the style sheet: on a small screen a commit is one line. */
+const small = matchMedia('(width < 760px)');
+const heightNow = (): number => (small.matches ? 32 : 44);
+const useRowHeight = (): number => {
+  const [rowHeight, setRowHeight] = useState(heightNow);
+  useEffect(() => {
+    const look = (): void => setRowHeight(heightNow());
+    small.addEventListener('change', look);
+    return () => small.removeEventListener('change', look);
+  }, []);
+  return rowHeight;
+};
 
 /** How far a key moves the choice, in rows; without end for the first and the last. */
 const moves: Readonly<Record<string, number>> = {
@@ -27,10 +38,11 @@ interface CommitListProps {
 
 /** Commits; the chosen one is the slider's. One stop of the Tab key, in which the arrow keys move. */
 export const CommitList = ({ commits, count, place, go }: CommitListProps) => {
+  const rowHeight = useRowHeight();
   const { scroller, rows, height, show } = useVirtual({ count, rowHeight });
   useEffect(() => {
     if (place > 0) show(place - 1);
-  }, [place]);
+  }, [place, rowHeight]);
   /** The focus goes to the chosen row as soon as it is drawn. */
   const isMoving = useRef(false);
   useEffect(() => {

@@ -148,6 +148,10 @@ describe.skipIf(!hasBrowser)('who looks at the page for a moment', () => {
     await page.locator('.live-on').waitFor();
     const chosen = page.locator('.commit-chosen');
     const [tabBar] = await Promise.all([page.locator('.rail').boundingBox(), chosen.waitFor()]);
+    // A commit is one line there.
+    expect((await chosen.boundingBox())?.height).toBeLessThan(40);
+    const lines = await Promise.all(['type', 'text'].map((part) => chosen.locator(`.commit-${part}`).boundingBox()));
+    expect(Math.abs((lines[0]?.y ?? 0) - (lines[1]?.y ?? 100))).toBeLessThan(8);
     await page.locator('.past').evaluate((view) => view.scrollTo(0, view.scrollHeight));
     await page.locator('.moment .books').last().scrollIntoViewIfNeeded();
     for (const name of ['One commit back', 'To the beginning', 'One commit on', 'To the newest']) {
