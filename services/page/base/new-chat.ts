@@ -9,7 +9,7 @@ export const begun = signal<string | null>(null);
 const writing = signal<string | null>(null);
 export const isToWrite = (key: string): boolean => writing.peek() === key;
 
-/** The session that this tab has begun or forked last: the list shows its row where it comes to stand. */
+/** The session that this tab has begun or forked last, or that a key has led to: the list shows its row where it comes to stand. */
 export const broughtUp = signal<string | null>(null);
 
 /** Opens the chat of a session to write in it. The list beside it stays as it is filtered. */

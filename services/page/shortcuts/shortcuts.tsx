@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals';
-import { writeIn } from '../base/new-chat.ts';
+import { broughtUp, writeIn } from '../base/new-chat.ts';
 import { go, linkTo, listQuery, route } from '../base/route.ts';
 import { isViewer } from '../base/signed-in.ts';
 import { isPaletteOpen } from '../palette/open.ts';
@@ -27,14 +27,18 @@ const focus = (selector: string): boolean => {
   found?.focus();
   return found !== null && document.activeElement === found;
 };
-/** What is focused may have to be drawn first: it is looked for in each second frame, so many times. */
-const focusSoon = (selector: string, times = 100): void => {
+/** What is focused may have to be drawn first: it is tried in each second frame, so many times. */
+const trySoon = (attempt: () => boolean, times = 100): void => {
   requestAnimationFrame(() =>
     requestAnimationFrame(() => {
-      if (!focus(selector) && times > 1) focusSoon(selector, times - 1);
+      if (!attempt() && times > 1) trySoon(attempt, times - 1);
     }),
   );
 };
+const focusSoon = (selector: string): void => trySoon(() => focus(selector));
+
+/** On a small screen a session stands in place of the list. */
+const isListInSight = (): boolean => document.querySelector('.list')?.checkVisibility() === true;
 
 const openBeside = (step: 1 | -1): void => {
   const keys = (shownRows.peek() ?? []).map(({ key }) => key);
@@ -42,8 +46,10 @@ const openBeside = (step: 1 | -1): void => {
   if (key === undefined) return;
   const place = [['sessions', key, 'chat'], listQuery()] as const;
   go(...place);
-  // Enter and Tab go on from the row that is open.
-  focusSoon(`a.row[href=${JSON.stringify(linkTo(...place))}]`);
+  broughtUp.value = key;
+  const row = `a.row[href=${JSON.stringify(linkTo(...place))}]`;
+  // Enter and Tab go on from the row that is open, or from the session itself.
+  trySoon(() => focus(isListInSight() ? row : '.session .tabs [aria-current]'));
 };
 
 const write = (): void => {

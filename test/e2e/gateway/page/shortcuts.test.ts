@@ -1,11 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import { axeFindings } from './browser.ts';
-import { hasBrowser, usePage } from './use-page.ts';
+import { goTo, hasBrowser, usePage } from './use-page.ts';
 
 /** The page by the keyboard alone. */
 
 describe.skipIf(!hasBrowser)('the keys of the page', () => {
+  const deep = 'agent:main:deep';
   const { open } = usePage({}, async ({ client: { sessions } }) => {
+    for (const key of [deep, ...Array.from({ length: 30 }, (_, at) => `agent:main:row-${at}`)])
+      await sessions.append(key, 'hello');
     for (const name of ['older', 'newer']) await sessions.post(`agent:main:${name}`, `hello ${name}`, { wait: 30 });
   });
 
@@ -75,6 +78,20 @@ describe.skipIf(!hasBrowser)('the keys of the page', () => {
     await keyboard.press('g');
     await keyboard.press('s');
     await page.locator('a.row').first().waitFor();
+    expect(faults).toEqual([]);
+  });
+
+  test.each([
+    [1_000, 'a.row-open:focus', 'row-0'],
+    [390, '.session .tabs a:focus', 'Chat'],
+  ])('lead on from a session whose row is not drawn, with the focus: %d px', async (width, selector, text) => {
+    const { page, faults } = await open(width);
+    await goTo(page, `#/sessions/${encodeURIComponent(deep)}/chat`);
+    await page.getByRole('heading', { name: 'deep', exact: true }).waitFor();
+    await page.locator('a.row').first().waitFor({ state: 'attached' });
+    await page.keyboard.press('k');
+    await page.getByRole('heading', { name: 'row-0', exact: true }).waitFor();
+    await page.locator(selector, { hasText: text }).waitFor();
     expect(faults).toEqual([]);
   });
 
