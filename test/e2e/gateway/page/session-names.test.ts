@@ -78,4 +78,23 @@ describe.skipIf(!hasBrowser)('who meets a session on the page', () => {
     expect(await page.getByText('a secret').count()).toBe(0);
     expect(faults).toEqual([]);
   });
+
+  test('asks for approvals when an event tells of one, and seldom else', async () => {
+    const { page, faults } = await openTab();
+    await page.clock.install();
+    let asked = 0;
+    page.on('request', (request) => {
+      if (new URL(request.url()).pathname === '/v1/approvals') asked += 1;
+    });
+    await page.goto(await rig().link());
+    await page.getByRole('link', { name: /Approvals 1 waiting/ }).waitFor();
+    await page.clock.runFor(16_000);
+    const before = asked;
+    await page.clock.runFor(20_000);
+    await page.locator('a.row').first().waitFor();
+    expect(asked).toBe(before);
+    await rig().client.sessions.post('agent:main:web:other', '[[tool exec {"command": ["false"]}]] please', {});
+    await page.getByRole('link', { name: /Approvals 2 waiting/ }).waitFor();
+    expect(faults).toEqual([]);
+  });
 });
