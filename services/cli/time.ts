@@ -21,14 +21,21 @@ export const timeText = (at: number, zone: string, precision: 'second' | 'millis
 
 /**
  * Reads the time given to `option`: an ISO date or time (`2026-11-21`, `2026-11-21T10:00Z`), or a span from `now` such as `+10m`, `-2h`.
- * Milliseconds since 1970. Throws `NatterError('invalid')`.
+ * Milliseconds since 1970. Throws `NatterError('invalid')`, with examples of what to use.
  */
-export const parseTime = (option: string, text: string, now: number): number => {
+export const parseTime = (option: string, text: string, now: number, such = '2026-11-21T10:00Z, +10m or -2h'): number => {
   const span = /^([+-])(\d{1,9})([smhd])$/.exec(text);
   if (span) return now + (span[1] === '-' ? -1 : 1) * Number(span[2]) * units[span[3] as keyof typeof units];
   const time = /^\d{4}-\d\d-\d\d/.test(text) ? Date.parse(text) : Number.NaN;
-  if (Number.isNaN(time))
-    throw new NatterError('invalid', `${option}: "${text}" is not a time; use for example 2026-11-21T10:00Z, +10m or -2h`);
+  if (Number.isNaN(time)) throw new NatterError('invalid', `${option}: "${text}" is not a time; use for example ${such}`);
+  return time;
+};
+
+/** Reads a time that is yet to come, as `parseTime` does. */
+export const laterTime = (option: string, text: string, now: number): number => {
+  const such = `+10m or ${new Date(now + units.d).toISOString().slice(0, 10)}T10:00Z`;
+  const time = parseTime(option, text, now, such);
+  if (time <= now) throw new NatterError('invalid', `${option}: "${text}" is in the past; use for example ${such}`);
   return time;
 };
 

@@ -9,8 +9,10 @@ const below = (command: Command, name: string): Command | undefined => command.c
 const refuseUnknown = (command: Command, name: string): never => {
   const names = command.commands.map((each) => each.name());
   const near = suggest(name, names);
+  const own = names.filter((each) => each !== 'help');
+  const its = own.length === 0 ? `${command.name()} has no commands of its own` : `It has: ${own.join(', ')}`;
   // Those of the program are too many for a line.
-  const others = command.parent === null ? '' : `\n(It has: ${names.filter((each) => each !== 'help').join(', ')})`;
+  const others = command.parent === null ? '' : `\n(${its})`;
   const advice = near === null ? others : `\n(Did you mean ${near}?)`;
   return command.error(`error: unknown command '${name}'${advice}`, { code: 'commander.unknownCommand' });
 };
@@ -25,9 +27,20 @@ const addHelp = (command: Command): void => {
     .action((names: string[]) => names.reduce((at, name) => below(at, name) ?? refuseUnknown(at, name), command).help());
 };
 
+/** An error of commander: of an argument that is missing, with what it is and its choices; of a wrong one, without commander's own words. */
+const plainError = (text: string, { registeredArguments }: Command): string => {
+  const missing = /^error: missing required argument '(.+)'/.exec(text)?.[1];
+  const { description = '', argChoices } = registeredArguments.find((each) => each.name() === missing) ?? {};
+  const choices = argChoices === undefined ? '' : `; one of ${argChoices.join(', ')}`;
+  return description === '' ? text.replace('command-argument value ', '') : `${text}(${missing}: ${description}${choices})\n`;
+};
+
 /** Each command's errors are followed by the line that shows its own help. */
 const nameInErrors = (command: Command, path: string): void => {
-  command.showHelpAfterError(`(run "${path} --help" for usage)`);
+  const { outputError = (text, write) => write(text) } = command.configureOutput();
+  command
+    .configureOutput({ outputError: (text, write) => outputError(plainError(text, command), write) })
+    .showHelpAfterError(`(run "${path} --help" for usage)`);
   for (const each of command.commands) nameInErrors(each, `${path} ${each.name()}`);
 };
 

@@ -71,15 +71,15 @@ const explained = (node: SchemaNode, path: string): SchemaNode => {
 /** The JSON Schema of the configuration file with a description of each key, for editors and `natter config schema`. */
 export const configJsonSchema = (): SchemaNode => explained(schemaTree(), '');
 
-/** The advice for an unknown key; `path` is the object it was found in. */
-export const adviceOn = (path: readonly string[], key: string): string => {
+/** The advice for an unknown key; `path` is the object it was found in, or looked for. */
+export const adviceOn = (path: readonly string[], key: string, isFound = true): string => {
   const tree = schemaTree();
   const known = Object.keys(path.reduce<SchemaNode | undefined>(childOf, tree)?.properties ?? {});
   const elsewhere = fieldsUnder(tree, '').find((field) => field.path.endsWith(`.${key}`))?.path;
   const meant = suggest(key, known) ?? elsewhere;
-  return meant === undefined
-    ? `unknown key; remove it, or use one of: ${known.join(', ')}`
-    : `unknown key; did you mean "${meant}"?`;
+  if (meant !== undefined) return `unknown key; did you mean "${meant}"?`;
+  if (known.length === 0 && !isFound) return `unknown key; ${path.join('.')} has no keys of its own`;
+  return `unknown key; ${isFound ? 'remove it, or ' : ''}use one of: ${known.join(', ')}`;
 };
 
 /** A copy of a configuration value with every secret replaced by `[secret]`. */

@@ -31,6 +31,11 @@ test.each([[[]], [['--ws']]])('A12/130: what cannot be asked is said so (%j)', a
   const { gateway } = await startWorld();
   const call = ['--url', gateway.url, '--token', token, 'gateway', 'call', ...by];
   await expect(natter(...call, 'status', '--params', '{x')).rejects.toMatchObject({ code: 'invalid' });
+  await expect(natter(...call, 'status', '--params', '[1]')).rejects.toThrow('--params: "[1]" is not a JSON object');
+  await expect(natter(...call, 'chat.send')).rejects.toMatchObject({
+    code: 'invalid',
+    message: `sessionKey: is missing; give a text, as in --params '{"sessionKey": …}'`,
+  });
   await expect(natter(...call, 'no.such')).rejects.toMatchObject({
     code: 'invalid',
     message: expect.stringContaining('sessions.list'),

@@ -171,6 +171,12 @@ describe('a command that there is not', () => {
     expect(await said(...line.split(' '))).toBe(`error: unknown command '${name}'\n(run "natter --help" for usage)\n`);
   });
 
+  test('natter help send extra: says that there are none below it', async () => {
+    expect(await said('help', 'send', 'extra')).toBe(
+      `error: unknown command 'extra'\n(send has no commands of its own)\n(run "natter send --help" for usage)\n`,
+    );
+  });
+
   test('natter approvals allow: says what there is where none is near', async () => {
     expect(await said('approvals', 'allow', 'ID')).toBe(
       `error: unknown command 'allow'\n(It has: list, resolve)\n(run "natter approvals --help" for usage)\n`,
@@ -178,7 +184,10 @@ describe('a command that there is not', () => {
   });
 
   test.each([
-    ['approvals resolve', `error: missing required argument 'id'\n(run "natter approvals resolve --help" for usage)\n`],
+    [
+      'approvals resolve',
+      `error: missing required argument 'id'\n(id: id of the approval, from the list)\n(run "natter approvals resolve --help" for usage)\n`,
+    ],
     [
       'approvals resolve ID perhaps',
       /^error: .*'perhaps' is invalid for argument 'verdict'\. Allowed choices are allow-once, allow-always, deny; or y, a and n, /,
@@ -187,7 +196,13 @@ describe('a command that there is not', () => {
       'send main hello there',
       /^error: too many arguments .*\n\(put the text in quotes: natter send main "hello there"\)\n\(run "natter send --help" for usage\)\n$/,
     ],
-    ['send', `error: missing required argument 'key'\n(run "natter send --help" for usage)\n`],
+    [
+      'send',
+      /^error: missing required argument 'key'\n\(key: session key, such as agent:main:main\)\n\(run "natter send --help"/,
+    ],
+    ['gateway call', /^error: missing required argument 'method'\n\(method: the method, such as sessions.list,/],
+    ['service', /\n\(name: the service; one of session, router, checkpoint, delivery, gateway\)\n/],
+    ['service foo', /^error: 'foo' is invalid for argument 'name'\. Allowed choices are session, router, /],
   ])('natter %s: says what is wrong, and whose help to read', async (line, text) => {
     expect(await said(...line.split(' '))).toEqual(typeof text === 'string' ? text : expect.stringMatching(text));
   });

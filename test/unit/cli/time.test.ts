@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { eventLine } from '../../../services/cli/event-line.ts';
 import { machineTimeZone } from '../../../services/cli/terminal.ts';
-import { logPlace, timeText, zoneOf } from '../../../services/cli/time.ts';
+import { laterTime, logPlace, timeText, zoneOf } from '../../../services/cli/time.ts';
 import type { NatterEvent } from '../../../shared/client/main.ts';
 
 const at = (text: string): number => Date.parse(text);
@@ -48,6 +48,15 @@ describe('times for people', () => {
       if (before === undefined) delete process.env.TZ;
       else process.env.TZ = before;
     }
+  });
+
+  test.each([
+    ['yesterday', '--at: "yesterday" is not a time; use for example +10m or 1970-01-02T10:00Z'],
+    ['-2h', '--at: "-2h" is in the past; use for example +10m or 1970-01-02T10:00Z'],
+    ['1969-11-21', '--at: "1969-11-21" is in the past; use for example +10m or 1970-01-02T10:00Z'],
+  ])('what is sent later takes no %s', (text, told) => {
+    expect(() => laterTime('--at', text, 0)).toThrow(told);
+    expect(laterTime('--at', '+10m', 0)).toBe(600_000);
   });
 
   test('an option that is not a time says its name and what to use', () =>

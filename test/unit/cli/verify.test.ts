@@ -94,6 +94,8 @@ test('natter verify tells a file that is no export of stored commits from a dama
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const file = join(folder, 'export.jsonl');
   await expect(verify(file)).rejects.toMatchObject({ code: 'invalid', message: expect.stringMatching(/^cannot read .*ENOENT/) });
+  const advice = /natter-verify-\w+ is a folder; name a file that "natter export --stored --out FILE" wrote$/;
+  await expect(verify(folder)).rejects.toMatchObject({ code: 'invalid', message: expect.stringMatching(advice) });
   for (const text of ['', '{"type":"session"}\n{"type":"message"}\n', `${whole.slice(1).join('\n')}\n`]) {
     writeFileSync(file, text);
     const advice = /no session begins in it, so it is a transcript, or was cut; .*natter export --stored/;

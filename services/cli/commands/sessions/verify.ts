@@ -38,6 +38,8 @@ async function* linesOf(file: string, { input }: World): AsyncGenerator<string> 
   try {
     yield* createInterface({ input: opened, crlfDelay: Number.POSITIVE_INFINITY });
   } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EISDIR')
+      throw new NatterError('invalid', `${file} is a folder; name a file that "natter export --stored --out FILE" wrote`);
     throw new NatterError('invalid', `cannot read ${file}: ${errorMessage(error)}`);
   }
 }

@@ -86,7 +86,7 @@ const valueAt = (world: World, options: CommonOptions, path: string | undefined)
     if (node === undefined)
       throw new NatterError(
         'invalid',
-        `${path}: ${adviceOn(names.slice(0, index), name)}`,
+        `${path}: ${adviceOn(names.slice(0, index), name, false)}`,
         path === undefined ? {} : { field: path },
       );
     value = typeof value === 'object' && value !== null && Object.hasOwn(value, name) ? Reflect.get(value, name) : undefined;

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { NatterClient } from '../../../../shared/client/main.ts';
+import { NatterApiError, type NatterClient } from '../../../../shared/client/main.ts';
 import { NatterError } from '../../../../shared/kit/errors.ts';
 import { limits } from '../../../../shared/kit/limits.ts';
 import { type CommonOptions, clientOf } from '../../access.ts';
@@ -11,7 +11,7 @@ const timeoutMs = (limits.waitSeconds + 10) * 1_000;
 
 const paramsOf = (text: string): object => {
   const value = jsonIn(text);
-  if (typeof value === 'object' && value !== null) return value;
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
   throw new NatterError('invalid', `--params: ${JSON.stringify(text)} is not a JSON object; use for example '{"limit": 5}'`);
 };
 const jsonIn = (text: string): unknown => {
@@ -34,6 +34,14 @@ const overSocket = async (client: NatterClient, method: string, params: object):
 const overHttp = async (client: NatterClient, method: string, params: object): Promise<unknown> =>
   (await client.post<{ result: unknown }>('/v1/rpc', { method, params }, { timeoutMs })).result;
 
+/** A problem with a parameter says where it is given. */
+const withOption = (error: unknown): unknown => {
+  if (!(error instanceof NatterApiError) || error.code !== 'invalid') return error;
+  const field = error.errors[0]?.field;
+  if (field === undefined || field === 'method') return error;
+  return new NatterError('invalid', `${error.message}, as in --params '{"${field}": …}'`);
+};
+
 /** `natter gateway call METHOD` (A12/130): one call by `POST /v1/rpc` or a WebSocket, at any gateway; prints the result as JSON. */
 export const gatewayCommand = (program: Command, world: World): void => {
   program
@@ -50,6 +58,10 @@ export const gatewayCommand = (program: Command, world: World): void => {
       // Loaded only here: the other commands need none.
       const client = clientOf(world, common, ws && { WebSocket: (await import('ws')).WebSocket });
       const call = ws ? overSocket : overHttp;
-      world.terminal.out(asJson(await call(client, method, paramsOf(params)), 2));
+      try {
+        world.terminal.out(asJson(await call(client, method, paramsOf(params)), 2));
+      } catch (error) {
+        throw withOption(error);
+      }
     });
 };

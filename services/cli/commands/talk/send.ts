@@ -70,7 +70,7 @@ export const sendCommand = (program: Command, world: World): void => {
       const message = {
         text: text === '-' ? await standardInput() : text,
         messageId,
-        ...(at !== undefined && { sendAt: (await import('../../time.ts')).parseTime('--at', at, world.now()) }),
+        ...(at !== undefined && { sendAt: (await import('../../time.ts')).laterTime('--at', at, world.now()) }),
         ...(attach.length > 0 && { attachments: await attachedFiles(attach) }),
       };
       // Every attempt has the same id, so the message takes effect once.

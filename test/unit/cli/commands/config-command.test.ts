@@ -72,7 +72,8 @@ describe('natter config get (A14/140)', () => {
     ['session.dmscope', /session\.dmscope: unknown key; did you mean "dmScope"\?/],
     ['port', /port: unknown key; did you mean "gateway\.port"\?/],
     ['channels.irc.dmPolice', /did you mean "dmPolicy"\?/],
-    ['session.dmScope.deeper', /unknown key/],
+    ['nope', /^nope: unknown key; use one of: prefix, dataDir, /],
+    ['session.dmScope.deeper', /^session\.dmScope\.deeper: unknown key; session\.dmScope has no keys of its own$/],
   ])('there is no %s', async (path, message) => {
     await expect(natter('get', path)).rejects.toThrow(
       expect.objectContaining({ code: 'invalid', message: expect.stringMatching(message) }),
