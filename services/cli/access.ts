@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { InvalidArgumentError } from 'commander';
 import { type ClientOptions, createClient, NatterApiError, type NatterClient } from '../../shared/client/main.ts';
 import { errorMessage, NatterError } from '../../shared/kit/errors.ts';
@@ -59,7 +59,17 @@ export const gatewayOf = (world: World, options: CommonOptions): { url: string; 
   // The token of the installation here is for the gateway here; another one never gets to see it.
   const own = new URL(url).origin === new URL(here).origin ? (config.gateway.token ?? written?.token) : undefined;
   const given = options.token ?? (options.tokenFile === undefined ? undefined : tokenIn(options.tokenFile));
-  return { url, token: given ?? (world.env.NATTER_TOKEN || own || '') };
+  const token = given ?? (world.env.NATTER_TOKEN || own || '');
+  if (url === here && token === '') refuseMissing(world, options, config);
+  return { url, token };
+};
+
+/** What is in a folder that somebody names is missed sooner than the gateway: without the folder there is no token. */
+const refuseMissing = ({ env }: World, { dataDir }: CommonOptions, config: Config): void => {
+  if (!(dataDir ?? env.NATTER_DATA_DIR) || existsSync(config.dataDir)) return;
+  const source = dataDir === undefined ? 'NATTER_DATA_DIR' : '--data-dir';
+  const advice = '"natter up" makes it when it starts there';
+  throw new NatterError('invalid', `${source}: the folder ${config.dataDir} does not exist; ${advice}`);
 };
 
 const tokenIn = (file: string): string => {

@@ -69,6 +69,30 @@ test('a file that holds no token is named', () => {
   expect(asked({ tokenFile }).token).toBe('a-token');
 });
 
+describe('a data directory that does not exist', () => {
+  const none = '/nonexistent/natter';
+  const told = (source: string) => `${source}: the folder ${none} does not exist; "natter up" makes it when it starts there`;
+  test.each<[string, CommonOptions, Record<string, string>]>([
+    ['--data-dir', { dataDir: none }, {}],
+    ['NATTER_DATA_DIR', {}, { NATTER_DATA_DIR: none }],
+  ])('is told as such: %s', (source, options, env) => {
+    const world = { env, home: dataDir } as unknown as World;
+    expect(() => gatewayOf(world, options)).toThrow(told(source));
+  });
+
+  test.each<[string, CommonOptions, Record<string, string>]>([
+    ['an address', { url: elsewhere }, {}],
+    ['an address in NATTER_URL', {}, { NATTER_URL: elsewhere }],
+    ['a token', { token: 'theirs' }, {}],
+  ])('does not matter to whoever gives %s', (_, options, env) => {
+    expect(asked({ dataDir: none, ...options }, env).url).toBe(options.url ?? env.NATTER_URL ?? here);
+  });
+
+  test('is no matter where none was named: it is the usual one, before the first start', () => {
+    expect(gatewayOf({ env: {}, home: '/nonexistent' } as unknown as World, {}).url).toBe(here);
+  });
+});
+
 test('F26: what a command ends with names the fix: of the gateway, or of a full disk', () => {
   const problem = { code: 'unavailable', detail: 'the disk of the broker is full', problem: 'storage_full', fix: 'free space' };
   expect(explained(new NatterApiError(503, problem))).toBe('the disk of the broker is full; free space');
