@@ -214,7 +214,7 @@ export class Chat {
       case 'clear':
         return this.#screen.clear();
       case 'export':
-        return this.#tell(exportToFile(this.#client, this.#key, line.file), 'Not exported');
+        return this.#tell(exportToFile(this.#client, this.#key, line), 'Not exported');
       case 'sending':
         return this.#tell(
           this.#session().then((session) => sendingText(session?.settings.sendPolicy)),

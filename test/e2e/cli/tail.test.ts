@@ -1,4 +1,7 @@
-import { expect, test, vi } from 'vitest';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { exportCommand } from '../../../services/cli/commands/sessions/export.ts';
 import { tailCommand } from '../../../services/cli/commands/sessions/tail.ts';
 import { verifyLines } from '../../../services/cli/stored-export.ts';
@@ -85,3 +88,33 @@ test('an export of stored commits is whole, whatever form the key was given in',
 async function* each(lines: readonly string[]): AsyncGenerator<string> {
   yield* lines;
 }
+
+test('an export replaces nothing that is there, unless --force says so', async () => {
+  const { url, say } = await start();
+  await say('hello');
+  const folder = mkdtempSync(join(tmpdir(), 'natter-export-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const file = join(folder, 'mine');
+  writeFileSync(file, 'mine');
+  const exported = (...words: string[]) => natter(url, [exportCommand], 'export', ...words).done;
+  const there = { code: 'invalid', message: `${file} exists already; name another file, or replace it with --force` };
+  await expect(exported('main', '--stored', '--out', file)).rejects.toMatchObject(there);
+  await expect(exported('main', '--markdown', '--out', file)).rejects.toMatchObject(there);
+  const nowhere = exported('main', '--stored', '--out', join(folder, 'none', 'x'));
+  await expect(nowhere).rejects.toThrow(`the folder ${join(folder, 'none')} does not exist`);
+  await expect(exported('--out', file)).rejects.toThrow(`--out: ${file} is a file; name a folder`);
+  expect(readFileSync(file, 'utf8')).toBe('mine');
+  await exported('main', '--markdown', '--out', file, '--force');
+  expect(readFileSync(file, 'utf8')).toContain('hello');
+
+  await exported('--out', folder);
+  const map = join(folder, 'agents', 'main', 'sessions', 'sessions.json');
+  writeFileSync(map, 'mine');
+  await expect(exported('--out', folder)).rejects.toThrow(
+    `${map} exists already; name another folder, or replace it with --force`,
+  );
+  expect(readFileSync(map, 'utf8')).toBe('mine');
+  await exported('main', '--out', folder);
+  await exported('--out', folder, '--force');
+  expect(JSON.parse(readFileSync(map, 'utf8'))).toHaveProperty(['agent:main:main']);
+});

@@ -1,4 +1,4 @@
-import { open } from 'node:fs/promises';
+import { existsSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
 
@@ -15,8 +15,8 @@ import { mapPathOf, type StoreConfig, writeMap } from '../../../../shared/runtim
 import { type CommonOptions, clientOf, configOf, wholeNumber } from '../../access.ts';
 import { commitsOf, noteLost } from '../../commits.ts';
 import { example } from '../../example.ts';
-import { exportLines } from '../../stored-export.ts';
 import { asJson, type World } from '../../terminal.ts';
+import { exportMarkdown, exportStored } from './export-one-file.ts';
 
 interface ExportOptions extends CommonOptions {
   readonly out: string;
@@ -24,6 +24,7 @@ interface ExportOptions extends CommonOptions {
   readonly stored?: boolean;
   readonly markdown?: boolean;
   readonly json?: boolean;
+  readonly force?: boolean;
 }
 
 /** Where the lines of a session go. */
@@ -106,8 +107,18 @@ const exportOne = async (exporting: Exporting, key: SessionKey, generation?: num
   return { rows: [row], lines, skipped: [] };
 };
 
+const mapPathsOf = (rows: readonly IndexRow[], config: StoreConfig): ReadonlySet<string> =>
+  new Set(rows.map(({ key }) => mapPathOf(config, key)));
+
+/** Transcripts are only added to; a session map that is there would be replaced. Throws `NatterError('invalid')`. */
+const refuseReplacing = (rows: readonly IndexRow[], config: StoreConfig): void => {
+  for (const path of mapPathsOf(rows, config))
+    if (existsSync(path))
+      throw new NatterError('invalid', `${path} exists already; name another folder, or replace it with --force`);
+};
+
 const writeMaps = async (rows: readonly IndexRow[], config: StoreConfig): Promise<void> => {
-  for (const path of new Set(rows.map(({ key }) => mapPathOf(config, key)))) {
+  for (const path of mapPathsOf(rows, config)) {
     await writeMap(
       path,
       rows.filter(({ key }) => mapPathOf(config, key) === path),
@@ -134,34 +145,6 @@ const showResult = ({ terminal }: World, { rows, lines, skipped }: Exported, fol
   else terminal.note(`${counted(sessions, 'session')}, ${counted(lines, 'line')}, in ${folder}`);
 };
 
-/** Writes the stored commits of one session, or of all, to a file or to standard output. */
-const exportStored = async (world: World, common: CommonOptions, key: string | undefined, out: string): Promise<void> => {
-  const client = clientOf(world, common);
-  // Commits name the stored key, whatever short form this one was given in.
-  const rows = key === undefined ? await allRows(client, configOf(world, common)) : [await client.sessions.get(key)];
-  const keys = rows.map((row) => storedKey(row.key));
-  const file = out === '-' ? null : await open(out, 'wx', 0o600);
-  const at = new Date(world.now()).toISOString();
-  try {
-    for (const each of keys)
-      for await (const line of exportLines(client, each, at))
-        if (file === null) world.terminal.out(asJson(line));
-        else await file.write(`${asJson(line)}\n`);
-  } finally {
-    await file?.close();
-  }
-  if (file !== null) world.terminal.note(`${counted(keys.length, 'session')}, in ${out}; check it with: natter verify ${out}`);
-};
-
-/** Writes a session as the chat's `/export` does, to a file or to standard output. */
-const exportMarkdown = async (world: World, common: CommonOptions, key: string | undefined, out: string): Promise<void> => {
-  if (key === undefined) throw new NatterError('invalid', '--markdown needs a session key, such as main', { field: 'key' });
-  const { exportToFile, sessionAsMarkdown } = await import('../../chat/export-file.ts');
-  const client = clientOf(world, common);
-  if (out === '-') return world.terminal.out((await sessionAsMarkdown(client, key)).text.trimEnd());
-  world.terminal.note(await exportToFile(client, key, out));
-};
-
 /** `natter export`: transcripts as JSON Lines from the log, in the layout of A2/8–10 (A2/16, C12). */
 export const exportCommand = (program: Command, world: World): void => {
   program
@@ -171,24 +154,29 @@ export const exportCommand = (program: Command, world: World): void => {
     .option('--markdown', 'write one session for people to read instead, as /export in the chat; --out is then a file')
     .option('--stored', 'write the commits as they are stored instead, for natter verify; --out is then a file')
     .option('--generation <number>', 'only this generation of the session', wholeNumber(1, Number.MAX_SAFE_INTEGER))
+    .option('--force', 'replace the file, or the list of sessions in the folder, that is there already')
     .option('--json', 'with --out: print what was written as JSON')
     .addHelpText('after', example('export agent:main:main --out transcripts'))
     .action(async (key: SessionKey | undefined, _: unknown, command: Command) => {
-      const { out, generation, json, stored, markdown, ...common } = command.optsWithGlobals<ExportOptions>();
-      if (markdown) return exportMarkdown(world, common, key, out);
-      if (stored) return exportStored(world, common, key, out);
+      const { out, generation, json, stored, markdown, force = false, ...common } = command.optsWithGlobals<ExportOptions>();
+      const client = clientOf(world, common);
+      if (markdown) return exportMarkdown(world, client, key, { out, force });
+      if (stored) {
+        const rows = key === undefined ? await allRows(client, configOf(world, common)) : [await client.sessions.get(key)];
+        return exportStored(world, client, rows, { out, force });
+      }
       if (key === undefined && generation !== undefined)
         throw new NatterError('invalid', '--generation needs a session key', { field: 'generation' });
       const { agent, session } = configOf(world, common);
-      const client = clientOf(world, common);
       const folder = out === '-' ? null : resolve(out);
+      if (folder !== null && statSync(folder, { throwIfNoEntry: false })?.isFile())
+        throw new NatterError('invalid', `--out: ${folder} is a file; name a folder`, { field: 'out' });
       const config = { agent, session: { ...session, store: exportStore(folder ?? '') } };
       const sink = folder === null ? terminalSink(world) : fileSink(config.session.store);
       const exporting = { world, client, sink };
-      const exported =
-        key === undefined
-          ? await exportAll(exporting, await allRows(client, config))
-          : await exportOne(exporting, key, generation);
+      const rows = key === undefined ? await allRows(client, config) : [];
+      if (folder !== null && !force) refuseReplacing(rows, config);
+      const exported = key === undefined ? await exportAll(exporting, rows) : await exportOne(exporting, key, generation);
       if (key === undefined && folder !== null) await writeMaps(exported.rows, config);
       for (const skipped of exported.skipped) world.terminal.note(`${skipped}: skipped; it cannot be read or was removed`);
       if (exported.skipped.length > 0) process.exitCode = 1;
