@@ -24,6 +24,8 @@ export const forkCommand = (program: Command, world: World): void => {
       const answer = await clientOf(world, common).sessions.fork(key, { at: place, patienceMs: 10_000 });
       if (json) world.terminal.out(asJson(answer, 2));
       else world.terminal.out(lineOf(key, answer));
+      if (!json && at !== undefined && answer.rev !== undefined && answer.forkedFrom?.rev === answer.rev - 1)
+        world.terminal.out('that was the newest commit, so nothing is left behind');
     });
 };
 
