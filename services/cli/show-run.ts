@@ -26,6 +26,8 @@ export const showRun = async ({ terminal, output }: World, key: string, run: Run
     return;
   }
   if (status === 'timeout')
-    return terminal.note(`run ${runId} is still running; see its answer with: natter tail --key ${key} --from 1`);
+    return terminal.note(
+      `no answer yet; run ${runId} goes on. See its answer later with: natter chat ${key}, or natter tail --key ${key} --from 1`,
+    );
   terminal.out(`${status} ${runId}`);
 };

@@ -62,7 +62,9 @@ describe('natter approvals', () => {
   test('natter send --wait says that its message waits behind a call that awaits approval', async () => {
     const { natter } = await startWaiting();
     expect(await natter('send', key, 'and now?', '--wait', '1')).toMatch(
-      new RegExp(`^run \\S+ is still running; .*\\n${key} waits until a tool call is approved or denied: natter approvals$`),
+      new RegExp(
+        `^no answer yet; run \\S+ goes on\\. .*natter chat ${key}.*\\n${key} waits until a tool call is approved or denied: natter approvals$`,
+      ),
     );
   });
 

@@ -73,6 +73,10 @@ describe('every command', async () => {
     expect(helpOf(found(await create(), name))).not.toMatch(/\(default:\s+(\[\]|""|false)\)/);
   });
 
+  test('natter send and compact say how long they wait at most', async () => {
+    for (const name of ['send', 'compact']) expect(helpOf(found(await create(), name))).toMatch(/at most\s+120/);
+  });
+
   test('an example that does not fit the command would be noticed', async () => {
     const program = await create();
     for (const command of withChildren(program)) command.action(() => {}).configureOutput({ writeErr: () => {} });

@@ -15,6 +15,15 @@ const told = async (code: string, message = 'connect ECONNREFUSED'): Promise<str
   return notes;
 };
 
+test('a run that goes on after the wait says where its answer will be', async () => {
+  const notes: string[] = [];
+  const world = { terminal: { note: (text: string) => notes.push(text) } } as unknown as World;
+  await showRun(world, 'main', { runId: 'r', status: 'timeout' } as Run, false);
+  expect(notes).toEqual([
+    'no answer yet; run r goes on. See its answer later with: natter chat main, or natter tail --key main --from 1',
+  ]);
+});
+
 test('a run that failed because the provider is down says what to do next', async () => {
   expect(await told('model_unavailable')).toEqual([
     'run r failed: connect ECONNREFUSED',

@@ -17,7 +17,12 @@ export const compactCommand = (program: Command, world: World): void => {
     .command('compact')
     .argument('<key>', 'session key, such as agent:main:main')
     .option('--instructions <text>', 'what the summary must keep')
-    .option('--wait <seconds>', 'how long to wait for the summary', wholeNumber(1, limits.waitSeconds), limits.waitSeconds)
+    .option(
+      '--wait <seconds>',
+      `how long to wait for the summary, at most ${limits.waitSeconds}`,
+      wholeNumber(1, limits.waitSeconds),
+      limits.waitSeconds,
+    )
     .option('--json', 'print JSON')
     .addHelpText('after', example('compact agent:main:main --instructions "keep the open tasks"'))
     .action(async (key: string, _: unknown, command: Command) => {

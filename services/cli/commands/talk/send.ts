@@ -52,7 +52,7 @@ export const sendCommand = (program: Command, world: World): void => {
     .argument('<text>', 'the message; - reads it from standard input')
     .option(
       '--wait [seconds]',
-      `wait for the answer (default: ${defaultWaitSeconds} seconds)`,
+      `wait for the answer (default: ${defaultWaitSeconds} seconds, at most ${limits.waitSeconds})`,
       wholeNumber(1, limits.waitSeconds),
     )
     .option('--at <time>', 'send it later: at an ISO time, or after a span such as +10m')
