@@ -12,7 +12,7 @@ import { errorMessage } from '../../../shared/kit/errors.ts';
 import { printable } from '../../../shared/kit/scrub.ts';
 import type { World } from '../terminal.ts';
 import { wrapToWidth } from '../text/text-width.ts';
-import { type Earlier, isBeginning, lastThatFit, readEarlier } from './earlier.ts';
+import { dueReset, readEarlier, showEarlier } from './earlier.ts';
 import { exportToFile } from './export-file.ts';
 import { openKeyboard } from './keyboard.ts';
 import { type Key, LineEditor } from './line-editor.ts';
@@ -20,7 +20,7 @@ import { answerIn, type Question } from './question.ts';
 import { Screen } from './screen.ts';
 import { SessionView } from './session-view.ts';
 import { labels, typedLines } from './typed.ts';
-import { completedWords, helpLines, type Known, lineMeaning, sendingText } from './words.ts';
+import { completedWords, helpLines, isCommand, type Known, lineMeaning, sendingText } from './words.ts';
 
 /** How long a message is sent again, with the same id, while the gateway is unavailable. */
 const patienceMs = 10_000;
@@ -82,7 +82,9 @@ export class Chat {
     output.on('resize', resized);
     terminal.divert((text) => this.#screen.print(...text.split('\n')));
     try {
-      if (earlier !== null) this.#showEarlier(earlier);
+      if (earlier !== null) showEarlier(earlier, { editor: this.#editor, screen: this.#screen, view: this.#view });
+      const due = session && dueReset(session);
+      if (due) this.#screen.print(...wrapToWidth(due, this.#screen.width).map(pc.dim));
       this.#refresh();
       await this.#follow(earlier?.events.at(-1)?.id ?? session?.seq ?? 0, ended);
     } finally {
@@ -102,26 +104,6 @@ export class Chat {
       if (error instanceof NatterApiError && error.status === 404) return null;
       throw error;
     }
-  }
-
-  /** Shows the last turns and what waits for an answer. */
-  #showEarlier({ events, hasMore }: Earlier): void {
-    // Of a turn whose beginning was not read, only what still goes on matters.
-    const turns: string[][] = hasMore ? [] : [[]];
-    for (const event of events) {
-      if (isBeginning(event)) turns.push([]);
-      if (event.type === 'user_message' && event.message.sender.id !== 'natter') this.#editor.remember(event.message.text);
-      const lines = this.#screen.printedBy(() => this.#view.showPast(event));
-      turns.at(-1)?.push(...lines);
-    }
-    const said = turns.filter(({ length }) => length > 0);
-    const shown = lastThatFit(said, this.#screen.rows);
-    if (hasMore || shown.length < said.length)
-      this.#screen.print(pc.dim('The last of what was said; /export FILE writes all of it, and the page shows it.'));
-    this.#screen.print(...shown.flat());
-    const { asked, isBusy } = this.#view;
-    if (asked !== null) this.#screen.print(...asked.lines(this.#screen.width));
-    else if (isBusy) this.#screen.print(pc.dim('The answer that was under way goes on.'));
   }
 
   /** Shows events until the chat ends. Trouble is told once, and the prompt stays. */
@@ -223,7 +205,9 @@ export class Chat {
       case 'refused':
         return this.#screen.print(...wrapToWidth(printable(line.why), this.#screen.width).map(pc.yellow));
       case 'send':
-        return this.#send(line.text);
+        this.#send(line.text);
+        if (this.#prompted === null || this.#prompted !== this.#view.asked || isCommand(line.text, this.#known)) return;
+        return this.#screen.print(pc.dim('That is a message: the call still waits for y or n.'));
     }
   }
 

@@ -186,11 +186,10 @@ export class SessionView {
     else this.#say(`${oneLine(personNamed(sender, actor, this.#me), 40)}: ${text}`, pc.dim);
   }
 
-  /** Who asked for one knows it; one by the clock comes unasked. */
   #reset({ cause }: EventOf<'session_reset'>): void {
     const why = resetWords[cause?.trigger ?? 'command'];
-    if (why !== undefined) this.#say(`A new session began: ${why}.`, pc.dim);
-    else if (this.#isPast) this.#say('A new session began.', pc.dim);
+    const began = `A new session began${why === undefined ? '' : `: ${why}`}.`;
+    this.#say(cause?.trigger === 'fork' ? 'The session goes on from an earlier point.' : began, pc.dim);
   }
 
   #call({ tool, callId }: { readonly tool: string; readonly callId: string }): string {

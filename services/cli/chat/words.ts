@@ -66,6 +66,9 @@ export const sendingText = (policy: 'allow' | 'deny' | undefined): string => {
 
 const refused = (why: string): Line => ({ type: 'refused', why });
 
+/** Whether a line that is sent is a command of the chat, and no message. */
+export const isCommand = (text: string, known: Known): boolean => chatCommandIn(text, known) !== null;
+
 /** How one of our own commands is written. */
 const usageOf = (word: string): string | undefined =>
   [...chatCommandLines.map(([usage]) => usage), '/clear', ...leaving].find((usage) => usage.split(' ', 1)[0] === word);
@@ -87,7 +90,7 @@ export const lineMeaning = (text: string, known: Known): Line => {
   const words = ['/help', '/skill', ...completedWords(known)];
   if (word === undefined) return { type: 'send', text };
   const usage = usageOf(word.toLowerCase());
-  const isRefused = usage !== undefined && chatCommandIn(text, known) === null;
+  const isRefused = usage !== undefined && !isCommand(text, known);
   if (isRefused && word.toLowerCase() === '/send')
     return refused(`Nothing was changed: "${text.trim().slice(word.length).trim()}" is none of ${sendChoices}.`);
   if (isRefused) return refused(`Nothing was sent: the command is ${usage}, alone. With a space before it, the line is text.`);

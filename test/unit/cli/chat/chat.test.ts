@@ -37,6 +37,7 @@ const atTerminal = (
     hasMore?: boolean;
     status?: string;
     sendPolicy?: 'allow' | 'deny';
+    nextReset?: { dailyAt?: number; idleAt?: number };
     fail?: () => boolean;
     leaving?: 'leaves' | 'stops everything';
     now?: () => number;
@@ -57,7 +58,10 @@ const atTerminal = (
     sessions: {
       get: async () => {
         if (events === undefined) throw new NatterApiError(404, { detail: 'there is no such session' });
-        return { seq: events.length, status: given.status ?? 'idle', settings: { sendPolicy: given.sendPolicy } };
+        return {
+          ...{ seq: events.length, status: given.status ?? 'idle', settings: { sendPolicy: given.sendPolicy } },
+          nextResetByCall: { rule: 'session.reset', due: given.nextReset !== undefined, ...given.nextReset },
+        };
       },
       export: async function* () {
         for (const { id: _, seq, at, actor, ...event } of events ?? [])
@@ -371,6 +375,20 @@ describe('an approval', () => {
     await chat.left();
   });
 
+  test('stays open where another line is sent as a message, and that is said; not of an answer or a command', async () => {
+    const chat = atTerminal();
+    await chat.say('hello');
+    chat.tell(request);
+    await chat.shows('allow?');
+    await chat.say('/status');
+    await chat.say('what is make?');
+    const said = 'That is a message: the call still waits for y or n.';
+    await chat.shows(`allow? what is make?\n${said}\nallow?`);
+    await chat.say('y');
+    expect(chat.screen.text.split(said)).toHaveLength(2);
+    await chat.left();
+  });
+
   test('shows the ID that /approve and /deny ask for', async () => {
     const chat = atTerminal();
     await chat.say('hello');
@@ -540,14 +558,23 @@ test.each([
   await chat.left();
 });
 
-test('a reset that nobody asked for is said; who wrote /new knows it', async () => {
+test('a new session is said, and of one that nobody asked for, why; a fork is told as one', async () => {
   const chat = atTerminal();
   await chat.say('hello');
   const reset = (trigger: string): Told => ({ type: 'session_reset', cause: { trigger, rule: 'r' } });
-  chat.tell(reset('command'), reset('daily'), answer('Hi.'));
+  chat.tell(reset('command'), reset('daily'), reset('fork'), answer('Hi.'));
   await chat.shows('Hi.');
-  const said = 'A new session began: the daily reset.';
-  expect(await chat.left()).toEqual(['you> hello', said, 'Hi.']);
+  const said = ['A new session began.', 'A new session began: the daily reset.', 'The session goes on from an earlier point.'];
+  expect(await chat.left()).toEqual(['you> hello', ...said, 'Hi.']);
+});
+
+test.each([
+  [{ dailyAt: 1, idleAt: 2 }, 'Your next message begins a new session: the daily reset was due.'],
+  [{ dailyAt: 2, idleAt: 1 }, 'Your next message begins a new session: this one was idle for long.'],
+])('a reset that is due (%j) is announced when the chat opens', async (nextReset, text) => {
+  const chat = atTerminal({ earlier: [mine('hello'), answer('Hi.')], nextReset });
+  await chat.shows(`Hi.\n${text}\nyou>`);
+  await chat.left();
 });
 
 test('a message that waited stands above its answer once more', async () => {
