@@ -134,7 +134,7 @@ describe('in the chat', () => {
   test('A11/125: /stop ends what waits for a person; an answer then comes too late', async () => {
     const whole = await startAsking();
     const id = idIn(await ask(whole, owner, writing('one')));
-    expect(await ask(whole, owner, '/stop')).toBe('Stopped 1 run.');
+    expect(await ask(whole, owner, '/stop')).toBe('Stopped the answer.');
     expect(await ask(whole, owner, `/approve ${id}`)).toContain(`approval ${id}`);
     expect(await ask(whole, owner, 'on')).toBe('You said: on');
     expect(() => whole.written()).toThrow();

@@ -110,10 +110,10 @@ test('A11/125: /stop ends the run and its queue and says how much; what the run 
   await whole.until(async () => expect((await whole.as.owner('GET', pathOf(key))).body.status).toBe('running'));
   await whole.say(owner, 'never one');
   await whole.say(owner, 'never two');
-  expect(await ask(whole, owner, '/stop')).toBe('Stopped 1 run and cleared 2 waiting messages.');
+  expect(await ask(whole, owner, '/stop')).toBe('Stopped the answer and cleared 2 waiting messages.');
   expect(await ask(whole, owner, 'after')).toBe('You said: after');
   await whole.settled();
-  expect(whole.sent.map(({ text }) => text)).toEqual(['Stopped 1 run and cleared 2 waiting messages.', 'You said: after']);
+  expect(whole.sent.map(({ text }) => text)).toEqual(['Stopped the answer and cleared 2 waiting messages.', 'You said: after']);
   expect((await whole.eventsOf(key, 'assistant_message')).map(({ text }) => text)).toEqual(['You said: after']);
   expect(await whole.eventsOf(key, 'turn_aborted')).toMatchObject([{ reason: '/stop' }]);
   expect((await whole.eventsOf(key, 'queue_cleared')).map(({ turnIds }) => turnIds.length)).toEqual([2]);
@@ -128,7 +128,7 @@ describe('reports', () => {
     const { body } = await whole.as.owner('GET', pathOf('agent:main:main'));
     expect(text.split('\n')).toEqual([
       'Agent: reachable. Model: offline',
-      `Session: ${body.sessionId} (generation 1), idle`,
+      `Session: idle, generation 1, ID ${body.sessionId}`,
       `Context: ${body.contextTokens} of 128,000 tokens (0%), estimated; ${body.totalTokens} used in 1 turn, 2 messages`,
       'Waiting: 0 (queue mode followup)',
       'Thinking: default. Sending: inherit',

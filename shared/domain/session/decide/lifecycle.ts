@@ -39,7 +39,7 @@ const stopOwn = ({ reason, notice }: Given<'stop'>['data'], { principal }: Sende
 
 /** What was stopped (D6): the run, the sub-agent runs and the waiting messages. */
 const stoppedText = ({ turn, queue, spawned }: Pick<SessionContext, 'turn' | 'queue' | 'spawned'>): string => {
-  const run = turn === null ? [] : ['1 run'];
+  const run = turn === null ? [] : ['the answer'];
   const runs = [...run, ...(spawned.length === 0 ? [] : [many(spawned.length, 'sub-agent run')])];
   const cleared = many(queue.length, 'waiting message');
   if (runs.length === 0) return `Cleared ${cleared}.`;

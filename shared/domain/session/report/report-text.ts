@@ -83,9 +83,9 @@ const statusLines = (facts: ReportFacts, state: SessionState, at: number): strin
   const { settings, usage, spawned, review } = context;
   const description = settings.description ?? review.description;
   return [
-    `Agent: reachable. Model: ${modelOf(facts, context)}`,
-    `Session: ${context.sessionId === '' ? 'none yet' : `${context.sessionId} (generation ${context.generation})`}, ${value.replace('_', ' ')}`,
     ...(settings.displayName === undefined ? [] : [`Name: ${settings.displayName}`]),
+    `Agent: reachable. Model: ${modelOf(facts, context)}`,
+    `Session: ${value.replace('_', ' ')}, ${context.sessionId === '' ? 'none yet' : `generation ${context.generation}, ID ${context.sessionId}`}`,
     ...(description === '' ? [] : [`About: ${description}`]),
     ...(review.workingMemory === '' ? [] : [`Working memory: ${short(review.workingMemory)}`]),
     `Context: ${windowUse(facts, context)}; ${number(usage.totalTokens)} used in ${count(context.completedTurns, 'turn')}, ${count(context.messages, 'message')}`,

@@ -68,14 +68,14 @@ test('/stop and Ctrl-C stop the answer that streams, and the chat goes on', asyn
   await up.say('hello', /You said: hello\n[\s\S]*offline model[^\n]*\nyou>/);
   up.type('[[think 20000]] one two three four\r');
   await up.shows(/You( said:.*)?\nyou>/);
-  await up.say('/stop', /Stopped 1 run[^\n]*\nyou>/);
+  await up.say('/stop', /Stopped the answer[^\n]*\nyou>/);
   up.type('[[think 20000]] five six seven eight\r');
   await up.shows(/You( said:.*)?\nyou> *$/);
   up.type('\u0003');
-  await up.shows(/Stopped 1 run[^\n]*\nCtrl-C again stops everything\.\nyou>/);
+  await up.shows(/Stopped the answer[^\n]*\nCtrl-C again stops everything\.\nyou>/);
   // What Ctrl-C would do is said until another key is pressed.
   up.type('s');
-  await up.shows(/Stopped 1 run[^\n]*\nyou> s$/);
+  await up.shows(/Stopped the answer[^\n]*\nyou> s$/);
   await up.say('till here', 'You said: still here\nyou>');
 });
 
@@ -95,10 +95,10 @@ test('A5/62: a tool call is approved in place, or denied', async () => {
 test('Ctrl-C at a question says that the call was not run', async () => {
   await up.say('[[tool exec {"command": ["echo", "third"]}]] go', /Approval needed[\s\S]*\nallow\?/);
   up.type('\u0003');
-  await up.shows(/exec was not run\.\nStopped 1 run[^\n]*\nCtrl-C again stops everything\.\nyou>/);
+  await up.shows(/exec was not run\.\nStopped the answer[^\n]*\nCtrl-C again stops everything\.\nyou>/);
   // The hint goes with the next key.
   up.type('\u0015');
-  await up.shows(/exec was not run\.\nStopped 1 run[^\n]*\nyou>/);
+  await up.shows(/exec was not run\.\nStopped the answer[^\n]*\nyou>/);
 });
 
 test('another terminal joins with natter chat, sees what was said, and leaves with exit', async () => {

@@ -193,10 +193,10 @@ describe('while an answer streams', () => {
     expect(chat.posted).toEqual(['hello', '/stop']);
     chat.tell(
       { type: 'turn_aborted', turn, reason: '/stop' },
-      { type: 'notice', correlationId: 'run-2', notice: { text: 'Stopped 1 run.' } },
+      { type: 'notice', correlationId: 'run-2', notice: { text: 'Stopped the answer.' } },
     );
-    await chat.shows('Stopped 1 run.');
-    expect(await chat.left()).toEqual(['you> hello', 'you> /stop', 'a long answer', 'Stopped 1 run.']);
+    await chat.shows('Stopped the answer.');
+    expect(await chat.left()).toEqual(['you> hello', 'you> /stop', 'a long answer', 'Stopped the answer.']);
   });
 
   test('Ctrl-C stops it, and leaves only when pressed again', async () => {
@@ -275,9 +275,9 @@ describe('while an answer streams', () => {
     await chat.shows('One moment.\nStopping the answer. Ctrl-C again leaves.\nyou>');
     chat.tell(
       { type: 'turn_aborted', turn, reason: '/stop' },
-      { type: 'notice', correlationId: 'run-2', notice: { text: 'Stopped 1 run.' } },
+      { type: 'notice', correlationId: 'run-2', notice: { text: 'Stopped the answer.' } },
     );
-    await chat.shows('Stopped 1 run.\nCtrl-C again leaves.\nyou>');
+    await chat.shows('Stopped the answer.\nCtrl-C again leaves.\nyou>');
     now = 8_000;
     chat.tell({ type: 'turn_started', turn: later, attempt: 1 }, ...told, { ...piece(0, 'Once upon'), turn: later });
     await chat.shows('Once upon');
@@ -479,9 +479,9 @@ describe('an approval', () => {
     await vi.waitFor(() => expect(chat.posted).toEqual(['hello', '/stop']), waiting);
     chat.tell(
       { type: 'turn_aborted', turn, reason: '/stop' },
-      { type: 'notice', correlationId: 'run-2', notice: { text: 'Stopped 1 run.' } },
+      { type: 'notice', correlationId: 'run-2', notice: { text: 'Stopped the answer.' } },
     );
-    await chat.shows(`${text}\nStopped 1 run.\n`);
+    await chat.shows(`${text}\nStopped the answer.\n`);
     await chat.left();
   });
 
@@ -629,7 +629,7 @@ describe('a chat that was left shows', () => {
       'that an answer was stopped, and by whom',
       [
         ...[mine('a long one'), begun, { type: 'turn_aborted', turn, reason: '/stop', actor: me }],
-        { type: 'notice', correlationId: 'run-2', notice: { text: 'Stopped 1 run.' } },
+        { type: 'notice', correlationId: 'run-2', notice: { text: 'Stopped the answer.' } },
       ],
       ['you> a long one', 'stopped by you; what was not finished is not kept'],
     ],

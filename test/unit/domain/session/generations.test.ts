@@ -244,8 +244,8 @@ describe('stop, reports and the end', () => {
 
   test.each([
     ['nothing runs', [], 'Nothing was running.'],
-    ['one run', ['post m1'], 'Stopped 1 run.'],
-    ['a run and its queue', ['post m1', 'post m2', 'post m3'], 'Stopped 1 run and cleared 2 waiting messages.'],
+    ['one run', ['post m1'], 'Stopped the answer.'],
+    ['a run and its queue', ['post m1', 'post m2', 'post m3'], 'Stopped the answer and cleared 2 waiting messages.'],
   ])('A11/125: the answer to /stop says how much was stopped: %s', (_, history, text) => {
     expect(told(history, 'stop-told')).toBe(text);
   });
@@ -264,9 +264,13 @@ describe('stop, reports and the end', () => {
   test('A11/123, A1/3: /status shows what the session itself knows', () => {
     const text = told(['post m1', 'reply m1/1 1', 'send deny'], 'report');
     expect(text).toContain('Agent: reachable. Model: offline');
-    expect(text).toContain('Session: s1 (generation 1), idle');
+    expect(text).toContain('Session: idle, generation 1, ID s1');
     expect(text).toContain('Context: 5 tokens; 5 used in 1 turn, 2 messages');
     expect(text).toContain('Thinking: default. Sending: deny');
+  });
+
+  test('A11/123: /status leads with the name of a session that has one', () => {
+    expect(told(['post m1', 'set displayName Tides'], 'report')).toMatch(/^Name: Tides\nAgent: reachable\./);
   });
 
   test.each([

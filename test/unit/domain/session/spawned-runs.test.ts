@@ -39,8 +39,8 @@ describe('what it began ends with the session', () => {
 
   test.each<[string[], string]>([
     [['open'], 'Nothing was running.'],
-    [['post m1', 'post m2'], 'Stopped 1 run and cleared 1 waiting message.'],
-    [[...spawning, 'post m2', 'post m3'], 'Stopped 1 run and 2 sub-agent runs, and cleared 2 waiting messages.'],
+    [['post m1', 'post m2'], 'Stopped the answer and cleared 1 waiting message.'],
+    [[...spawning, 'post m2', 'post m3'], 'Stopped the answer and 2 sub-agent runs, and cleared 2 waiting messages.'],
     [waiting, 'Stopped 2 sub-agent runs.'],
   ])('after %j: %s', (history, text) => {
     expect(

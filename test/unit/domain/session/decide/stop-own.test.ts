@@ -86,8 +86,8 @@ describe('a /stop of somebody who is not the owner', () => {
   });
 
   test.each<[string[], string]>([
-    [['post-of m1 ann'], 'Stopped 1 run.'],
-    [[...spawning('ann'), 'post-of m2 ann'], 'Stopped 1 run and 1 sub-agent run, and cleared 1 waiting message.'],
+    [['post-of m1 ann'], 'Stopped the answer.'],
+    [[...spawning('ann'), 'post-of m2 ann'], 'Stopped the answer and 1 sub-agent run, and cleared 1 waiting message.'],
     [[...spawning('ann'), ...ended], 'Stopped 1 sub-agent run.'],
     [['post m1', 'post-of m2 ann'], 'Cleared 1 waiting message.'],
     [[...spawning('bob'), ...ended], 'Nothing was stopped: only the owner may stop what others started.'],
