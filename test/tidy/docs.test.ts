@@ -58,6 +58,12 @@ describe('pages', () => {
     expect(among.flatMap((path) => missingPages(read(path)).map((page) => `${path}: ${page}`))).toEqual([]);
   });
 
+  test.each(['README.md', 'docs/README.md'])('%s tells whoever has only a clone how to run a command', (path) => {
+    const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
+    expect(scripts).toHaveProperty('natter');
+    expect(read(path)).toContain('`npm run natter -- ');
+  });
+
   test('the index of docs has every page', () => {
     const index = read('docs/README.md');
     const listed = pages.filter((path) => /^docs\/(?!adr\/0|README)/.test(path)).map((path) => path.slice('docs/'.length));
