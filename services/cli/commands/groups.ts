@@ -96,7 +96,7 @@ export const commandGroups: readonly Group[] = [
         load: async () => (await import('./sessions/share.ts')).shareCommand,
       },
       repair: {
-        line: 'show which commits of a session are lost, and with --reason record the decision to go on without them',
+        line: "show which parts of a session's history are lost, and with --reason record the decision to go on without them",
         load: async () => (await import('./sessions/repair.ts')).repairCommand,
       },
       checkpoint: {

@@ -73,6 +73,19 @@ describe('every command', async () => {
     expect(helpOf(found(await create(), name))).not.toMatch(/\(default:\s+(\[\]|""|false)\)/);
   });
 
+  /** Words of the glossary that the names of options and the lines of help use. */
+  const termsIn = (help: string): string[] =>
+    ['commit', 'dead letter', 'generation', 'rev', 'sequence'].filter((term) => new RegExp(`\\b${term}s?\\b`).test(help));
+  test.each(names)('natter %s explains the words of the glossary that it uses', async (name) => {
+    const [before = '', words = ''] = helpOf(found(await create(), name)).split('\nWords:\n');
+    for (const term of termsIn(before)) expect(words, term).toMatch(new RegExp(`^ {2}${term} `, 'm'));
+  });
+
+  test('natter --help uses none of them but in the name of a command', async () => {
+    const lines = visible(await create()).map((command) => command.description());
+    expect(termsIn(lines.join('\n'))).toEqual([]);
+  });
+
   test('natter send and compact say how long they wait at most', async () => {
     for (const name of ['send', 'compact']) expect(helpOf(found(await create(), name))).toMatch(/at most\s+120/);
   });

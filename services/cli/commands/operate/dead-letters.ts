@@ -3,7 +3,7 @@ import type { DeadLetter, DeadLetterPage, DeadLetterWithMessage, NatterClient } 
 import { limits } from '../../../../shared/kit/limits.ts';
 import { type CommonOptions, clientOf, wholeNumber } from '../../access.ts';
 import { isConfirmed } from '../../confirm.ts';
-import { example } from '../../example.ts';
+import { example, words } from '../../example.ts';
 import { listCommand } from '../../list-command.ts';
 import { showLines } from '../../pager.ts';
 import { asJson, oneLine, table, type World } from '../../terminal.ts';
@@ -27,10 +27,14 @@ const read = (client: NatterClient, seq: number): Promise<DeadLetterWithMessage>
 /** `natter dead-letters [list|show|resend|discard]`: messages that nobody could process, and what a person decides about them. */
 export const deadLettersCommand = (program: Command, world: World): void => {
   const { terminal } = world;
-  const deadLetters = program.command('dead-letters').addHelpText('after', example('dead-letters --limit 10'));
+  const deadLetters = program
+    .command('dead-letters')
+    .addHelpText('after', words('dead letter'))
+    .addHelpText('after', example('dead-letters --limit 10'));
   listCommand(deadLetters, 'list dead letters, newest first')
     .option('--limit <count>', 'maximum number of messages', wholeNumber(1, limits.pageRows), 50)
     .option('--json', 'print JSON, each entry with its bytes')
+    .addHelpText('after', words('dead letter'))
     .addHelpText('after', example('dead-letters list --limit 10'))
     .action(async (_: unknown, command: Command) => {
       const { limit, json, ...common } = command.optsWithGlobals<DeadLettersOptions>();
@@ -52,6 +56,7 @@ export const deadLettersCommand = (program: Command, world: World): void => {
       .argument('<seq>', 'number of the dead letter, from the list', sequence)
       .description(description)
       .option('--json', 'print JSON')
+      .addHelpText('after', words('dead letter'))
       .addHelpText('after', example(line));
 
   deciding('show', 'show a dead letter with its message, and what a resend would do', 'dead-letters show 17').action(

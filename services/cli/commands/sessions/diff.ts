@@ -4,7 +4,7 @@ import type { Diff, Place } from '../../../../shared/client/main.ts';
 import { limits } from '../../../../shared/kit/limits.ts';
 import { type CommonOptions, clientOf, wholeNumber } from '../../access.ts';
 import { eventLine } from '../../event-line.ts';
-import { example } from '../../example.ts';
+import { example, words } from '../../example.ts';
 import { showLines } from '../../pager.ts';
 import { asJson, oneLine, type World } from '../../terminal.ts';
 import { logPlace, timeText, zoneOf } from '../../time.ts';
@@ -25,6 +25,7 @@ export const diffCommand = (program: Command, world: World): void => {
     .option('--to <place>', 'sequence or time to end at (default: now)')
     .option('--limit <events>', 'maximum number of events', wholeNumber(1, limits.pageRows), 100)
     .option('--json', 'print JSON')
+    .addHelpText('after', words('rev', 'sequence'))
     .addHelpText('after', example('diff agent:main:main --from -2h'))
     .action(async (key: string, _: unknown, command: Command) => {
       const { from, to, limit, json, ...common } = command.optsWithGlobals<DiffOptions>();

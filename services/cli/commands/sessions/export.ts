@@ -14,7 +14,7 @@ import { TranscriptFiles } from '../../../../shared/runtime/transcripts/files.ts
 import { mapPathOf, type StoreConfig, writeMap } from '../../../../shared/runtime/transcripts/session-map.ts';
 import { type CommonOptions, clientOf, configOf, wholeNumber } from '../../access.ts';
 import { commitsOf, noteLost } from '../../commits.ts';
-import { example } from '../../example.ts';
+import { example, words } from '../../example.ts';
 import { asJson, type World } from '../../terminal.ts';
 import { exportMarkdown, exportStored } from './export-one-file.ts';
 
@@ -156,6 +156,7 @@ export const exportCommand = (program: Command, world: World): void => {
     .option('--generation <number>', 'only this generation of the session', wholeNumber(1, Number.MAX_SAFE_INTEGER))
     .option('--force', 'replace the file, or the list of sessions in the folder, that is there already')
     .option('--json', 'with --out: print what was written as JSON')
+    .addHelpText('after', words('commit', 'generation'))
     .addHelpText('after', example('export agent:main:main --out transcripts'))
     .action(async (key: SessionKey | undefined, _: unknown, command: Command) => {
       const { out, generation, json, stored, markdown, force = false, ...common } = command.optsWithGlobals<ExportOptions>();

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { Forked } from '../../../../shared/client/main.ts';
 import { type CommonOptions, clientOf } from '../../access.ts';
-import { example } from '../../example.ts';
+import { example, words } from '../../example.ts';
 import { asJson, oneLine, type World } from '../../terminal.ts';
 import { logPlace } from '../../time.ts';
 
@@ -17,6 +17,7 @@ export const forkCommand = (program: Command, world: World): void => {
     .argument('<key>', 'session key, such as agent:main:main')
     .option('--at <place>', 'sequence or time, such as 1234, 2026-11-21T10:00Z or -2h (default: now)')
     .option('--json', 'print JSON')
+    .addHelpText('after', words('commit', 'generation', 'sequence'))
     .addHelpText('after', example('fork agent:main:main --at -2h'))
     .action(async (key: string, _: unknown, command: Command) => {
       const { at, json, ...common } = command.optsWithGlobals<ForkOptions>();

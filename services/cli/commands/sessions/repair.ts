@@ -5,7 +5,7 @@ import { gapText, type HistoryGap } from '../../../../shared/domain/session/chai
 import { NatterError } from '../../../../shared/kit/errors.ts';
 import { type CommonOptions, clientOf } from '../../access.ts';
 import { isConfirmed } from '../../confirm.ts';
-import { example } from '../../example.ts';
+import { example, words } from '../../example.ts';
 import { asJson, oneLine, type World } from '../../terminal.ts';
 import { timeText, zoneOf } from '../../time.ts';
 
@@ -31,6 +31,7 @@ export const repairCommand = (program: Command, world: World): void => {
     .option('--reason <text>', 'why; it stays in the log. Without it nothing is changed')
     .option('--yes', 'do not ask for confirmation')
     .option('--json', 'print JSON')
+    .addHelpText('after', words('commit', 'generation', 'rev', 'sequence'))
     .addHelpText('after', example('repair agent:main:main --reason "disk replaced, no backup"'))
     .action(async (key: string, _: unknown, command: Command) => {
       const { reason, yes, json, ...common } = command.optsWithGlobals<RepairOptions>();

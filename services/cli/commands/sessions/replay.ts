@@ -6,7 +6,7 @@ import { type SessionState, toPlain } from '../../../../shared/domain/session/fo
 import { type Difference, differences } from '../../../../shared/kit/comparison.ts';
 import { counted } from '../../../../shared/kit/text/counted.ts';
 import { type CommonOptions, clientOf } from '../../access.ts';
-import { example } from '../../example.ts';
+import { example, words } from '../../example.ts';
 import { type Replay, replaySession } from '../../replay-session.ts';
 import { asJson, oneLine, type World } from '../../terminal.ts';
 import { logPlace, timeText, zoneOf } from '../../time.ts';
@@ -38,6 +38,7 @@ export const replayCommand = (program: Command, world: World): void => {
     .option('--at <place>', 'stop at this sequence or time')
     .option('--diff', 'show what each commit changed')
     .option('--json', 'print JSON')
+    .addHelpText('after', words('commit', 'generation', 'rev', 'sequence'))
     .addHelpText('after', example('replay agent:main:main --diff'))
     .action(async (key: string, _: unknown, command: Command) => {
       const { at, diff, json, ...common } = command.optsWithGlobals<

@@ -5,7 +5,7 @@ import { gapText } from '../../../../shared/domain/session/chain.ts';
 import { keyFrom } from '../../../../shared/runtime/session-tools/named-session.ts';
 import { type CommonOptions, clientOf, configOf, wholeNumber } from '../../access.ts';
 import { eventLine } from '../../event-line.ts';
-import { example } from '../../example.ts';
+import { example, words } from '../../example.ts';
 import { asJson, type World } from '../../terminal.ts';
 import { zoneOf } from '../../time.ts';
 
@@ -24,6 +24,7 @@ export const tailCommand = (program: Command, world: World): void => {
     .option('--type <types...>', 'only these event types, such as assistant_message')
     .option('--from <seq>', 'start at this sequence of the log instead of now', wholeNumber(0, Number.MAX_SAFE_INTEGER))
     .option('--json', 'print one JSON object per line')
+    .addHelpText('after', words('sequence'))
     .addHelpText('after', example('tail --key agent:main:main --from 1'))
     .action(async (_: unknown, command: Command) => {
       const { key, type, from, json, ...common } = command.optsWithGlobals<TailOptions>();

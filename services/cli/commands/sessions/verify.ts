@@ -3,7 +3,7 @@ import { createInterface } from 'node:readline';
 import type { Command } from 'commander';
 import { errorMessage, NatterError } from '../../../../shared/kit/errors.ts';
 import { counted } from '../../../../shared/kit/text/counted.ts';
-import { example } from '../../example.ts';
+import { example, words } from '../../example.ts';
 import { type Verified, verifyLines } from '../../stored-export.ts';
 import { asJson, type World } from '../../terminal.ts';
 
@@ -13,6 +13,7 @@ export const verifyCommand = (program: Command, world: World): void => {
     .command('verify')
     .argument('<file>', 'a file written by natter export --stored; "-" is standard input')
     .option('--json', 'print JSON')
+    .addHelpText('after', words('commit', 'rev'))
     .addHelpText('after', example('verify main.jsonl'))
     .action(async (file: string, _: unknown, command: Command) => {
       const { json } = command.optsWithGlobals<{ json?: boolean }>();
