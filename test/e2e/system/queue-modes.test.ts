@@ -72,6 +72,8 @@ describe('a message that finds a turn running', () => {
   test('B6: debounce: messages that follow at once are heard together', async () => {
     const whole = await startWhole({ session: { queue: { debounceMs: 400 } } });
     for (const text of ['one', 'and two']) await whole.say(owner, text);
+    // Nothing waits and nothing runs before the first message is read, either.
+    await whole.delivered();
     await whole.settled();
     expect(await whole.eventsOf(key, 'turn_started')).toHaveLength(1);
     expect(await whole.eventsOf(key, 'turn_joined')).toHaveLength(1);
