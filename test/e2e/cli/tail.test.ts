@@ -89,7 +89,7 @@ async function* each(lines: readonly string[]): AsyncGenerator<string> {
   yield* lines;
 }
 
-test('an export replaces nothing that is there, unless --force says so', async () => {
+test('an export replaces no file that is there, unless --force says so', async () => {
   const { url, say } = await start();
   await say('hello');
   const folder = mkdtempSync(join(tmpdir(), 'natter-export-'));
@@ -106,15 +106,4 @@ test('an export replaces nothing that is there, unless --force says so', async (
   expect(readFileSync(file, 'utf8')).toBe('mine');
   await exported('main', '--markdown', '--out', file, '--force');
   expect(readFileSync(file, 'utf8')).toContain('hello');
-
-  await exported('--out', folder);
-  const map = join(folder, 'agents', 'main', 'sessions', 'sessions.json');
-  writeFileSync(map, 'mine');
-  await expect(exported('--out', folder)).rejects.toThrow(
-    `${map} exists already; name another folder, or replace it with --force`,
-  );
-  expect(readFileSync(map, 'utf8')).toBe('mine');
-  await exported('main', '--out', folder);
-  await exported('--out', folder, '--force');
-  expect(JSON.parse(readFileSync(map, 'utf8'))).toHaveProperty(['agent:main:main']);
 });

@@ -1,4 +1,4 @@
-import { existsSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
 
@@ -107,18 +107,8 @@ const exportOne = async (exporting: Exporting, key: SessionKey, generation?: num
   return { rows: [row], lines, skipped: [] };
 };
 
-const mapPathsOf = (rows: readonly IndexRow[], config: StoreConfig): ReadonlySet<string> =>
-  new Set(rows.map(({ key }) => mapPathOf(config, key)));
-
-/** Transcripts are only added to; a session map that is there would be replaced. Throws `NatterError('invalid')`. */
-const refuseReplacing = (rows: readonly IndexRow[], config: StoreConfig): void => {
-  for (const path of mapPathsOf(rows, config))
-    if (existsSync(path))
-      throw new NatterError('invalid', `${path} exists already; name another folder, or replace it with --force`);
-};
-
 const writeMaps = async (rows: readonly IndexRow[], config: StoreConfig): Promise<void> => {
-  for (const path of mapPathsOf(rows, config)) {
+  for (const path of new Set(rows.map(({ key }) => mapPathOf(config, key)))) {
     await writeMap(
       path,
       rows.filter(({ key }) => mapPathOf(config, key) === path),
@@ -154,7 +144,7 @@ export const exportCommand = (program: Command, world: World): void => {
     .option('--markdown', 'write one session for people to read instead, as /export in the chat; --out is then a file')
     .option('--stored', 'write the commits as they are stored instead, for natter verify; --out is then a file')
     .option('--generation <number>', 'only this generation of the session', wholeNumber(1, Number.MAX_SAFE_INTEGER))
-    .option('--force', 'replace the file, or the list of sessions in the folder, that is there already')
+    .option('--force', 'replace the file of --stored or --markdown that is there already')
     .option('--json', 'with --out: print what was written as JSON')
     .addHelpText('after', words('commit', 'generation'))
     .addHelpText('after', example('export agent:main:main --out transcripts'))
@@ -176,7 +166,6 @@ export const exportCommand = (program: Command, world: World): void => {
       const sink = folder === null ? terminalSink(world) : fileSink(config.session.store);
       const exporting = { world, client, sink };
       const rows = key === undefined ? await allRows(client, config) : [];
-      if (folder !== null && !force) refuseReplacing(rows, config);
       const exported = key === undefined ? await exportAll(exporting, rows) : await exportOne(exporting, key, generation);
       if (key === undefined && folder !== null) await writeMaps(exported.rows, config);
       for (const skipped of exported.skipped) world.terminal.note(`${skipped}: skipped; it cannot be read or was removed`);
