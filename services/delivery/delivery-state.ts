@@ -35,7 +35,7 @@ export type Step =
   | { readonly kind: 'send'; readonly state: DeliveryState }
   /** The platform is to be asked what became of the part in hand, which was sent at about `around`. */
   | { readonly kind: 'ask'; readonly sending: DeliveryState; readonly around: number }
-  | { readonly kind: 'wait'; readonly until: number };
+  | { readonly kind: 'wait'; readonly until: number; readonly detail: string };
 
 /** Order of outbounds: by commit, then by event. */
 const comesAfter = (id: string, than: string): boolean => {
@@ -90,19 +90,20 @@ const firstState = (outbound: Outbound, outlet: OutletTraits | undefined): Deliv
 
 /** Of a prepared outbound whose text is still the one that was cut. */
 const beforeSend = (state: DeliveryState, outlet: OutletTraits, now: number): Step => {
-  const { detail, failure: _, notBefore = 0, ...rest } = state;
+  const { detail = 'no detail', failure, notBefore = 0, ...rest } = state;
   const { attempt, uncounted = 0, uncertainSince } = state;
   const { unknownSend } = outlet;
   const forMs = unknownSend.by === 'key' ? unknownSend.forMs : undefined;
   if (uncertainSince !== undefined && forMs !== undefined && now >= uncertainSince + forMs) {
-    return record(ended(state, `the receiver recognises its id for ${forMs} ms only; ${detail ?? 'no detail'}`));
+    return record(ended(state, `the receiver recognises its id for ${forMs} ms only; ${detail}`));
   }
   const tries = attempt - 1 - uncounted;
   if (tries >= outlet.attempts) {
-    const gaveUp = `gave up after ${tries} attempts; ${detail ?? 'no detail'}`;
+    const gaveUp = `gave up after ${tries} attempts; ${detail}`;
     return record({ ...ended(state, gaveUp), attempt: attempt - 1 });
   }
-  if (notBefore > now) return { kind: 'wait', until: notBefore };
+  const why = failure === 'rate_limit' ? `the receiver asked to wait (${detail})` : detail;
+  if (notBefore > now) return { kind: 'wait', until: notBefore, detail: why };
   return { kind: 'send', state: { ...rest, state: 'sending' } };
 };
 

@@ -44,6 +44,8 @@ export interface DeliveryWorkerOptions {
 export interface Waiting {
   readonly scope: string;
   readonly until: number;
+  /** Why the last attempt failed. */
+  readonly detail: string;
 }
 /** How a delivery ended: in a final state, left before that, or it waits. */
 export type Delivered = 'final' | 'left' | Waiting;
@@ -115,7 +117,7 @@ export const createDeliveryWorker = (options: DeliveryWorkerOptions) => {
   };
 
   const take = async (step: Step, outbound: Outbound, channel: Channel | undefined): Promise<Pause> => {
-    if (step.kind === 'wait') return pauseUntil({ until: step.until, scope: conversationOf(outbound.target) }, clock.now());
+    if (step.kind === 'wait') return pauseUntil({ ...step, scope: conversationOf(outbound.target) }, clock.now());
     if (step.kind === 'send' && channel) return attempt(outbound, step.state, channel);
     if (step.kind === 'ask' && channel) return ask(outbound, step, channel);
     return 'state' in step && (await record(outbound, step.state)) ? 0 : 'collided';

@@ -51,7 +51,8 @@ export const createOutbox = ({ after, held, clock, deliver }: OutboxOptions) => 
     while (!held.aborted && !waiting.holdsBack(outbound)) {
       const outcome = await deliver(outbound);
       if (typeof outcome !== 'object') return finish(outbound, outcome === 'left');
-      if (waiting.add(outcome.scope, { seq: outbound.seq, until: outcome.until })) break;
+      const { scope, until, detail } = outcome;
+      if (waiting.add(scope, { seq: outbound.seq, until, first: { detail, outbound } })) break;
       await clock.sleep(deliveryLimits.holdMs, held);
     }
     finish(outbound, held.aborted);
@@ -105,7 +106,7 @@ export const createOutbox = ({ after, held, clock, deliver }: OutboxOptions) => 
     settled: () => changes.until(() => count === 0),
     inHand: () => count,
     waiting: () => waiting.size,
-    waits: () => waiting.conversations(),
+    waits: (revised: (outbound: Outbound) => Outbound) => waiting.conversations(revised),
     conversations: () => chains.size,
   };
 };

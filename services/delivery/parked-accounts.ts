@@ -28,6 +28,8 @@ interface Parked extends Account {
 export interface AccountWait {
   readonly until: number;
   readonly scope: string;
+  /** Why nothing goes through. */
+  readonly detail: string;
 }
 
 const probes: Backoff = { firstMs: deliveryLimits.probeMs, mostMs: deliveryLimits.probeMostMs };
@@ -81,14 +83,15 @@ export class ParkedAccounts {
     const parked = this.#parked.get(name);
     if (parked === undefined) return null;
     const now = this.#clock.now();
-    if (parked.isTrying) return { until: now + tryingMs, scope: name };
+    const { detail } = parked;
+    if (parked.isTrying) return { until: now + tryingMs, scope: name, detail };
     const conversation = conversationOf(target);
     const wasRefused = parked.refused.includes(conversation);
     // Nobody else has tried yet.
     if (parked.refused.length === 1) {
-      if (wasRefused && now < parked.until) return { until: parked.until, scope: conversation };
-    } else if (now < parked.until) return { until: parked.until, scope: name };
-    else if (wasRefused && now < parked.until + givingWayMs) return { until: now + tryingMs, scope: name };
+      if (wasRefused && now < parked.until) return { until: parked.until, scope: conversation, detail };
+    } else if (now < parked.until) return { until: parked.until, scope: name, detail };
+    else if (wasRefused && now < parked.until + givingWayMs) return { until: now + tryingMs, scope: name, detail };
     this.#parked.set(name, { ...parked, isTrying: true });
     return null;
   }

@@ -1,5 +1,4 @@
-import type { WaitingDelivery } from '../../shared/domain/values/delivery.ts';
-import { reportedWaitingPlaces } from '../../shared/domain/values/delivery.ts';
+import { deliveryWordsCharacters, reportedWaitingPlaces, type WaitingDelivery } from '../../shared/domain/values/delivery.ts';
 import type { Outbound } from '../../shared/ports/custody-log.ts';
 import { deliveryLimits } from './delivery-limits.ts';
 import { conversationIn, conversationOf } from './delivery-log.ts';
@@ -11,9 +10,16 @@ interface Entry {
   readonly seq: number;
   /** When they are due, ms. */
   readonly until: number;
+  /** Why it waits, and the first one, with the first words of its text. */
+  readonly first?: { readonly detail: string; readonly outbound: Outbound };
 }
 
 const scopesOf = ({ target }: Outbound): string[] => [conversationOf(target), accountName(target)];
+
+const shortened = ({ detail, outbound }: NonNullable<Entry['first']>): Entry['first'] => ({
+  detail: detail.slice(0, deliveryWordsCharacters).toWellFormed(),
+  outbound: { ...outbound, text: outbound.text.slice(0, deliveryWordsCharacters).toWellFormed() },
+});
 
 /**
  * The conversations and accounts whose outbounds wait. Their outbounds are not kept in memory: once they are due, the log is read again
@@ -28,13 +34,16 @@ export class WaitingScopes {
     return this.#entries.size;
   }
 
-  /** The first conversations that wait until a certain time. */
-  conversations(): WaitingDelivery[] {
+  /** The first conversations that wait until a certain time, with what waits as it is now. */
+  conversations(revised: (outbound: Outbound) => Outbound): WaitingDelivery[] {
     const waiting: WaitingDelivery[] = [];
-    for (const [scope, { until }] of this.#entries) {
+    for (const [scope, { until, first }] of this.#entries) {
       if (waiting.length >= reportedWaitingPlaces) break;
       const conversation = until === 0 ? null : conversationIn(scope);
-      if (conversation) waiting.push({ ...conversation, state: 'waiting', detail: 'the receiver asked to wait', until });
+      if (!conversation || !first) continue;
+      const { key: sessionKey, text } = revised(first.outbound);
+      const what = { sessionKey, ...(text !== '' && { text }) };
+      waiting.push({ ...conversation, state: 'waiting', detail: first.detail, until, ...what });
     }
     return waiting;
   }
@@ -47,11 +56,11 @@ export class WaitingScopes {
   }
 
   /** Makes a scope wait from the commit at `seq` on; false if there is no room for another one. */
-  add(scope: string, { seq, until }: Entry): boolean {
+  add(scope: string, { seq, until, first }: Entry): boolean {
     const known = this.#entries.get(scope);
     if (known === undefined && this.#entries.size >= deliveryLimits.waiting) return false;
     const isFirst = known === undefined || this.#taken.has(known);
-    this.#entries.set(scope, { seq: isFirst ? seq : Math.min(seq, known.seq), until });
+    this.#entries.set(scope, { seq: isFirst ? seq : Math.min(seq, known.seq), until, ...(first && { first: shortened(first) }) });
     return true;
   }
 

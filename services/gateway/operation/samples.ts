@@ -84,7 +84,8 @@ export const delivery = {
   ...{ kind: 'assistant_message', detail: 'no answer within 10000 ms', at },
 } as const;
 export const waitingDelivery = {
-  ...{ channel: 'telegram', to: '-100123', state: 'waiting', detail: 'the receiver asked to wait', until: at + 3_600_000 },
+  ...{ channel: 'telegram', to: '-100123', state: 'waiting', until: at + 3_600_000 },
+  ...{ detail: 'the receiver asked to wait (HTTP 429)', sessionKey: key, text: 'It is done.' },
 } as const;
 export const parkedAccount = { channel: 'telegram', state: 'parked', detail: 'HTTP 401', until: at + 1_800_000 } as const;
 export const pairingRequest = {

@@ -94,15 +94,14 @@ const DeliveriesView = () => {
   const read = useRead<DeliveryPage>('/v1/deliveries', { query: { before, limit: 50 }, everyMs });
   const { waiting = [], deliveries = [], next = null } = read.value ?? {};
   return (
-    <Pane
-      title="Deliveries"
-      hint="Messages to people that may not have arrived. All others have arrived, or are on their way and need nobody."
-      read={read}
-    >
+    <Pane title="Deliveries" hint="Messages to people that wait for another try, or may not have arrived." read={read}>
       <Waiting accounts={waiting} resumed={read.again} />
       {deliveries.length === 0 && waiting.length === 0 ? (
-        <Empty title="Everything has arrived">
-          <p>An answer to a channel is listed here when its receiver refuses it or does not confirm it.</p>
+        <Empty title="No message waits or has failed">
+          <p>
+            An answer to a channel is listed here while it waits for another try, and when its receiver refuses it or does not
+            confirm it.
+          </p>
           <LineToCopy says="On a terminal the same is shown by:" line="natter deliveries" />
         </Empty>
       ) : (

@@ -5,6 +5,8 @@ import { deliveryTarget } from './types.ts';
 
 /** Longest reason why a message may not have arrived, and how many places where others wait a process reports. */
 export const deliveryDetailCharacters = 500;
+/** First words of a message that waits, and of why. */
+export const deliveryWordsCharacters = 200;
 export const reportedWaitingPlaces = 100;
 /** An outgoing message: `<seq>.<index>` of the event that it came from, and what it was. */
 const sentMessage = {
@@ -25,7 +27,8 @@ export const deliveryRepeat = z.object({ ...sentMessage, text: z.string().min(1)
 
 /**
  * A conversation, or without `to` an account, whose outgoing messages wait and will be sent. `parked`: nothing goes through for the account
- * until somebody mends it. `until`: when it is tried again, ms since 1970.
+ * until somebody mends it. `detail`: why the last attempt failed. `until`: when it is tried again, ms since 1970. `sessionKey` and `text`:
+ * whose message it is, and its first words.
  */
 export const waitingDelivery = z.object({
   ...deliveryTarget.shape,
@@ -33,6 +36,8 @@ export const waitingDelivery = z.object({
   state: z.enum(['waiting', 'parked']),
   detail: z.string(),
   until: z.number(),
+  sessionKey: z.string().optional(),
+  text: z.string().optional(),
 });
 export type WaitingDelivery = z.infer<typeof waitingDelivery>;
 

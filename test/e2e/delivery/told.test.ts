@@ -10,9 +10,10 @@ import type { ModelRequest } from '../../../shared/domain/prompt/model-request.t
 import { systemClock } from '../../../shared/kit/clock.ts';
 import type { Model } from '../../../shared/ports/model.ts';
 import { fixed } from '../../../shared/runtime/config/reload.ts';
+import type { Service } from '../../../shared/runtime/service.ts';
 import { listener } from '../../support/listener.ts';
 import { afterwards, callerOf, config, openBroker, openGateway, pathOf, ready } from '../gateway/setup.ts';
-import { openRig } from './rig.ts';
+import { openRig, type Reply } from './rig.ts';
 
 /** What is told of an answer that nobody knows to have arrived, and what a person does about it (D12). */
 
@@ -124,19 +125,25 @@ test('an answer that was stored while the connection was cut: told to its sessio
 });
 
 test('a conversation that has to wait, and an account that is parked, are reported as long as they wait, by who sends', async () => {
-  const rig = await openRig(({ to }) => (to === 'ann' ? { status: 429, headers: { 'retry-after': '3600' } } : { status: 401 }));
+  const later = { 'retry-after': '3600' };
+  const replies: Readonly<Record<string, Reply>> = { ann: { status: 429, headers: later }, cy: { status: 503, headers: later } };
+  const rig = await openRig(({ to }) => replies[to] ?? { status: 401 });
   afterwards(() => rig.close());
   const service = await rig.start('one');
   await rig.say('later', 'ann');
+  await rig.say('soon', 'cy');
   await rig.say('never', 'bob', { channel: 'discord' });
   const until = expect.any(Number);
+  const what = (text: string) => ({ state: 'waiting', until, sessionKey: expect.any(String), text });
   const waits = [
     { channel: 'discord', state: 'parked', detail: 'HTTP 401', until },
-    { channel: 'chat', to: 'ann', state: 'waiting', detail: 'the receiver asked to wait', until },
+    { channel: 'chat', to: 'ann', detail: 'the receiver asked to wait (HTTP 429)', ...what('later') },
+    { channel: 'chat', to: 'cy', detail: 'HTTP 503', ...what('soon') },
   ];
-  await rig.until(() => expect(service.waiting?.()).toEqual(waits));
+  const told = (one: Service) => one.waiting?.().toSorted((a, b) => (a.to ?? '').localeCompare(b.to ?? ''));
+  await rig.until(() => expect(told(service)).toEqual(waits));
   await service.stop(1_000);
   expect([service.waiting?.(), service.warnings?.(), service.metrics().parked_accounts]).toEqual([[], [], 0]);
   const next = await rig.start('two');
-  await rig.until(() => expect(next.waiting?.()).toEqual(waits));
+  await rig.until(() => expect(told(next)).toEqual(waits));
 });

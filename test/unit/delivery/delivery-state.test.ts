@@ -134,10 +134,17 @@ describe('the next step by the last record (I6, I9)', () => {
     ],
     [
       'D12: a wait that was asked for is waited',
-      last('7.0', 'prepared', 2, { notBefore: 3_600_000 }),
+      last('7.0', 'prepared', 2, { notBefore: 3_600_000, failure: 'rate_limit', detail: 'HTTP 429' }),
       outbound('7.0'),
       knows,
-      { kind: 'wait', until: 3_600_000 },
+      { kind: 'wait', until: 3_600_000, detail: 'the receiver asked to wait (HTTP 429)' },
+    ],
+    [
+      'a wait after a failure says which',
+      last('7.0', 'prepared', 2, { notBefore: 3_600_000, failure: 'transient', detail: 'fetch failed (ECONNREFUSED)' }),
+      outbound('7.0'),
+      knows,
+      { kind: 'wait', until: 3_600_000, detail: 'fetch failed (ECONNREFUSED)' },
     ],
     ['and then it is sent', last('7.0', 'prepared', 2, { notBefore: now }), outbound('7.0'), knows, { kind: 'send' }],
   ])('%s', (_, before, next, outlet, expected) => {

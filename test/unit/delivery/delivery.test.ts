@@ -74,7 +74,7 @@ describe('the outbox', () => {
       [6, [to('6.0', 'a'), to('6.1', 'b')]],
     ];
     for (const [seq, outbounds] of commits) await outbox.accept(seq, outbounds);
-    await finish('5.0', { scope: conversationOf(to('5.0', 'a').target), until: 100 });
+    await finish('5.0', { scope: conversationOf(to('5.0', 'a').target), until: 100, detail: 'HTTP 503' });
     for (const id of ['5.1', '6.1']) await finish(id);
     await outbox.accept(7, [to('7.0', 'a')]);
     expect([outbox.inHand(), outbox.waiting(), outbox.position()]).toEqual([0, 1, 4]);
@@ -100,10 +100,10 @@ describe('the outbox', () => {
     const { outbox, waiting, finish } = opened();
     const scope = conversationOf(to('5.0', 'a').target);
     await outbox.accept(5, [to('5.0', 'a')]);
-    await finish('5.0', { scope, until: 10 });
+    await finish('5.0', { scope, until: 10, detail: 'HTTP 503' });
     const reading = outbox.due(10)!;
     await outbox.acceptAgain(5, [to('5.0', 'a')], reading);
-    await finish('5.0', { scope, until: 20 });
+    await finish('5.0', { scope, until: 20, detail: 'HTTP 503' });
     expect(await outbox.acceptAgain(6, [to('6.0', 'a')], reading)).toBe(false);
     expect([waiting.size, outbox.position(), outbox.due(19), outbox.due(20)?.after]).toEqual([0, 4, null, 4]);
   });
@@ -111,10 +111,10 @@ describe('the outbox', () => {
   test('an account that waits holds its conversations, and no other', async () => {
     const { outbox, waiting, finish } = opened();
     await outbox.accept(5, [to('5.0', 'a'), to('5.1', 'b')]);
-    await finish('5.1', { scope: accountName(to('5.1', 'b').target), until: 100 });
+    await finish('5.1', { scope: accountName(to('5.1', 'b').target), until: 100, detail: 'HTTP 503' });
     await outbox.accept(6, [to('6.0', 'c'), { ...to('6.1', 'd'), target: { channel: 'irc', to: 'd', accountId: 'other' } }]);
     expect([...waiting.keys()]).toEqual(['5.0', '6.1']);
-    await finish('5.0', { scope: accountName(to('5.0', 'a').target), until: 50 });
+    await finish('5.0', { scope: accountName(to('5.0', 'a').target), until: 50, detail: 'HTTP 503' });
     expect(outbox.due(50)?.after).toBe(4);
   });
 

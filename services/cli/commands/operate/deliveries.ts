@@ -109,8 +109,8 @@ const linesOf = ({ waiting, deliveries }: DeliveryPage, now: number): string[] =
   table(
     ['SEQ', 'AGE', 'STATE', 'SESSION', 'TO', 'DETAIL'],
     [
-      ...waiting.map(({ state, detail, until, ...where }) => [
-        ...['-', until <= now ? 'now' : `in ${Math.ceil((until - now) / 60_000)} min`, state, '-'],
+      ...waiting.map(({ state, detail, until, sessionKey = '-', ...where }) => [
+        ...['-', until <= now ? 'now' : `in ${Math.ceil((until - now) / 60_000)} min`, state, oneLine(sessionKey, 60)],
         ...[targetText(where), oneLine(detail, 80)],
       ]),
       ...deliveries.map((delivery) => [
