@@ -4,7 +4,7 @@ import { approvals } from './approvals/approval-list.ts';
 import { ApprovalsView } from './approvals/approvals-view.tsx';
 import { linkTo, route } from './base/route.ts';
 import { who } from './base/signed-in.ts';
-import { streamProblem } from './base/system-events.ts';
+import { streamProblem, streamWaits } from './base/system-events.ts';
 import { isPaletteOpen } from './palette/open.ts';
 import { Announcements } from './parts/announce.tsx';
 import { Empty } from './parts/empty.tsx';
@@ -127,8 +127,8 @@ export const Shell = () => {
       <Navigation current={leadsTo(current)} />
       <main id="main" tabIndex={-1}>
         {streamProblem.value !== null && (
-          <p class="waiting" role="status">
-            No connection to the gateway: {streamProblem.value}
+          <p class="waiting" role="status" title={streamWaits.value ?? undefined}>
+            {streamProblem.value}
           </p>
         )}
         <View />

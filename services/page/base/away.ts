@@ -11,8 +11,8 @@ const isAlive = async (signal: AbortSignal): Promise<boolean> => {
   }
 };
 
-/** What a stream calls while it waits: the reason is shown until a gateway answers again. */
-export const away = (shown: Signal<string | null>, signal: AbortSignal): ((reason: string) => void) => {
+/** What a stream calls while it waits: the reason is shown until a gateway answers again, which is told. */
+export const away = (shown: Signal<string | null>, signal: AbortSignal, isBack = () => {}): ((reason: string) => void) => {
   let isAsking = false;
   return (reason) => {
     shown.value = reason;
@@ -22,6 +22,7 @@ export const away = (shown: Signal<string | null>, signal: AbortSignal): ((reaso
       do await pause(everyMs);
       while (!signal.aborted && !(await isAlive(signal)));
       shown.value = null;
+      isBack();
       isAsking = false;
     })();
   };

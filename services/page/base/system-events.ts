@@ -1,4 +1,4 @@
-import { effect, signal } from '@preact/signals';
+import { computed, effect, signal } from '@preact/signals';
 import type { NatterEvent } from '../../../shared/client/main.ts';
 import { away } from './away.ts';
 import { client, problemOf, who } from './signed-in.ts';
@@ -9,7 +9,15 @@ type Listener = (event: NatterEvent) => void;
 const listeners = new Set<Listener>();
 
 /** Why the stream waits at the moment; `null` while it flows. */
-export const streamProblem = signal<string | null>(null);
+export const streamWaits = signal<string | null>(null);
+/** Why the stream ended for good. */
+const streamEnd = signal<string | null>(null);
+/** Why nothing new is told, in words; `null` while it is. */
+export const streamProblem = computed(() =>
+  streamWaits.value === null
+    ? streamEnd.value && `Nothing new is shown: ${streamEnd.value}`
+    : 'No connection to the gateway. The page keeps trying, and goes on by itself.',
+);
 
 /** Calls `listener` with each event from now on, until the function that it returns is called. */
 export const onEvent = (listener: Listener): (() => void) => {
@@ -19,12 +27,12 @@ export const onEvent = (listener: Listener): (() => void) => {
 
 const follow = async (signal: AbortSignal): Promise<void> => {
   try {
-    for await (const item of client.events({ signal, onWaiting: away(streamProblem, signal) })) {
-      streamProblem.value = null;
+    for await (const item of client.events({ signal, onWaiting: away(streamWaits, signal) })) {
+      streamWaits.value = null;
       if ('seq' in item && 'rev' in item) for (const listener of listeners) listener(item);
     }
   } catch (error) {
-    if (!signal.aborted) streamProblem.value = problemOf(error);
+    if (!signal.aborted) streamEnd.value = problemOf(error);
   }
 };
 
@@ -33,6 +41,7 @@ export const followEvents = (): void => {
   effect(() => {
     if (!who.value) return undefined;
     const controller = new AbortController();
+    streamEnd.value = null;
     void follow(controller.signal);
     return () => controller.abort();
   });

@@ -140,7 +140,9 @@ export class ChatStore {
   /** A page of the history in front of a place, oldest first. */
   async #back(before: string): Promise<NatterEvent[]> {
     const query = { before, limit: pageEvents };
-    const page: EventPage = await client.get(sessionPath(this.key, '/events'), { query, signal: this.#closing.signal });
+    // Without a gateway it waits for one: the page says so.
+    const options = { query, signal: this.#closing.signal, patienceMs: Number.POSITIVE_INFINITY };
+    const page: EventPage = await client.get(sessionPath(this.key, '/events'), options);
     this.earlier.value = page.more ? page.next : null;
     return page.events.toReversed();
   }
@@ -161,7 +163,9 @@ export class ChatStore {
   }
 
   async #follow(after: number, signal: AbortSignal): Promise<void> {
-    const onWaiting = away(this.waiting, signal);
+    const onWaiting = away(this.waiting, signal, () => {
+      this.problem.value = null;
+    });
     let missed = null as number | null;
     let waitedSince = 0;
     const note = (reason: string): void => {
@@ -174,7 +178,7 @@ export class ChatStore {
         if (missed !== null) {
           if ('rev' in item) missed += 1;
           const seconds = Math.max(1, Math.round((Date.now() - waitedSince) / 1_000));
-          this.caughtUp.value = `Connected again after ${seconds} s${missed === 0 ? '' : `, ${counted(missed, 'event')} caught up`}. Nothing is missing.`;
+          this.caughtUp.value = `Connected again after ${seconds} s${missed === 0 ? '' : `, ${counted(missed, 'event')} caught up`}.`;
           // What is live again is no gap any more.
           if (item.type === 'delta') missed = null;
         } else if ('rev' in item && item.type === 'user_message') this.caughtUp.value = null;

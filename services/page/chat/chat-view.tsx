@@ -10,6 +10,7 @@ import { useAskedMessage } from './asked-message.ts';
 import type { ChatItem } from './chat-model.ts';
 import { ChatStore, type Outgoing } from './chat-store.ts';
 import { Composer } from './composer.tsx';
+import { Connection } from './connection.tsx';
 import { Item } from './items.tsx';
 import { leftWords } from './resets.ts';
 
@@ -207,17 +208,7 @@ export const ChatView = ({ sessionKey, row }: { readonly sessionKey: string; rea
   useEffect(() => () => store.close(), [store]);
   return (
     <div class="chat">
-      {store.problem.value !== null && <Problem text={store.problem.value} />}
-      {store.waiting.value !== null && (
-        <p class="waiting" role="status">
-          The gateway is away: {store.waiting.value}. The chat will continue where it was.
-        </p>
-      )}
-      {store.waiting.value === null && store.caughtUp.value !== null && (
-        <p class="waiting waiting-over" role="status">
-          {store.caughtUp.value}
-        </p>
-      )}
+      <Connection store={store} />
       <Messages store={store} />
       {store.chat.value.isDeleted && !isBegun.value ? (
         <Ending

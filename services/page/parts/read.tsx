@@ -2,6 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { useReducer, useState } from 'preact/hooks';
 import type { Query } from '../../../shared/client/main.ts';
 import { client, problemOf } from '../base/signed-in.ts';
+import { streamWaits } from '../base/system-events.ts';
 import { Problem } from './empty.tsx';
 import { usePoll } from './poll.ts';
 
@@ -43,13 +44,17 @@ interface PaneProps {
 }
 
 /** A view of the system: its name, what it is for, and what the gateway says, or why it does not. */
-export const Pane = ({ title, hint, read, children }: PaneProps) => (
-  <section class="view" aria-labelledby="view-title">
-    <header class="pane-head">
-      <h1 id="view-title">{title}</h1>
-      <p class="hint">{hint}</p>
-    </header>
-    {read.problem !== null && <Problem text={read.problem} again={read.again} />}
-    {read.value === null ? read.problem === null && <p class="loading">Reading…</p> : children}
-  </section>
-);
+export const Pane = ({ title, hint, read, children }: PaneProps) => {
+  // While the gateway is away the page says so, once.
+  const problem = streamWaits.value === null ? read.problem : null;
+  return (
+    <section class="view" aria-labelledby="view-title">
+      <header class="pane-head">
+        <h1 id="view-title">{title}</h1>
+        <p class="hint">{hint}</p>
+      </header>
+      {problem !== null && <Problem text={problem} again={read.again} />}
+      {read.value === null ? problem === null && <p class="loading">Reading…</p> : children}
+    </section>
+  );
+};

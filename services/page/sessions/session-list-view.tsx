@@ -4,6 +4,7 @@ import { broughtUp, newChat } from '../base/new-chat.ts';
 import { now } from '../base/now.ts';
 import { changeQuery, linkTo, listQuery, route } from '../base/route.ts';
 import { mayWrite } from '../base/signed-in.ts';
+import { streamWaits } from '../base/system-events.ts';
 import { foundKeyOf, nameOf } from '../finding/session-name.ts';
 import { Empty, Problem } from '../parts/empty.tsx';
 import { ErrorMark, Icon } from '../parts/icon.tsx';
@@ -163,7 +164,9 @@ export const SessionListView = () => {
         )}
         {isChoosing.value && <Bulk isArchive={filter.value === 'inactive'} />}
       </header>
-      {listProblem.value !== null && <Problem text={listProblem.value} again={() => void readAgain()} />}
+      {listProblem.value !== null && streamWaits.value === null && (
+        <Problem text={listProblem.value} again={() => void readAgain()} />
+      )}
       {list === null ? <p class="loading">Reading…</p> : list.length === 0 ? <NoRows /> : <Rows list={list} />}
       <Found />
     </section>

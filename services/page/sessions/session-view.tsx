@@ -44,7 +44,7 @@ const useSession = (key: string): Session | null | undefined => {
   useEffect(() => {
     if (isNew) return undefined;
     const controller = new AbortController();
-    client.sessions.get(key, { signal: controller.signal }).then(
+    client.sessions.get(key, { signal: controller.signal, patienceMs: Number.POSITIVE_INFINITY }).then(
       (session) => know({ key, session }),
       (error: unknown) => {
         if (error instanceof NatterApiError && error.code === 'not_found') know({ key, session: null });

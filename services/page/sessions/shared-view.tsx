@@ -1,5 +1,5 @@
 import { route } from '../base/route.ts';
-import { streamProblem } from '../base/system-events.ts';
+import { streamProblem, streamWaits } from '../base/system-events.ts';
 import { Announcements } from '../parts/announce.tsx';
 import { Time } from '../parts/time.tsx';
 import { SessionView } from './session-view.tsx';
@@ -25,8 +25,8 @@ export const SharedView = ({ sessionKey, expiresAt }: SharedViewProps) => {
         )}
       </p>
       {streamProblem.value !== null && (
-        <p class="waiting" role="status">
-          No connection to the gateway: {streamProblem.value}
+        <p class="waiting" role="status" title={streamWaits.value ?? undefined}>
+          {streamProblem.value}
         </p>
       )}
       <SessionView sessionKey={sessionKey} tab={key === sessionKey ? tab : 'chat'} />

@@ -10,11 +10,56 @@ const place = (key: string): string => `#/sessions/${encodeURIComponent(key)}/ch
 
 describe.skipIf(!hasBrowser)('who is interrupted', () => {
   const kept = 'agent:main:kept';
-  const { rig, open } = usePage({ tools: { exec: { enabled: true } } }, async ({ client: { sessions } }) => {
+  const { rig, open, openTab } = usePage({ tools: { exec: { enabled: true } } }, async ({ client: { sessions } }) => {
     await sessions.post(kept, 'hello', { wait: 30 });
     await sessions.patch(kept, { displayName: 'The allotment' });
   });
   const field = 'Message';
+
+  test('is told once of an outage, and finds the chat that was opened meanwhile whole, with what was not sent', async () => {
+    const { page, faults } = await openTab();
+    await page.clock.install();
+    const failed: string[] = [];
+    page.on('requestfailed', (request) => failed.push(new URL(request.url()).pathname));
+    await page.goto(await rig().link());
+    await page.getByRole('link', { name: /allotment/ }).waitFor();
+    const trouble = page.locator('.waiting, .problem:not(.said .problem)');
+    const goOffline = async (): Promise<void> => {
+      await page.context().setOffline(true);
+      rig().cutConnections();
+      await trouble.first().waitFor();
+    };
+    await goOffline();
+    await goTo(page, place(kept));
+    await page.getByLabel(field, { exact: true }).fill('never mind');
+    await page.keyboard.press('Enter');
+    const paths = ['', '/events', '/messages'].map((rest) => `/v1/sessions/${encodeURIComponent(kept)}${rest}`);
+    const failures = (): number[] => paths.map((path) => failed.filter((each) => each === path).length);
+    await vi.waitFor(() => expect(Math.min(...failures())).toBeGreaterThan(0), soon);
+    const before = failures();
+    // Whatever has patience for a while loses it now.
+    await page.clock.fastForward(60_000);
+    await vi.waitFor(() => expect(failures().every((count, index) => count > (before[index] ?? 0))).toBe(true), soon);
+    await page.getByText('not sent').waitFor();
+    await vi.waitFor(async () => {
+      expect(await trouble.allTextContents()).toEqual([
+        'No connection to the gateway. The page keeps trying, and goes on by itself.',
+      ]);
+    }, soon);
+    await page.context().setOffline(false);
+    await page.getByRole('heading', { name: 'The allotment' }).waitFor();
+    await page.locator('.session-head .badge').waitFor();
+    await page.locator('.said-user', { hasText: 'hello' }).waitFor();
+    await vi.waitFor(async () => expect(await trouble.count()).toBe(0), soon);
+    await goOffline();
+    await rig().client.sessions.append(kept, 'in the meantime');
+    await page.context().setOffline(false);
+    await page.getByText('in the meantime').waitFor();
+    await page.getByText(/^Connected again after .* Not sent: 1 message, below\.$/).waitFor();
+    await page.locator('.said-outgoing').getByRole('button', { name: 'Try again' }).click();
+    await page.getByText(/^Connected again after .* Nothing is missing\.$/).waitFor();
+    expect(faults).toEqual([]);
+  });
 
   test('reads why a message waits, whose it is, what it says, and when it is tried next; and nothing false where none does', async () => {
     const { page, faults } = await open();

@@ -25,6 +25,8 @@ export interface PageRig {
   link(): Promise<string>;
   /** The gateway that serves is gone, with its connections. The other one serves from now on. */
   killGateway(): Promise<void>;
+  /** Ends the connections that are open. */
+  cutConnections(): void;
   close(): Promise<void>;
 }
 
@@ -59,6 +61,7 @@ const openFront = async () => {
       port = Number(new URL(url).port);
       cut();
     },
+    cut,
     close: () => {
       server.close();
       cut();
@@ -107,6 +110,7 @@ export const startPageRig = async (home: string, settings: object): Promise<Page
       front.leadTo(gateways[1].url);
       await gateways[0].stop(0);
     },
+    cutConnections: front.cut,
     close: async () => {
       leaving.abort();
       await reporting;
