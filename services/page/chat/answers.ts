@@ -1,5 +1,6 @@
 import type { NatterEvent } from '../../../shared/client/main.ts';
 import type { Chat, ChatItem, SaidItem } from './chat-model.ts';
+import { aboveWaiting } from './waiting.ts';
 
 /** The answers of a chat: which bubble is whose, and what a stop leaves of one. */
 
@@ -20,7 +21,8 @@ export const withStopped = (items: readonly ChatItem[], event: NatterEvent, cut:
   const text = event.type === 'turn_aborted' ? cut[event.turn.id] : undefined;
   if (event.type !== 'turn_aborted' || text === undefined) return items;
   const { id, seq, at, turn } = event;
-  return [...items, { kind: 'said', id: answerId(items, turn.id) ?? id, seq, at, role: 'assistant', text, isStopped: true }];
+  const said = { kind: 'said', role: 'assistant', seq, at, text, isStopped: true } as const;
+  return aboveWaiting(items, { ...said, id: answerId(items, turn.id) ?? id });
 };
 
 /** The answer that is growing, which is shown after the items; `null` while there is none. */

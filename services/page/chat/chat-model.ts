@@ -6,7 +6,7 @@ import { answerId, cutAt, withStopped } from './answers.ts';
 import { failureDetails } from './failed.ts';
 import { deletedText, failedText, stoppedText } from './mark-texts.ts';
 import { afterReset, resetDetails, resetMark, saysSetting } from './resets.ts';
-import { wantsNoAnswer, whereBegun, whereQueued, withQuestion } from './waiting.ts';
+import { aboveWaiting, type QueueState, wantsNoAnswer, whereBegun, whereDropped, whereQueued, withQuestion } from './waiting.ts';
 
 /** What a chat shows, computed from its events alone: the same after a reload, whichever gateway they came through. */
 
@@ -17,7 +17,7 @@ interface Placed {
   /** A fork went on from before it: it is no part of the conversation any more. */
   readonly isLeft?: boolean;
 }
-export interface SaidItem extends Placed {
+export interface SaidItem extends Placed, QueueState {
   readonly kind: 'said';
   readonly role: 'user' | 'assistant';
   readonly text: string;
@@ -30,10 +30,6 @@ export interface SaidItem extends Placed {
   readonly isStopped?: boolean;
   /** The turn that answers it. */
   readonly turnId?: string | undefined;
-  /** It waits for the turns before it. */
-  readonly isQueued?: boolean;
-  /** It was said in a group, and not to the agent. */
-  readonly isUnanswered?: boolean;
 }
 export interface ToolItem extends Placed {
   readonly kind: 'tool';
@@ -152,13 +148,13 @@ const itemsAfter = (items: readonly ChatItem[], event: NatterEvent, model?: stri
           ];
     }
     case 'turn_queued':
-      return whereQueued(items, [event.turn.id], true);
+      return whereQueued(items, event.turn.id);
     case 'turn_started':
       return whereBegun(items, [event.turn.id, ...(event.merged ?? []).map(({ id }) => id)]);
     case 'turn_joined':
       return whereBegun(items, [event.runId]);
     case 'queue_cleared':
-      return whereQueued(items, event.turnIds, false);
+      return whereDropped(items, event.turnIds);
     case 'model_step':
       return [...items, ...stepItems(event)];
     case 'tool_call_started':
@@ -180,7 +176,7 @@ const itemsAfter = (items: readonly ChatItem[], event: NatterEvent, model?: stri
     case 'turn_failed':
       return [...items, { ...mark(event, failedText(event, model), 'bad'), ...failureDetails(event) }];
     case 'turn_aborted':
-      return [...items, mark(event, stoppedText(event))];
+      return aboveWaiting(items, mark(event, stoppedText(event)));
     case 'message_refused':
       return [...items, mark(event, `A message was refused: ${event.code}`, 'bad')];
     case 'context_compacted':

@@ -37,6 +37,7 @@ const Said = ({ item, store }: { readonly item: SaidItem; readonly store: ChatSt
         {isEdited && <span>edited</span>}
         {isStopped && <span>stopped; not kept after a reload</span>}
         {isUnanswered && <span>not said to the agent: kept for it to read, not answered</span>}
+        {item.isDropped && <span>not answered: stopped before its turn</span>}
         {isQueued && <span class="said-queued">waits in the queue</span>}
       </header>
       {role === 'assistant' && <Markdown text={text} growing={isGrowing} />}

@@ -3,6 +3,16 @@ import type { ApprovalItem, ChatItem } from './chat-model.ts';
 
 /** What waits in a chat: messages for the turns before theirs, and calls for a person. */
 
+/** Whether a message waits for its answer. */
+export interface QueueState {
+  /** It waits for the turns before it. */
+  readonly isQueued?: boolean;
+  /** It was stopped while it waited. */
+  readonly isDropped?: boolean;
+  /** It was said in a group, and not to the agent. */
+  readonly isUnanswered?: boolean;
+}
+
 /** Whether a message of a channel wanted no turn: in a group, where the agent was not addressed. Calls may append what was answered elsewhere. */
 export const wantsNoAnswer = ({ turnId, message: { channel, deliverTo, answers } }: EventOf<'user_message'>): boolean =>
   turnId === undefined && (channel ?? deliverTo) !== undefined && answers === undefined;
@@ -13,18 +23,28 @@ export const withQuestion = (items: readonly ChatItem[], question: ApprovalItem)
   return call < 0 ? [...items, question] : items.toSpliced(call, 0, question);
 };
 
-/** The same items where none of these turns' messages waits, or begins to. */
-export const whereQueued = (items: readonly ChatItem[], turnIds: readonly string[], isQueued: boolean): readonly ChatItem[] => {
-  const isWanted = (item: ChatItem) =>
-    item.kind === 'said' && item.turnId !== undefined && turnIds.includes(item.turnId) && (item.isQueued ?? false) !== isQueued;
-  return items.some(isWanted) ? items.map((item) => (isWanted(item) ? ({ ...item, isQueued } as ChatItem) : item)) : items;
+const waitsFor = (item: ChatItem, turnIds: readonly string[]): boolean =>
+  item.kind === 'said' && item.isQueued === true && item.turnId !== undefined && turnIds.includes(item.turnId);
+const movedToEnd = (items: readonly ChatItem[], turnIds: readonly string[], change: QueueState): readonly ChatItem[] => {
+  const moved = items.filter((item) => waitsFor(item, turnIds));
+  if (moved.length === 0) return items;
+  return [...items.filter((item) => !moved.includes(item)), ...moved.map((item) => ({ ...item, ...change }) as ChatItem)];
 };
 
+/** The items where the message of this turn waits. */
+export const whereQueued = (items: readonly ChatItem[], turnId: string): readonly ChatItem[] =>
+  items.map((item) => (item.kind === 'said' && item.turnId === turnId ? { ...item, isQueued: true } : item));
+
 /** The same items where these turns' messages wait no more: each stands where its answer begins. */
-export const whereBegun = (items: readonly ChatItem[], turnIds: readonly string[]): readonly ChatItem[] => {
-  const began = (item: ChatItem): boolean =>
-    item.kind === 'said' && item.isQueued === true && item.turnId !== undefined && turnIds.includes(item.turnId);
-  if (!items.some(began)) return items;
-  const moved = items.filter(began).map((item) => ({ ...item, isQueued: false }) as ChatItem);
-  return [...items.filter((item) => !began(item)), ...moved];
+export const whereBegun = (items: readonly ChatItem[], turnIds: readonly string[]): readonly ChatItem[] =>
+  movedToEnd(items, turnIds, { isQueued: false });
+
+/** The same items where these turns' messages will not be answered: they stand below the answer that they waited for. */
+export const whereDropped = (items: readonly ChatItem[], turnIds: readonly string[]): readonly ChatItem[] =>
+  movedToEnd(items, turnIds, { isQueued: false, isDropped: true });
+
+/** The items with one that ends an answer: above the messages that waited for its end. */
+export const aboveWaiting = (items: readonly ChatItem[], item: ChatItem): readonly ChatItem[] => {
+  const end = items.findLastIndex((each) => each.kind !== 'said' || !(each.isQueued || each.isDropped)) + 1;
+  return items.toSpliced(end, 0, item);
 };

@@ -64,6 +64,22 @@ describe('a stop', () => {
     expect(takeEvent({ ...noChat, cut: stopped.cut }, stop).items).toEqual(stopped.items);
   });
 
+  test('stands above the message that waited for the end of the answer, which will have none', () => {
+    const message = { messageId: 'later', text: 'later', sender: { id: 'ann' } };
+    const waiting = [
+      event({ type: 'user_message', turnId: 'u', message }, 999.1),
+      event({ type: 'turn_queued', turn: { id: 'u' }, position: 1 }, 999.2),
+      event({ type: 'tool_call_started', turn, callId: 'c' }, 999.3),
+    ].reduce(takeEvent, growing);
+    const cleared = takeEvent(waiting, event({ type: 'queue_cleared', turnIds: ['u'], reason: 'enough' }, 999.4));
+    expect(takeEvent(cleared, stop).items).toMatchObject([
+      { kind: 'said', text: 'one tw', isStopped: true },
+      { kind: 'mark' },
+      { kind: 'said', text: 'later', isDropped: true },
+    ]);
+    expect(takeEvent(waiting, stop).items).toMatchObject([{ text: 'one tw' }, { kind: 'mark' }, { text: 'later' }]);
+  });
+
   test.each([
     ['of an answer that had not begun', start],
     ['of another turn', taken(start, live(0, 'one', { turn: { id: 'other', attempt: 1 } }))],
@@ -141,7 +157,9 @@ test('a message that waits in the queue says so until its turn begins, joins ano
   expect(waiting(started)).toEqual(['three', 'four']);
   const joined = takeEvent(started, event({ type: 'turn_joined', turn, messageId: 'three', runId: 'three' }));
   expect(waiting(joined)).toEqual(['four']);
-  expect(waiting(takeEvent(joined, event({ type: 'queue_cleared', turnIds: ['four'], reason: 'stop' })))).toEqual([]);
+  const cleared = takeEvent(joined, event({ type: 'queue_cleared', turnIds: ['four'], reason: 'stop' }));
+  expect(waiting(cleared)).toEqual([]);
+  expect(cleared.items.at(-1)).toMatchObject({ id: 'four', isDropped: true });
 });
 
 test('a fork leaves behind what came after its base, and one from there takes it back', () => {

@@ -61,6 +61,27 @@ describe.skipIf(!hasBrowser)('who is interrupted', () => {
     expect(faults).toEqual([]);
   });
 
+  test('sees where a stop left off, and that the message in the queue has no answer, also after a reload', async () => {
+    const { page, faults } = await open();
+    await goTo(page, place('agent:main:web:stopped'));
+    const write = async (text: string): Promise<void> => {
+      await page.getByLabel(field, { exact: true }).fill(text);
+      await page.keyboard.press('Enter');
+    };
+    await write('[[think 60000]] [[size 4000]] a story');
+    await page.locator('.said-assistant[aria-busy] p').waitFor();
+    await write('another one');
+    await page.locator('.said-user', { hasText: 'waits in the queue' }).waitFor();
+    await page.getByRole('button', { name: 'Stop the answer' }).click();
+    const dropped = page.locator('.said-user', { hasText: 'not answered: stopped before its turn' });
+    await dropped.getByText('another one').waitFor();
+    const classes = await page.locator('.messages > *').evaluateAll((all) => all.map((each) => each.className.split(' ')[1]));
+    expect(classes).toEqual(['said-user', 'said-assistant', 'mark-calm', 'said-user']);
+    await page.reload();
+    await dropped.getByText('another one').waitFor();
+    expect(faults).toEqual([]);
+  });
+
   test('reads why a message waits, whose it is, what it says, and when it is tried next; and nothing false where none does', async () => {
     const { page, faults } = await open();
     await goTo(page, '#/system/deliveries');
