@@ -4,6 +4,7 @@ import type { SaidItem } from './chat-model.ts';
 import type { ChatStore } from './chat-store.ts';
 import { consequences, laterThan } from './consequences.ts';
 import { keepDraft } from './draft.ts';
+import { isSendKey, sendKeyWords } from './send-key.ts';
 
 interface Given {
   readonly item: SaidItem;
@@ -28,6 +29,12 @@ export const EditMessage = ({ item, store, draft, end }: Given & { readonly draf
     store.field.current?.focus();
     void store.replace(item, text);
   };
+  const onKey = (event: KeyboardEvent): void => {
+    if (event.key === 'Escape') end();
+    if (!isSendKey(event)) return;
+    event.preventDefault();
+    send();
+  };
   return (
     <form
       class="said-edit"
@@ -45,9 +52,9 @@ export const EditMessage = ({ item, store, draft, end }: Given & { readonly draf
           keepDraft(editDraft({ item, store }), event.currentTarget.value);
           setEmpty(event.currentTarget.value.trim() === '');
         }}
-        onKeyDown={(event) => event.key === 'Escape' && end()}
+        onKeyDown={onKey}
       />
-      <p class="hint">{consequences(laterThan(store.chat.peek().items, item.id))}</p>
+      <p class="hint">{`${consequences(laterThan(store.chat.peek().items, item.id))} ${sendKeyWords}`}</p>
       <p class="said-actions">
         <button type="button" class="button" onClick={end}>
           Cancel

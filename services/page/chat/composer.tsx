@@ -9,6 +9,7 @@ import { startsAfresh } from '../parts/reset-words.ts';
 import type { ChatStore } from './chat-store.ts';
 import { type Completion, completionsFor } from './completions.ts';
 import { draftOf, keepDraft } from './draft.ts';
+import { isSendKey, sendKeyWords } from './send-key.ts';
 import { useModelNames } from './use-model-names.ts';
 
 const queueWords: Readonly<Record<SessionRow['queueMode'], string>> = {
@@ -22,12 +23,17 @@ const queueWords: Readonly<Record<SessionRow['queueMode'], string>> = {
 /** What is written here has no target, and neither has its answer: whoever writes by the channel sees none of it. */
 const notSentTo = (channel: string): string => `Neither what you write here nor its answer is sent to ${channel}.`;
 
+/** Whether an answer is under way, or stands still until a person allows or denies a call. */
+const isBusy = (store: ChatStore, row: Session | null): boolean =>
+  store.chat.value.isRunning || row?.status === 'awaiting_approval';
+
 const Hint = ({ store, row }: { readonly store: ChatStore; readonly row: Session | null }) => {
-  if (store.chat.value.isRunning && row !== null) {
+  if (isBusy(store, row) && row !== null) {
     const waits = store.chat.value.items.filter((item) => item.kind === 'said' && item.isQueued).length;
     return (
       <p class="hint">
-        It is answering{waits > 0 && `, ${waits} more waiting`}. A message sent now {queueWords[row.queueModeByCall]}.
+        {store.chat.value.isRunning ? 'It is answering' : 'It waits for an approval'}
+        {waits > 0 && `, ${waits} more waiting`}. A message sent now {queueWords[row.queueModeByCall]}.
       </p>
     );
   }
@@ -36,7 +42,7 @@ const Hint = ({ store, row }: { readonly store: ChatStore; readonly row: Session
       {row && row.messageCount > 0 && startsAfresh(row, now.value) ? (
         <b>Your next message starts afresh: the agent will not know what is above.</b>
       ) : (
-        'Enter sends, Shift+Enter begins a new line.'
+        sendKeyWords
       )}
       {row?.lastRoute && row.lastRoute.channel !== sessionChannel && ` ${notSentTo(row.lastRoute.channel)}`}
     </p>
@@ -85,7 +91,7 @@ export const Composer = ({ store, row }: { readonly store: ChatStore; readonly r
       event.preventDefault();
       keep(match.text);
     }
-    if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return;
+    if (!isSendKey(event)) return;
     event.preventDefault();
     send();
   };
@@ -110,7 +116,7 @@ export const Composer = ({ store, row }: { readonly store: ChatStore; readonly r
           onInput={(event) => keep(event.currentTarget.value)}
           onKeyDown={sendOnEnter}
         />
-        {store.chat.value.isRunning && (
+        {isBusy(store, row) && (
           <button type="button" class="button composer-stop" aria-label="Stop the answer" onClick={stop}>
             <Icon name="stop" /> Stop
           </button>

@@ -82,6 +82,34 @@ describe.skipIf(!hasBrowser)('who is interrupted', () => {
     expect(faults).toEqual([]);
   });
 
+  test('stops an answer that waits for an approval, and is told what a message sent now does', async () => {
+    const key = 'agent:main:web:asking';
+    await rig().client.sessions.post(key, '[[tool exec {"command": ["true"]}]] please', {});
+    const { page, faults } = await open();
+    await goTo(page, place(key));
+    await page.getByRole('button', { name: 'Allow once' }).waitFor();
+    await page.getByText('It waits for an approval. A message sent now is answered after this one.').waitFor();
+    await page.getByRole('button', { name: 'Stop the answer' }).click();
+    await page.getByText('Stopped. What was not finished is not kept').waitFor();
+    await page.getByText('Enter sends, Shift+Enter begins a new line.').waitFor();
+    expect(await page.getByRole('button', { name: 'Stop the answer' }).count()).toBe(0);
+    expect(faults).toEqual([]);
+  });
+
+  test('edits a message with the keys that write one', async () => {
+    const key = 'agent:main:web:edited';
+    await rig().client.sessions.post(key, 'first words', { wait: 30 });
+    const { page, faults } = await open();
+    await goTo(page, place(key));
+    await page.locator('.said-user').getByRole('button', { name: 'Edit' }).click();
+    await page.locator('.said-edit .hint', { hasText: 'Enter sends, Shift+Enter begins a new line.' }).waitFor();
+    await page.getByLabel('Edited message').press('Shift+Enter');
+    await page.keyboard.type('and more');
+    await page.keyboard.press('Enter');
+    await page.locator('.said-assistant', { hasText: 'and more' }).waitFor();
+    expect(faults).toEqual([]);
+  });
+
   test('reads why a message waits, whose it is, what it says, and when it is tried next; and nothing false where none does', async () => {
     const { page, faults } = await open();
     await goTo(page, '#/system/deliveries');
