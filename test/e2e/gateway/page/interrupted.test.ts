@@ -123,8 +123,8 @@ describe.skipIf(!hasBrowser)('who is interrupted', () => {
     const at = Date.now();
     await presence.tell({ v: 1, process: 'delivery-1', version: '0', startedAt: at, at, services: [service] });
     afterwards(() => presence.leave('delivery-1'));
-    const card = page.locator('.item', { hasText: 'hook ann' });
-    await card.getByText(/^fetch failed \(ECONNREFUSED\)\. Next try at .*\d/).waitFor();
+    const card = page.locator('.item', { hasText: 'ECONNREFUSED' });
+    await card.getByText(/^fetch failed \(ECONNREFUSED\)\. The next try is at .*\d/).waitFor();
     await card.getByText('“It is done.”').waitFor();
     await card.getByRole('link', { name: 'The allotment' }).waitFor();
     expect(faults).toEqual([]);
