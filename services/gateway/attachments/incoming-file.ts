@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { emptyFile } from '../../../shared/domain/values/attachment.ts';
 import { kindOfFile } from '../../../shared/domain/values/media-type.ts';
 
 /** A file in a request. */
@@ -37,7 +38,7 @@ export const readFileData = (
 
 const fileOf = (base64: string, told: string | undefined, name: string | undefined): ReadFile => {
   const text = /\s/.test(base64) ? base64.replaceAll(/\s+/g, '') : base64;
-  if (text === '') return { problem: 'has no content; send at least one byte' };
+  if (text === '') return { problem: emptyFile };
   if (!/^[A-Za-z0-9+/_-]+={0,2}$/.test(text)) return { problem: 'is not valid base64' };
   const content = Buffer.from(text, 'base64');
   const looks = looksLike(content);

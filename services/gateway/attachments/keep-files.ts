@@ -1,7 +1,7 @@
 import type { Config } from '../../../shared/domain/config/schema.ts';
 import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
 import type { CommandEnvelope } from '../../../shared/domain/session/envelope.ts';
-import type { KeptAttachment } from '../../../shared/domain/values/attachment.ts';
+import { type KeptAttachment, problemOfFiles } from '../../../shared/domain/values/attachment.ts';
 import { NatterError } from '../../../shared/kit/errors.ts';
 import { limits } from '../../../shared/kit/limits.ts';
 import type { GatewayContext } from '../context/gateway-context.ts';
@@ -15,21 +15,12 @@ export const filesBodyBytes = ({ attachments: { maxMegabytes } }: Config): numbe
 
 /** Checks the files of one message. Throws `NatterError('invalid')` and `'too_large'` that name the field. */
 export const checkFiles = ({ attachments }: Config, files: readonly IncomingFile[], field: string): void => {
-  const { maxMegabytes, perMessage, types } = attachments;
-  const wrong = (text: string, code: 'invalid' | 'too_large' = 'invalid'): NatterError =>
-    new NatterError(code, `${field}: ${text}`, { field });
-  if (files.length > perMessage) throw wrong(`has ${files.length} files; send at most ${perMessage} (attachments.perMessage)`);
-  for (const { type, name } of files)
-    if (!types.some((allowed) => isOfType(type, allowed)))
-      throw wrong(`${name ?? 'a file'} is of type ${type}; those taken are ${types.join(', ') || 'none'} (attachments.types)`);
-  const bytes = files.reduce((sum, { content }) => sum + content.length, 0);
-  if (bytes <= maxMegabytes * megabyte) return;
-  const sent = (bytes / megabyte).toFixed(1);
-  throw wrong(`its files have ${sent} MB; send at most ${maxMegabytes} MB (attachments.maxMegabytes)`, 'too_large');
+  const problem = problemOfFiles(
+    attachments,
+    files.map(({ name, type, content }) => ({ name, type, bytes: content.length })),
+  );
+  if (problem) throw new NatterError(problem.code, `${field}: ${problem.text}`, { field });
 };
-
-const isOfType = (type: string, allowed: string): boolean =>
-  allowed.endsWith('/*') ? type.startsWith(allowed.slice(0, -1)) : type === allowed;
 
 /** Resolves once all of them are stored for good, for this session. */
 export const keepFiles = async (
