@@ -10,7 +10,7 @@ const site = here('../../dist/services/page/site');
 const worthBytes = 512;
 
 const base =
-  /page\/(base|parts|finding)\/|palette\/open\.ts|session-list\.ts|approval-list\.ts|shared\/client|node_modules\/@?preact/;
+  /page\/(base|parts|finding|loading)\/|files\/file-words\.ts|values\/media-type\.ts|palette\/open\.ts|session-list\.ts|approval-list\.ts|shared\/client|node_modules\/@?preact/;
 
 /** Puts a `.br` and a `.gz` beside each text file, so that the gateway compresses nothing. */
 const compressed = (): Plugin => ({

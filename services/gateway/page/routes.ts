@@ -10,7 +10,7 @@ import { readSite, type SiteFile } from './site.ts';
  */
 const headers: Readonly<Record<string, string>> = {
   'content-security-policy': [
-    "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; connect-src 'self'; img-src 'self' data:",
+    "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; connect-src 'self'; img-src 'self' data: blob:",
     "form-action 'none'; base-uri 'none'; frame-ancestors 'none'",
     "require-trusted-types-for 'script'; trusted-types dompurify natter",
   ].join('; '),

@@ -1,5 +1,6 @@
 import type { LiveText, NatterEvent, Sender } from '../../../shared/client/main.ts';
 import type { EventOf } from '../../../shared/domain/session/events.ts';
+import type { Attachment } from '../../../shared/domain/values/attachment.ts';
 import { withoutSilence } from '../../../shared/domain/values/silence.ts';
 import { modelAfter } from '../parts/model-words.ts';
 import { answerId, cutAt, withStopped } from './answers.ts';
@@ -22,6 +23,8 @@ export interface SaidItem extends Placed, QueueState {
   readonly role: 'user' | 'assistant';
   readonly text: string;
   readonly sender?: Sender | undefined;
+  /** The files that came with it. */
+  readonly attachments?: readonly Attachment[] | undefined;
   /** Who sent it, as the log has it: the token of a call. */
   readonly actor?: string | undefined;
   readonly isGrowing?: boolean;
@@ -127,9 +130,9 @@ const stepItems = (event: NatterEvent & EventOf<'model_step'>): ChatItem[] => {
 const itemsAfter = (items: readonly ChatItem[], event: NatterEvent, model?: string): readonly ChatItem[] => {
   switch (event.type) {
     case 'user_message': {
-      const { messageId, text, sender } = event.message;
+      const { messageId, text, sender, attachments } = event.message;
       if (sender.id === 'natter') return [...items, mark(event, `Natter to the agent: ${text}`)];
-      const from = { sender, actor: event.actor, turnId: event.turnId, isUnanswered: wantsNoAnswer(event) };
+      const from = { sender, attachments, actor: event.actor, turnId: event.turnId, isUnanswered: wantsNoAnswer(event) };
       return [...items, { kind: 'said', ...placed(event), id: messageId, role: 'user', text, ...from }];
     }
     case 'message_edited':

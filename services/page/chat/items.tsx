@@ -3,6 +3,7 @@ import { ApprovalCard } from '../approvals/approval-card.tsx';
 import { useWorkspace, WhereItRuns } from '../approvals/where-it-runs.tsx';
 import { linkTo } from '../base/route.ts';
 import { mayWrite } from '../base/signed-in.ts';
+import { lazy } from '../loading/lazy.tsx';
 import { hostOf } from '../parts/host.ts';
 import { ErrorMark, Icon } from '../parts/icon.tsx';
 import { readable } from '../parts/json-text.ts';
@@ -16,8 +17,22 @@ import type { ChatStore } from './chat-store.ts';
 import { draftOf, keepDraft } from './draft.ts';
 import { isRepeatable } from './failed.ts';
 
+const MessageFiles = lazy(() => import('../files/message-files.tsx'));
+
 const Said = ({ item, store }: { readonly item: SaidItem; readonly store: ChatStore }) => {
-  const { role, text, sender, actor, at, isGrowing = false, isEdited, isStopped, isQueued = false, isUnanswered } = item;
+  const {
+    role,
+    text,
+    sender,
+    attachments,
+    actor,
+    at,
+    isGrowing = false,
+    isEdited,
+    isStopped,
+    isQueued = false,
+    isUnanswered,
+  } = item;
   const draftName = editDraft({ item, store });
   const [draft, setDraft] = useState(role === 'user' ? draftOf(draftName) : null);
   const end = (): void => {
@@ -41,8 +56,9 @@ const Said = ({ item, store }: { readonly item: SaidItem; readonly store: ChatSt
         {isQueued && <span class="said-queued">waits in the queue</span>}
       </header>
       {role === 'assistant' && <Markdown text={text} growing={isGrowing} />}
-      {role === 'user' && draft === null && <p class="plain">{text}</p>}
+      {role === 'user' && draft === null && text !== '' && <p class="plain">{text}</p>}
       {isMine && draft !== null && <EditMessage item={item} store={store} draft={draft} end={end} />}
+      {attachments && attachments.length > 0 && <MessageFiles sessionKey={store.key} files={attachments} />}
       {isMine && draft === null && !isQueued && <MessageActions item={item} store={store} edit={() => setDraft(text)} />}
     </article>
   );

@@ -3,9 +3,9 @@ import { errorMessage } from '../../../shared/kit/errors.ts';
 import { counted } from '../../../shared/kit/text/counted.ts';
 import { changeQuery, linkTo, route } from '../base/route.ts';
 import { who } from '../base/signed-in.ts';
+import { lazy } from '../loading/lazy.tsx';
 import { Problem } from '../parts/empty.tsx';
 import type { PastSource } from '../past/past.ts';
-import { lazy } from '../sessions/lazy.tsx';
 import { ExportFile, exportCommand, type FileSession } from './export-file.ts';
 
 const TimeMachine = lazy(() => import('../time-machine/time-machine-view.tsx'));

@@ -1,8 +1,8 @@
 import type { ComponentType } from 'preact';
 import { linkTo, route } from '../base/route.ts';
+import { lazy } from '../loading/lazy.tsx';
 import { Empty } from '../parts/empty.tsx';
 import { Icon } from '../parts/icon.tsx';
-import { lazy } from '../sessions/lazy.tsx';
 
 interface Place {
   readonly name: string;

@@ -6,6 +6,7 @@ import type { SessionEvent } from '../../../shared/domain/session/events.ts';
 import { counted } from '../../../shared/kit/text/counted.ts';
 import { linkTo } from '../base/route.ts';
 import { client, problemOf, who } from '../base/signed-in.ts';
+import { saveFile } from '../files/save-file.ts';
 import { Problem } from '../parts/empty.tsx';
 import { eventWords } from '../parts/event-words.ts';
 import { isHost } from '../parts/host.ts';
@@ -73,17 +74,9 @@ const Row = ({ line, link }: { readonly line: Line; readonly link: string }) => 
 };
 
 /** Of what people call the session and of today: `garden-2026-11-28.md`. */
-const fileName = (called: string, ending: string): string => {
+const transcriptName = (called: string, ending: string): string => {
   const words = called.split(/[^\p{L}\p{N}]+/u).filter((word) => word !== '');
   return `${words.join('-').slice(0, 60) || 'session'}-${new Date().toISOString().slice(0, 10)}.${ending}`;
-};
-
-const download = (name: string, text: string, type: string): void => {
-  const link = document.createElement('a');
-  link.href = URL.createObjectURL(new Blob([text], { type }));
-  link.download = name;
-  link.click();
-  URL.revokeObjectURL(link.href);
 };
 
 interface TranscriptProps {
@@ -135,8 +128,8 @@ const TranscriptView = ({
           class="button button-quiet"
           disabled={!isRead}
           onClick={() =>
-            download(
-              fileName(name, 'jsonl'),
+            saveFile(
+              transcriptName(name, 'jsonl'),
               `${commits.map((commit) => JSON.stringify(commit)).join('\n')}\n`,
               'application/x-ndjson',
             )
@@ -148,7 +141,7 @@ const TranscriptView = ({
           type="button"
           class="button button-quiet"
           disabled={!isRead}
-          onClick={() => download(fileName(name, 'md'), sessionMarkdown(commits, who.value?.actor).text, 'text/markdown')}
+          onClick={() => saveFile(transcriptName(name, 'md'), sessionMarkdown(commits, who.value?.actor).text, 'text/markdown')}
         >
           Download Markdown
         </button>

@@ -237,3 +237,10 @@ describe('an answer that failed can be tried again at its mark', () => {
     expect(found?.mark.failedTurnId ?? null).toBe(expected);
   });
 });
+
+test('a message keeps the files that came with it, also when its text is edited', () => {
+  const attachments = [{ name: 'a.png', type: 'image/png', bytes: 68, digest: 'd' }];
+  const said = event({ type: 'user_message', message: { messageId: 'm', text: 'hi', sender: { id: 'ann' }, attachments } });
+  const edited = event({ type: 'message_edited', of: said.id, text: 'hello' });
+  expect([said, edited].reduce(takeEvent, noChat).items).toMatchObject([{ text: 'hello', attachments }]);
+});
