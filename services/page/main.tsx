@@ -6,6 +6,7 @@ import { followAddress } from './base/route.ts';
 import { isSignInLink, signInFromAddress } from './base/signed-in.ts';
 import { followEvents, onEvent } from './base/system-events.ts';
 import { restoreTheme } from './base/theme.ts';
+import { refuseOtherDrops } from './files/drop.ts';
 import { followNames } from './finding/known-names.ts';
 import { followSearch, forgetDeleted } from './sessions/found-messages.tsx';
 import { changed, followList, rows } from './sessions/session-list.ts';
@@ -20,6 +21,7 @@ addEventListener('hashchange', () => {
 });
 restoreTheme();
 followAddress();
+refuseOtherDrops();
 keepTime();
 const root = document.getElementById('page');
 if (root) render(<Shell />, root);

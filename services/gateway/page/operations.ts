@@ -26,6 +26,10 @@ export const whoIsThere = z.object({
   isPage: z.boolean().describe('whether the token is that of a page, which can sign out'),
   agentId: z.string(),
   mainKey: z.string().describe('the key of the main session'),
+  attachments: z
+    .object({ maxMegabytes: z.number(), perMessage: z.number(), types: z.array(z.string()) })
+    .optional()
+    .describe('what the files of one message may be, as configured'),
   signedInBy: z.string().optional().describe('the token that the page was opened with'),
   expiresAt: z.number().optional(),
 });
@@ -108,7 +112,12 @@ export const pageOperations: readonly Operation[] = [
     http: route({
       ...{ method: 'get', path: '/v1/me' },
       answers: { 200: whoIsThere },
-      examples: { answer: { actor: 'token:api', role: 'admin', isPage: false, agentId: 'main', mainKey: 'agent:main:main' } },
+      examples: {
+        answer: {
+          ...{ actor: 'token:api', role: 'admin', isPage: false, agentId: 'main', mainKey: 'agent:main:main' },
+          attachments: { maxMegabytes: 10, perMessage: 8, types: ['image/*', 'text/*'] },
+        },
+      },
       input: () => null,
     }),
   }),

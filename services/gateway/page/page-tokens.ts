@@ -34,6 +34,7 @@ export const describeCaller = (
     isPage: token?.parent !== undefined,
     agentId: config.agent.id,
     mainKey: `agent:${config.agent.id}:${config.session.mainKey}`,
+    attachments: config.attachments,
     ...(token?.parent && { signedInBy: token.parent.actor }),
     ...(token?.expiresAt !== undefined && { expiresAt: token.expiresAt }),
   };

@@ -54,7 +54,10 @@ export const EditMessage = ({ item, store, draft, end }: Given & { readonly draf
         }}
         onKeyDown={onKey}
       />
-      <p class="hint">{`${consequences(laterThan(store.chat.peek().items, item.id))} ${sendKeyWords}`}</p>
+      <p class="hint">
+        {`${consequences(laterThan(store.chat.peek().items, item.id))} ${sendKeyWords}`}
+        {item.attachments !== undefined && ' Its files are sent again.'}
+      </p>
       <p class="said-actions">
         <button type="button" class="button" onClick={end}>
           Cancel

@@ -10,14 +10,7 @@ import { firstChanged } from '../parts/reset-words.ts';
 import { type Chat, noChat, type SaidItem, takeEvent, takeLive } from './chat-model.ts';
 import { repeatableFailure } from './failed.ts';
 import { failedText, stopReason } from './mark-texts.ts';
-
-/** A message of ours that no event has told of yet. */
-export interface Outgoing {
-  readonly messageId: string;
-  readonly text: string;
-  readonly at: number;
-  readonly problem: string | null;
-}
+import { filesOf, newMessageId, type Outgoing, postOutgoing } from './outgoing.ts';
 
 const pageEvents = 300;
 /** Live text is shown this often, ms: more often than a screen changes would be work for nobody. */
@@ -60,11 +53,11 @@ export class ChatStore {
   }
 
   /** Sends a message. It is shown at once, and replaced by the recorded one; the same one again is one message. */
-  async send(text: string, messageId: string = crypto.getRandomValues(new Uint32Array(4)).join('-')): Promise<void> {
+  async send(text: string, files: readonly File[] = [], messageId = newMessageId()): Promise<void> {
     const others = this.outgoing.value.filter((each) => each.messageId !== messageId);
-    this.outgoing.value = [...others, { messageId, text, at: Date.now(), problem: null }];
+    this.outgoing.value = [...others, { messageId, text, files, at: Date.now(), problem: null }];
     try {
-      await client.sessions.post(this.key, { text, messageId }, { idempotencyKey: messageId });
+      await postOutgoing(this.key, { messageId, text, files });
       // A text that is a chat command has an answer, and no message of its own.
       if (text.startsWith('/')) this.#settle(messageId);
     } catch (error) {
@@ -74,13 +67,15 @@ export class ChatStore {
   }
 
   /** Replaces a message: the conversation continues from before it, as a fork, and what came after is no part of it any more. */
-  replace({ seq }: SaidItem, text: string): Promise<void> {
+  replace(item: SaidItem, text: string): Promise<void> {
     broughtUp.value = this.key;
     return this.#attempt(async () => {
+      const { seq } = item;
+      const files = await filesOf(this.key, item);
       const isFirst = this.earlier.value === null && !this.#events.some((one) => one.seq < seq && one.type !== 'session_opened');
       if (isFirst) await client.sessions.reset(this.key, { reason: firstChanged });
       else await client.sessions.fork(this.key, { at: seq - 1 });
-      await this.send(text);
+      await this.send(text, files);
     });
   }
 

@@ -4,14 +4,17 @@ import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import type { Session } from '../../../shared/client/main.ts';
 import { linkTo } from '../base/route.ts';
 import { isViewer, mayWrite } from '../base/signed-in.ts';
+import { takeDrops } from '../files/drop.ts';
+import { fileName } from '../files/file-words.ts';
 import { Empty, Problem } from '../parts/empty.tsx';
 import { growingItem } from './answers.ts';
 import { useAskedMessage } from './asked-message.ts';
 import type { ChatItem } from './chat-model.ts';
-import { ChatStore, type Outgoing } from './chat-store.ts';
+import { ChatStore } from './chat-store.ts';
 import { Composer } from './composer.tsx';
 import { Connection } from './connection.tsx';
 import { Item } from './items.tsx';
+import type { Outgoing } from './outgoing.ts';
 import { leftWords } from './resets.ts';
 
 const Sent = ({ one, store }: { readonly one: Outgoing; readonly store: ChatStore }) => (
@@ -21,7 +24,8 @@ const Sent = ({ one, store }: { readonly one: Outgoing; readonly store: ChatStor
       <span>{one.problem === null ? 'sending…' : 'not sent'}</span>
     </header>
     <p class="plain">{one.text}</p>
-    {one.problem !== null && <Problem text={one.problem} again={() => void store.send(one.text, one.messageId)} />}
+    {one.files.length > 0 && <p class="file-facts">With {one.files.map(fileName).join(', ')}</p>}
+    {one.problem !== null && <Problem text={one.problem} again={() => void store.send(one.text, one.files, one.messageId)} />}
   </article>
 );
 
@@ -207,7 +211,7 @@ export const ChatView = ({ sessionKey, row }: { readonly sessionKey: string; rea
   const isBegun = useSignal(false);
   useEffect(() => () => store.close(), [store]);
   return (
-    <div class="chat">
+    <div class="chat" {...takeDrops(sessionKey, store.field)}>
       <Connection store={store} />
       <Messages store={store} />
       {store.chat.value.isDeleted && !isBegun.value ? (

@@ -4,6 +4,9 @@ import { sessionChannel } from '../../../shared/domain/values/types.ts';
 import { isToWrite } from '../base/new-chat.ts';
 import { now } from '../base/now.ts';
 import { isViewer, mayWrite } from '../base/signed-in.ts';
+import { AttachButton, ChosenFiles } from '../files/attach.tsx';
+import { chooseFiles, chosenFor, refusalOf } from '../files/chosen-files.ts';
+import { takePasted } from '../files/drop.ts';
 import { Icon } from '../parts/icon.tsx';
 import { startsAfresh } from '../parts/reset-words.ts';
 import type { ChatStore } from './chat-store.ts';
@@ -68,10 +71,13 @@ export const Composer = ({ store, row }: { readonly store: ChatStore; readonly r
     setText(draft);
     keepDraft(store.key, draft === '' ? null : draft);
   };
+  const { files } = chosenFor(store.key).value;
+  const isReady = text.trim() !== '' && refusalOf(files) === null;
   const send = (): void => {
-    if (text.trim() === '') return;
-    void store.send(text.trim());
+    if (!isReady) return;
+    void store.send(text.trim(), files);
     keep('');
+    chooseFiles(store.key, []);
   };
   useLayoutEffect(() => {
     if (isToWrite(store.key)) store.field.current?.focus();
@@ -106,7 +112,9 @@ export const Composer = ({ store, row }: { readonly store: ChatStore; readonly r
       }}
     >
       {completions.length > 0 && <Completions list={completions} choose={choose} />}
+      <ChosenFiles sessionKey={store.key} field={store.field} isAlone={text.trim() === ''} />
       <div class="composer-box">
+        <AttachButton sessionKey={store.key} field={store.field} />
         <textarea
           ref={store.field}
           aria-label="Message"
@@ -115,13 +123,14 @@ export const Composer = ({ store, row }: { readonly store: ChatStore; readonly r
           value={text}
           onInput={(event) => keep(event.currentTarget.value)}
           onKeyDown={sendOnEnter}
+          onPaste={(event) => takePasted(store.key, event)}
         />
         {isBusy(store, row) && (
           <button type="button" class="button composer-stop" aria-label="Stop the answer" onClick={stop}>
             <Icon name="stop" /> Stop
           </button>
         )}
-        <button type="submit" class="button button-round button-first" aria-label="Send" disabled={text.trim() === ''}>
+        <button type="submit" class="button button-round button-first" aria-label="Send" disabled={!isReady}>
           <Icon name="send" />
         </button>
       </div>

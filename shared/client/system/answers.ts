@@ -1,6 +1,7 @@
 import type { AuditKind } from '../../domain/access/audit.ts';
 import type { MemoryEntry } from '../../domain/memory/memory-entry.ts';
 import type { LogBytes } from '../../domain/reset/retention.ts';
+import type { AttachmentLimits } from '../../domain/values/attachment.ts';
 import type { Role } from '../../domain/values/role.ts';
 
 /** What `client.get` returns for the paths without a method of their own, as in docs/integrate/openapi.json. Times are milliseconds since 1970. */
@@ -20,6 +21,8 @@ export interface Caller {
   readonly agentId: string;
   /** Key of the main session. */
   readonly mainKey: string;
+  /** What the files of one message may be. A gateway of an earlier version does not say. */
+  readonly attachments?: AttachmentLimits;
   /** The token that the page was opened with. */
   readonly signedInBy?: string;
   readonly expiresAt?: number;

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import type { JSHandle, Page } from 'playwright-core';
 import { describe, expect, test, vi } from 'vitest';
 import { png } from '../../../support/files.ts';
 import { axeFindings } from './browser.ts';
@@ -21,15 +22,51 @@ interface GivenFile {
 const picture: GivenFile = { name: 'dot.png', type: 'image/png', data: png.toString('base64') };
 const note: GivenFile = { name: 'note.txt', type: 'text/plain', data: base64('a line') };
 
+/** What the browser has, and the types of Node do not. */
+declare const DataTransfer: new () => { readonly items: { add(file: File): void } };
+declare const DragEvent: new (type: string, init: object) => object;
+declare const ClipboardEvent: typeof DragEvent;
+interface Target {
+  dispatchEvent(event: object): boolean;
+}
+
+/** Files as the clipboard and a drop have them. */
+const transferOf = (page: Page, files: readonly GivenFile[]): Promise<JSHandle<object>> =>
+  page.evaluateHandle((given) => {
+    const transfer = new DataTransfer();
+    for (const { name, type, data } of given)
+      transfer.items.add(new File([Uint8Array.from(atob(data), (each) => each.charCodeAt(0))], name, { type }));
+    return transfer;
+  }, files);
+
+/** Drops files onto what a selector finds, and tells whether the page kept the browser from opening them. */
+const drop = async (page: Page, selector: string, files: readonly GivenFile[]): Promise<boolean> => {
+  const transfer = await transferOf(page, files);
+  return page.locator(selector).evaluate((found, dataTransfer) => {
+    const element = found as unknown as Target;
+    const event = (type: string) => new DragEvent(type, { bubbles: true, cancelable: true, dataTransfer });
+    return !element.dispatchEvent(event('dragover')) && !element.dispatchEvent(event('drop'));
+  }, transfer);
+};
+
 describe.skipIf(!hasBrowser)('files in the chat', () => {
   const shown = 'agent:main:shown';
-  const { rig, open } = usePage({}, async ({ client: { sessions } }) => {
+  const sent = 'agent:main:sent';
+  const { rig, openTab, open } = usePage({}, async ({ client: { sessions } }) => {
     const hostile = [
       { name: hostileName, type: 'text/html', data: base64(script) },
       { name: 'drawing.svg', type: 'image/svg+xml', data: base64(drawing) },
     ];
     await sessions.post(shown, { text: 'look at these', attachments: [picture, note, ...hostile] }, { wait: 30 });
+    await sessions.post(sent, 'hello', { wait: 30 });
   });
+  const filesOf = async (key: string) => {
+    const all = [];
+    for await (const { text, attachments = [] } of rig().client.sessions.messages(key))
+      all.push([text, ...attachments.map(({ name }) => name)]);
+    return all;
+  };
+
   test('shows a picture, and lets every other file be saved, whatever is in it', async () => {
     const { page, faults } = await open();
     page.on('dialog', (dialog) => faults.push(`dialog: ${dialog.message()}`));
@@ -68,5 +105,133 @@ describe.skipIf(!hasBrowser)('files in the chat', () => {
     await page.getByRole('button', { name: 'Download note.txt' }).click();
     await page.locator('.file', { hasText: /note\.txt.*This file is gone/ }).waitFor();
     expect(faults).toEqual([]);
+  });
+
+  test('sends what is chosen, pasted and dropped, but not what was removed', async () => {
+    const { page, faults } = await open();
+    await goTo(page, place(sent));
+    const choosing = page.waitForEvent('filechooser');
+    await page.getByRole('button', { name: 'Attach files' }).click();
+    await (await choosing).setFiles([
+      { name: 'chosen.txt', mimeType: 'text/plain', buffer: Buffer.from('chosen') },
+      { name: 'wrong.txt', mimeType: 'text/plain', buffer: Buffer.from('wrong') },
+    ]);
+    const field = page.getByLabel('Message');
+    const transfer = await transferOf(page, [picture]);
+    await field.evaluate((found, clipboardData) => {
+      (found as unknown as Target).dispatchEvent(new ClipboardEvent('paste', { bubbles: true, cancelable: true, clipboardData }));
+    }, transfer);
+    expect(await drop(page, '.messages', [note])).toBe(true);
+    const chosen = page.getByRole('list', { name: 'Files to send' });
+    expect(await chosen.locator('.file-name').allTextContents()).toEqual(['chosen.txt', 'wrong.txt', 'dot.png', 'note.txt']);
+    await page.getByText('Write a message to send with them.').waitFor();
+    expect(await axeFindings(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Remove wrong.txt' }).click();
+    // The focus is in the field again.
+    await page.keyboard.type('what is it?');
+    await page.keyboard.press('Enter');
+    const got = '[Attached: chosen.txt, text/plain, 6 bytes; dot.png, image/png, 68 bytes; note.txt, text/plain, 6 bytes]';
+    await page.locator('.said-assistant', { hasText: got }).waitFor();
+    await page.locator('.said-user .file-preview img').waitFor();
+    expect(await chosen.count()).toBe(0);
+    expect(await filesOf(sent)).toContainEqual(['what is it?', 'chosen.txt', 'dot.png', 'note.txt']);
+    expect(faults).toEqual([]);
+  });
+
+  test('keeps the files of a message when it is edited and sent again', async () => {
+    const key = 'agent:main:again';
+    const { sessions } = rig().client;
+    await sessions.post(key, 'hello', { wait: 30 });
+    const { page, faults } = await open();
+    await goTo(page, place(key));
+    expect(await drop(page, '.messages', [note])).toBe(true);
+    await page.getByLabel('Message').fill('look');
+    await page.keyboard.press('Enter');
+    await page.locator('.said-assistant', { hasText: 'Attached: note.txt' }).waitFor();
+    const message = page.locator('.said-user', { hasText: 'look' });
+    await message.getByRole('button', { name: 'Edit' }).click();
+    await page.getByText('Its files are sent again.').waitFor();
+    await page.getByLabel('Edited message').fill('look again');
+    await page.getByRole('button', { name: 'Send instead' }).click();
+    await page.locator('.said-assistant', { hasText: /look again\s*\[Attached: note\.txt/ }).waitFor();
+    expect(faults).toEqual([]);
+  });
+
+  test('says before it is sent what the gateway would refuse', async () => {
+    const { page, faults } = await open();
+    await goTo(page, place(sent));
+    const field = page.getByLabel('Message');
+    await field.fill('take this');
+    const send = page.getByRole('button', { name: 'Send', exact: true });
+    const refused = async (files: readonly GivenFile[], words: RegExp): Promise<void> => {
+      expect(await drop(page, '.messages', files)).toBe(true);
+      await page.getByRole('alert').filter({ hasText: words }).waitFor();
+      expect(await send.isDisabled()).toBe(true);
+      const remove = page.getByRole('button', { name: /^Remove / });
+      for (let left = files.length - 1; left >= 0; left--) {
+        await remove.first().click();
+        await vi.waitFor(async () => expect(await remove.count()).toBe(left), soon);
+      }
+      expect(await send.isDisabled()).toBe(false);
+    };
+    await refused(
+      [{ name: 'a.zip', type: 'application/zip', data: base64('x') }],
+      /attachments: a\.zip is of type application\/zip; those taken are image\/\*/,
+    );
+    await refused([{ ...note, data: '' }], /note\.txt has no content/);
+    await refused(
+      Array.from({ length: 9 }, () => note),
+      /has 9 files; send at most 8/,
+    );
+    await refused([{ ...note, data: base64('x'.repeat(11 * 1024 * 1024)) }], /its files have 11\.0 MB; send at most 10 MB/);
+    expect(faults).toEqual([]);
+  });
+
+  test('keeps files that could not be sent, and sends them once that is possible', async () => {
+    const { page, faults } = await open();
+    await goTo(page, place(sent));
+    await page.route('**/messages', (route) => route.fulfill({ status: 403, json: { code: 'forbidden', detail: 'not today' } }));
+    expect(await drop(page, '.messages', [note])).toBe(true);
+    await page.getByLabel('Message').fill('and this');
+    await page.keyboard.press('Enter');
+    const outgoing = page.locator('.said-outgoing', { hasText: /not sent.*and this.*With note\.txt.*not today/s });
+    await outgoing.waitFor();
+    await page.unroute('**/messages');
+    await outgoing.getByRole('button', { name: 'Try again' }).click();
+    await page.locator('.said-assistant', { hasText: /and this\s*\[Attached: note\.txt/ }).waitFor();
+    expect(faults).toEqual([]);
+  });
+
+  test('keeps what is chosen while other views are open, and says after a reload that it is lost', async () => {
+    const { page, faults } = await open();
+    await goTo(page, place(sent));
+    expect(await drop(page, '.messages', [note])).toBe(true);
+    await goTo(page, place(sent, 'transcript'));
+    await page.locator('.line').first().waitFor();
+    await goTo(page, place(sent));
+    await page.getByRole('button', { name: 'Remove note.txt' }).waitFor();
+    await page.reload();
+    const lost = page.getByText('A reload does not keep files. Choose them again: note.txt.');
+    await lost.waitFor();
+    await page.getByRole('button', { name: 'Leave them out' }).click();
+    expect(await lost.count()).toBe(0);
+    expect(faults).toEqual([]);
+  });
+
+  test('takes files nowhere else, and does not let the browser open them', async () => {
+    const { page, faults } = await open();
+    await goTo(page, '#/events');
+    await page.locator('.event-row').first().waitFor();
+    expect(await drop(page, 'body', [{ name: 'a.html', type: 'text/html', data: base64(script) }])).toBe(true);
+    const { code } = await rig().client.post<{ code: string }>('/v1/page/codes', { role: 'read-only' });
+    const reader = await openTab();
+    await reader.page.goto(`${rig().url}/#code=${code}`);
+    await reader.page.getByRole('navigation', { name: 'Main' }).waitFor();
+    await goTo(reader.page, place(shown));
+    await reader.page.locator('.file-preview img').waitFor();
+    expect(await reader.page.getByRole('button', { name: 'Attach files' }).count()).toBe(0);
+    expect(await drop(reader.page, '.messages', [note])).toBe(true);
+    expect(await reader.page.getByText('Files to send').count()).toBe(0);
+    expect([...faults, ...reader.faults]).toEqual([]);
   });
 });

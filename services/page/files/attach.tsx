@@ -1,0 +1,91 @@
+import { useRef } from 'preact/hooks';
+import { Icon } from '../parts/icon.tsx';
+import { addFiles, chooseFiles, chosenFor, refusalOf, takesFiles } from './chosen-files.ts';
+import { fileName, sizeText } from './file-words.ts';
+
+interface AttachProps {
+  readonly sessionKey: string;
+  /** Where the focus goes once files are chosen. */
+  readonly field: { readonly current: HTMLElement | null };
+}
+
+/** Chooses files for the next message. */
+export const AttachButton = ({ sessionKey, field }: AttachProps) => {
+  const input = useRef<HTMLInputElement>(null);
+  if (!takesFiles()) return null;
+  return (
+    <>
+      <input
+        ref={input}
+        type="file"
+        multiple
+        hidden
+        onChange={({ currentTarget }) => {
+          addFiles(sessionKey, currentTarget.files ?? []);
+          // So that the same file can be chosen again.
+          currentTarget.value = '';
+          field.current?.focus();
+        }}
+      />
+      <button
+        type="button"
+        class="button button-round button-quiet"
+        aria-label="Attach files"
+        title="Attach files"
+        onClick={() => input.current?.click()}
+      >
+        <Icon name="clip" />
+      </button>
+    </>
+  );
+};
+
+/** What will be sent with the message, and why it could not be. `isAlone`: nothing is written yet. */
+export const ChosenFiles = ({ sessionKey, field, isAlone }: AttachProps & { readonly isAlone: boolean }) => {
+  const { files, lost } = chosenFor(sessionKey).value;
+  if (lost !== null)
+    return (
+      <p class="chosen-note" role="status">
+        A reload does not keep files. Choose them again: {lost}.{' '}
+        <button type="button" class="button button-quiet" onClick={() => chooseFiles(sessionKey, [])}>
+          Leave them out
+        </button>
+      </p>
+    );
+  if (files.length === 0) return null;
+  const refusal = refusalOf(files);
+  const remove = (file: File): void => {
+    chooseFiles(
+      sessionKey,
+      files.filter((each) => each !== file),
+    );
+    field.current?.focus();
+  };
+  return (
+    <>
+      <ul class="chosen" aria-label="Files to send">
+        {files.map((file, at) => (
+          <li key={`${at}${file.name}`}>
+            <span class="file-name">{fileName(file)}</span> <span class="file-facts">{sizeText(file.size)}</span>
+            <button
+              type="button"
+              class="button button-round button-quiet"
+              aria-label={`Remove ${fileName(file)}`}
+              onClick={() => remove(file)}
+            >
+              <Icon name="cross" />
+            </button>
+          </li>
+        ))}
+      </ul>
+      {refusal !== null && (
+        <p class="act-failed" role="alert">
+          {refusal}
+        </p>
+      )}
+      {refusal === null && isAlone && (
+        <p class="chosen-note">Write a message to send with {files.length === 1 ? 'it' : 'them'}.</p>
+      )}
+    </>
+  );
+};
