@@ -1,4 +1,5 @@
 import type { SessionEvent } from '../../../shared/domain/session/events.ts';
+import { attachedText } from '../../../shared/domain/values/attachment.ts';
 import { decidedWords, personNamed } from '../../../shared/domain/values/person-words.ts';
 import { plainSummary } from './event-words.ts';
 import { oneLine } from './one-line.ts';
@@ -8,8 +9,11 @@ const verdictWords = { granted: 'allowed', denied: 'denied', expired: 'expired' 
 
 /** An event in a few words. Who said or decided something is called as in the chat. `me`: the actor that this page is in the log. */
 export const eventSummary = (event: SessionEvent, actor: string | undefined, me: string | undefined): string => {
-  if (event.type === 'user_message')
-    return `${personNamed(event.message.sender, actor, me)}: ${oneLine(event.message.text, width)}`;
+  if (event.type === 'user_message') {
+    const { sender, text, attachments } = event.message;
+    const said = `${oneLine(text, width)} ${oneLine(attachedText(attachments), width)}`.trim();
+    return `${personNamed(sender, actor, me)}: ${said}`;
+  }
   if (event.type === 'approval_resolved') return `${verdictWords[event.verdict]} ${decidedWords(event.by, me)}`;
   return plainSummary(event);
 };

@@ -1,5 +1,6 @@
 import type { RecordedCommit } from '../../../shared/domain/session/envelope.ts';
 import type { ShownState } from '../../../shared/domain/session/fold/evolve.ts';
+import { attachedText } from '../../../shared/domain/values/attachment.ts';
 import type { Sender } from '../../../shared/domain/values/types.ts';
 
 export interface Said {
@@ -15,8 +16,8 @@ export interface Said {
 export const saidIn = ({ seq, actor, events }: RecordedCommit): Said[] =>
   events.flatMap((event): Said[] => {
     if (event.type === 'user_message') {
-      const { text, sender } = event.message;
-      return [{ seq, role: 'user', text, sender, actor }];
+      const { text, sender, attachments } = event.message;
+      return [{ seq, role: 'user', text: `${text} ${attachedText(attachments)}`.trim(), sender, actor }];
     }
     return event.type === 'assistant_message' ? [{ seq, role: 'assistant', text: event.text, actor }] : [];
   });

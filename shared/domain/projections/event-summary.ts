@@ -1,6 +1,7 @@
 import { counted } from '../../kit/text/counted.ts';
 import { fieldWords } from '../../kit/text/field-words.ts';
 import type { EventOf, SessionEvent } from '../session/events.ts';
+import { attachedText } from '../values/attachment.ts';
 import type { ResetCause } from '../values/expiry.ts';
 import { decidedBy } from '../values/person-words.ts';
 
@@ -50,12 +51,15 @@ const whyReset = ({ cause, reason, forkedFrom }: EventOf<'session_reset'>, oneLi
   return `idle for over ${Math.round((boundaryAt - lastUpdateAt) / 60_000)} min: ${oneLine(rule, width)}`;
 };
 
+const messageText = ({ message: { sender, text, attachments } }: EventOf<'user_message'>, oneLine: Shorten): string =>
+  `${sender.name ?? sender.id}: ${`${oneLine(text, width)} ${oneLine(attachedText(attachments), width)}`.trim()}`;
+
 /** An event in a few words, for lists of events on a terminal and on the page. */
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: one table of all events
 export const summaryOf = (event: SessionEvent, oneLine: Shorten): string => {
   switch (event.type) {
     case 'user_message':
-      return `${event.message.sender.name ?? event.message.sender.id}: ${oneLine(event.message.text, width)}`;
+      return messageText(event, oneLine);
     case 'assistant_message':
     case 'message_edited':
       return oneLine(event.text, width);

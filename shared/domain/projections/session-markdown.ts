@@ -1,5 +1,6 @@
 import type { RecordedCommit } from '../session/envelope.ts';
 import type { SessionEvent } from '../session/events.ts';
+import { attachedText } from '../values/attachment.ts';
 import { decidedWords, personNamed } from '../values/person-words.ts';
 import { withoutSilence } from '../values/silence.ts';
 import { readableEvents } from './readable-events.ts';
@@ -22,7 +23,13 @@ const eventMarkdown = (event: Told, me: string | undefined): string | null => {
   const isMine = event.actor === me;
   switch (event.type) {
     case 'user_message':
-      return `${head(personNamed(event.message.sender, event.actor, me))}\n\n${event.message.text}`;
+      return [
+        head(personNamed(event.message.sender, event.actor, me)),
+        event.message.text,
+        attachedText(event.message.attachments),
+      ]
+        .filter((part) => part !== '')
+        .join('\n\n');
     case 'assistant_message':
       return `${head('Agent')}\n\n${withoutSilence(event.text).trim() === '' ? '(no reply)' : event.text}`;
     case 'model_step': {

@@ -17,6 +17,10 @@ export const attachment = z.object({
 });
 export type Attachment = z.infer<typeof attachment>;
 
+/** The names of files, to stand below or behind what was said with them: `[Attached: a.png, a file]`; empty without files. */
+export const attachedText = (attachments: readonly Pick<Attachment, 'name'>[] = []): string =>
+  attachments.length === 0 ? '' : `[Attached: ${attachments.map(({ name = 'a file' }) => name).join(', ')}]`;
+
 /** An attachment whose content Natter keeps. */
 export type KeptAttachment = Attachment & Required<Pick<Attachment, 'type' | 'bytes' | 'digest'>>;
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { knownMessages, lastSaid } from '../../../services/page/past/said.ts';
+import { knownMessages, lastSaid, saidIn } from '../../../services/page/past/said.ts';
 import type { RecordedCommit } from '../../../shared/domain/session/envelope.ts';
 import type { ShownState } from '../../../shared/domain/session/fold/evolve.ts';
 
@@ -25,4 +25,10 @@ test.each([
 
 test('how many messages the agent knows in all, without those that a fork left behind', () => {
   expect(knownMessages(commits, 5, { contextSeq: 1, skips: [{ after: 1, until: 3 }] })).toBe(3);
+});
+
+test('a line names the files that came with it', () => {
+  const message = { text: 'look', attachments: [{ name: 'a.png' }, { name: 'b.txt' }] };
+  const commit = { seq: 1, events: [{ type: 'user_message', message }] } as unknown as RecordedCommit;
+  expect(saidIn(commit).map(({ text }) => text)).toEqual(['look [Attached: a.png, b.txt]']);
 });

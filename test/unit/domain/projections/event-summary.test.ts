@@ -31,3 +31,11 @@ test.each([
 ])('no ids and no counts of what is usual: %j', (event, expected) => {
   expect(summaryOf(event as unknown as SessionEvent, (text) => text)).toBe(expected);
 });
+
+test.each([
+  ['look', 'Ann: look [Attached: a.png, a file]'],
+  ['', 'Ann: [Attached: a.png, a file]'],
+])('a message names its files after its text: %j', (text, expected) => {
+  const message = { text, sender: { id: 'ann', name: 'Ann' }, attachments: [{ name: 'a.png' }, {}] };
+  expect(summaryOf({ type: 'user_message', message } as SessionEvent, (each) => each)).toBe(expected);
+});

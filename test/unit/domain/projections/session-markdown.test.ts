@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { sessionMarkdown } from '../../../../shared/domain/projections/session-markdown.ts';
+import type { RecordedCommit } from '../../../../shared/domain/session/envelope.ts';
 import { tell } from '../../../support/domain/given.ts';
 
 /** What a person reads in a file of a session, whether the page or the terminal wrote it. */
@@ -22,4 +23,10 @@ test.each<[string, readonly string[], boolean]>([
 ])('an answer %s is marked as under way, or not', (_, said, isMarked) => {
   const { text } = sessionMarkdown(tell(...said).commits, undefined);
   expect(text.endsWith('\n\n*(the answer was under way)*\n')).toBe(isMarked);
+});
+
+test('a message names its files below its text', () => {
+  const message = { messageId: 'm1', text: 'look', sender: { id: 'ann' }, attachments: [{ name: 'a.png' }] };
+  const commit = { seq: 1, rev: 1, at: 0, actor: 'a', events: [{ type: 'user_message', message }] } as unknown as RecordedCommit;
+  expect(sessionMarkdown([commit], undefined).text).toContain('\n\nlook\n\n[Attached: a.png]\n');
 });

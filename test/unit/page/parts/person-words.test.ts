@@ -44,3 +44,8 @@ test.each([
 ])('an answer of %s is: %s', (by, words) => {
   expect(eventSummary({ type: 'approval_resolved', verdict: 'denied', by } as SessionEvent, by, me)).toBe(words);
 });
+
+test('a message names its files', () => {
+  const message = { text: 'look', sender: program, attachments: [{ name: 'a.png' }] };
+  expect(eventSummary({ type: 'user_message', message } as SessionEvent, me, me)).toBe('You: look [Attached: a.png]');
+});
