@@ -51,6 +51,8 @@ export interface Tool extends ToolSpec {
   readonly timeoutMs?: number;
   /** What a call would do, in words for the approver. */
   describe(given: unknown): string;
+  /** Why these arguments are wrong, in words for the model: nobody is asked about such a call. `null`: they are not. */
+  faultIn?(given: unknown): string | null;
   /**
    * The run in another session that a call spawns: recorded before it starts, so that it can be stopped (A11/125). `undefined`:
    * the call will be refused. Without arguments their validity is unknown.

@@ -2,7 +2,9 @@ import type { Tool, ToolEnd, ToolRun, Tools } from '../../shared/ports/tools.ts'
 
 /** What a fake tool is; the rest is usual. */
 export interface FakeTool
-  extends Partial<Pick<Tool, 'idempotent' | 'readsOnly' | 'usual' | 'onceOnly' | 'timeoutMs' | 'describe' | 'spawns'>> {
+  extends Partial<
+    Pick<Tool, 'idempotent' | 'readsOnly' | 'usual' | 'onceOnly' | 'timeoutMs' | 'describe' | 'faultIn' | 'spawns'>
+  > {
   readonly name: string;
   readonly run?: (run: ToolRun, signal: AbortSignal) => Promise<ToolEnd>;
 }

@@ -20,9 +20,13 @@ export const defineTool = <S extends z.ZodObject>({ input, line, act, ...tool }:
     const result = input.safeParse(given);
     return question(result.success ? line(result.data) : `${tool.name}, which will fail: ${problemOf(result.error)}`);
   },
+  faultIn: (given) => {
+    const { error } = input.safeParse(given);
+    return error === undefined ? null : faultText(error);
+  },
   run: async (run, signal) => {
     const result = input.safeParse(run.arguments);
-    if (!result.success) return { outcome: 'error', text: `wrong arguments: ${problemOf(result.error)}` };
+    if (!result.success) return { outcome: 'error', text: faultText(result.error) };
     try {
       const end = await act(result.data, run, signal);
       signal.throwIfAborted();
@@ -39,6 +43,8 @@ const parametersOf = (input: z.ZodObject): Tool['parameters'] => {
   const { $schema: _, ...parameters } = z.toJSONSchema(input, { io: 'input' });
   return parameters;
 };
+
+const faultText = (error: z.ZodError): string => `wrong arguments: ${problemOf(error)}`;
 
 /** The first three invalid fields, each with its problem. */
 const problemOf = ({ issues }: z.ZodError): string =>

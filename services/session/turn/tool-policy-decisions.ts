@@ -42,6 +42,8 @@ export const toolPolicyDecisionOf = (attempt: Attempt, turnContext: TurnContext,
   const isGranted = !tool.onceOnly && grant !== undefined && grants.includes(grant);
   if (policy.action === 'allow' || isGranted)
     return { kind: 'run', ...spawning(attempt, turnContext, { tool, callId: call.callId, given: parsed.value }) };
+  const fault = tool.faultIn?.(parsed.value) ?? null;
+  if (fault !== null) return invalid(fault);
   if (silent) return { kind: 'deny', reason: 'The call needs an approval, and nobody can be asked for one now.' };
   return { kind: 'ask', ...questionOf(attempt, turnContext, call, { tool, given: parsed.value, asks: 'run', ...policy }) };
 };

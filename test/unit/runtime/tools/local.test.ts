@@ -130,6 +130,15 @@ describe('I7: what a person is told who is asked', () => {
   ])('%s %s', (name, json, line) => {
     expect(lineOf(name, parsed(json))).toEqual(line);
   });
+  test.each([
+    ['{"command":"rm"}', expect.stringMatching(/^wrong arguments: command: /)],
+    ['{"command":["rm"]}', null],
+  ])('the fault in the arguments is known before anybody is asked: %s', (json, fault) => {
+    const tool = under(everything())
+      .of(scope)
+      .find(({ name }) => name === 'exec');
+    expect(tool?.faultIn?.(parsed(json))).toEqual(fault);
+  });
   test('one line, of bounded length, that hides and reorders nothing', () => {
     const hostile = `\u001b[2K\r\n\u202eevil\u2066\u200b\u2028\u0085\ufeff\ud800\u00a0\u3000`;
     for (const command of [

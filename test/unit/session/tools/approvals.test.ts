@@ -56,6 +56,17 @@ describe('a call that a person must allow (A5/62, I7)', () => {
     expect([tools.effects, made.host.turns.running, await status(made)]).toEqual([[], 0, 'awaiting_approval']);
   });
 
+  test('nobody is asked about a call whose arguments are wrong: the model is told the fault, and the right call is asked about', async () => {
+    const faultIn = (given: unknown) => (Object.hasOwn(given as object, 'to') ? null : 'wrong arguments: to: is missing');
+    const { made, tools, rows, model } = await asking({ ...mail, faultIn }, [['mail {}'], ['mail {"to":"bob"}'], 'sent']);
+    expect(rows()).toEqual([
+      ...['model_step m/1 1 continue', 'tool_result m/1 m.1.0 error'],
+      ...['model_step m/1 2 continue', 'approval_requested m/1 approval-1'],
+    ]);
+    expect(JSON.stringify(model.requests[1])).toContain('wrong arguments: to: is missing');
+    expect([tools.effects, await status(made)]).toEqual([[], 'awaiting_approval']);
+  });
+
   test('runs once it is allowed, also after every host was restarted', async () => {
     const { made, tools, rows } = await asking(mail, [['mail {"to":"bob"}'], 'sent']);
     await restarted(made);
