@@ -8,7 +8,7 @@ import { client, problemOf } from '../base/signed-in.ts';
 import { announce } from '../parts/announce.tsx';
 import { firstChanged } from '../parts/reset-words.ts';
 import { type Chat, noChat, type SaidItem, takeEvent, takeLive } from './chat-model.ts';
-import { repeatableFailure } from './failed.ts';
+import { lastFailure } from './failed.ts';
 import { failedText, stopReason } from './mark-texts.ts';
 import { filesOf, newMessageId, type Outgoing, postOutgoing } from './outgoing.ts';
 
@@ -22,7 +22,7 @@ export class ChatStore {
   readonly chat = signal<Chat>(noChat);
   readonly #items = computed(() => this.chat.value.items);
   /** The answer that failed last, which can be tried again at its mark. */
-  readonly failed = computed(() => repeatableFailure(this.#items.value));
+  readonly failed = computed(() => lastFailure(this.#items.value));
   readonly outgoing = signal<readonly Outgoing[]>([]);
   readonly isRead = signal(false);
   /** There was no session of this key when the chat was opened, and New chat has not made the key. */

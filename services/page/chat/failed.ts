@@ -31,13 +31,13 @@ export const failureDetails = (event: EventOf<'turn_failed'>) => ({ advice: fail
 export const isRepeatable = ({ role, sender, isLeft }: SaidItem): boolean =>
   role === 'user' && sender?.role !== 'participant' && isLeft !== true;
 
-/** The answer that failed last, if nothing was said since and its message can be sent again; `null`: there is none. */
-export const repeatableFailure = (items: readonly ChatItem[]): Failed | null => {
+/** The answer that failed last, if nothing was said since; `null`: there is none. */
+export const lastFailure = (items: readonly ChatItem[]): Failed | null => {
   // Marks say what happened beside the conversation, except those of a failure and of a new beginning.
   const mark = items.findLast(
     (item) => item.isLeft !== true && (item.kind !== 'mark' || item.failedTurnId !== undefined || item.isBeginning === true),
   );
   if (mark?.kind !== 'mark' || mark.failedTurnId === undefined) return null;
-  const message = items.findLast((item) => item.kind === 'said' && item.turnId === mark.failedTurnId && isRepeatable(item));
+  const message = items.findLast((item) => item.kind === 'said' && item.role === 'user' && item.turnId === mark.failedTurnId);
   return message?.kind === 'said' ? { mark, message } : null;
 };

@@ -169,7 +169,11 @@ const AgainBelow = ({ item, store }: { readonly item: MarkItem; readonly store: 
   if (failed?.mark !== item || !mayWrite()) return null;
   return (
     <div class="mark-actions">
-      <TryAgain item={failed.message} store={store} style="" />
+      {isRepeatable(failed.message) ? (
+        <TryAgain item={failed.message} store={store} style="" />
+      ) : (
+        <p class="hint">Only its sender can ask this again.</p>
+      )}
     </div>
   );
 };

@@ -10,10 +10,18 @@ export const forkWords = (timeline: Timeline, place: number): readonly string[] 
     laterWords(timeline, place),
     'Its memories stay, and what tools have done is not undone.',
     ...(turn !== null || queue.length > 0
-      ? ['Its last question is not answered again by itself: write on, or choose Try again below it.']
+      ? [`Its last question is not answered again by itself: ${nextWords(timeline, place)}`]
       : []),
     ...failureWords(timeline, place),
   ];
+};
+
+/** What to do about the last question: what another person has said cannot be said again by the page. */
+const nextWords = (timeline: Timeline, place: number): string => {
+  const last = timeline.saidBetween(0, place).findLast(({ role }) => role === 'user');
+  return last?.sender?.role === 'participant'
+    ? 'write on, or let its sender ask again.'
+    : 'write on, or choose Try again below it.';
 };
 
 const laterWords = (timeline: Timeline, place: number): string => {

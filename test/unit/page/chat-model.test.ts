@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { growingItem } from '../../../services/page/chat/answers.ts';
 import { type Chat, noChat, takeEvent, takeLive } from '../../../services/page/chat/chat-model.ts';
-import { repeatableFailure } from '../../../services/page/chat/failed.ts';
+import { lastFailure } from '../../../services/page/chat/failed.ts';
 import type { LiveText, NatterEvent } from '../../../shared/client/main.ts';
 
 /** What a chat shows, whatever order and repeats its stream has. */
@@ -229,10 +229,10 @@ describe('an answer that failed can be tried again at its mark', () => {
     ['not after a reset', [said('one'), failed('one'), reset()], null],
     ['not after a deletion', [said('one'), failed('one'), event({ type: 'session_deleted', reason: 'api' })], null],
     ['not where a fork left it behind', [said('one'), failed('one'), reset({ forkedFrom })], null],
-    ['not where another person is answered', [said('one', ann), failed('one')], null],
+    ['also where another person is answered', [said('one', ann), failed('one')], 'one'],
     ['not where no message asked for it', [failed('one')], null],
   ])('%s', (_, events, expected) => {
-    const found = repeatableFailure(events.reduce(takeEvent, noChat).items);
+    const found = lastFailure(events.reduce(takeEvent, noChat).items);
     expect(found?.message.id ?? null).toBe(expected);
     expect(found?.mark.failedTurnId ?? null).toBe(expected);
   });

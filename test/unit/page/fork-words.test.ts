@@ -17,6 +17,21 @@ test('a question that has no answer at that moment gets none by itself', () => {
   expect(told(4)).not.toContain(isNotAnswered);
 });
 
+test('what another person has asked is not to be tried again on the page', () => {
+  const theirs = new Timeline();
+  for (const commit of tell('post m1', 'fail m1/1 1').commits)
+    theirs.add({
+      ...commit,
+      events: commit.events.map((event) =>
+        event.type === 'user_message'
+          ? { ...event, message: { ...event.message, sender: { id: 'telegram:1', role: 'participant' } } }
+          : event,
+      ),
+    });
+  expect(forkWords(theirs, 1).join('\n')).toContain('write on, or let its sender ask again.');
+  expect(told(1)).toContain('write on, or choose Try again below it.');
+});
+
 test('what the agent knows afterwards', () => {
   expect(told(2)).toContain('The agent knows the conversation up to commit 2, as it was then.');
 });
