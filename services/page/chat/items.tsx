@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import { ApprovalCard } from '../approvals/approval-card.tsx';
 import { useWorkspace, WhereItRuns } from '../approvals/where-it-runs.tsx';
-import { linkTo } from '../base/route.ts';
+import { linkTo, listQuery } from '../base/route.ts';
 import { mayWrite } from '../base/signed-in.ts';
 import { lazy } from '../loading/lazy.tsx';
 import { hostOf } from '../parts/host.ts';
@@ -128,7 +128,8 @@ const Mark = ({ item, sessionKey }: { readonly item: MarkItem; readonly sessionK
   const { seq, at, text, tone, advice, by, explains } = item;
   const isError = tone === 'bad';
   // Of an error people want to see what was before it.
-  const query = { at: `${isError ? seq - 1 : seq}`, compare: explains === 'fork' ? `${seq}` : undefined };
+  const moment = { at: `${isError ? seq - 1 : seq}`, compare: explains === 'fork' ? `${seq}` : undefined };
+  const query = { ...listQuery(), ...moment };
   const hasLines = text.includes('\n');
   // The time follows: a sentence ends behind it.
   const said = hasLines ? text : text.replace(/\.$/, '');

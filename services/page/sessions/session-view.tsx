@@ -97,7 +97,9 @@ const Why = ({ session }: { readonly session: Session }) => {
           </>
         )}
       </span>
-      {lastReset && <a href={linkTo(['sessions', session.key, 'time'], { at: `${lastReset.seq}` })}>Show that moment</a>}
+      {lastReset && (
+        <a href={linkTo(['sessions', session.key, 'time'], { ...listQuery(), at: `${lastReset.seq}` })}>Show that moment</a>
+      )}
       {nextResets(session, now.value).map(({ words, at }) => (
         <span
           key={words}

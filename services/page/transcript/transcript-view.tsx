@@ -4,7 +4,7 @@ import { bareKey } from '../../../shared/domain/keys/session-key.ts';
 import { sessionMarkdown } from '../../../shared/domain/projections/session-markdown.ts';
 import type { SessionEvent } from '../../../shared/domain/session/events.ts';
 import { counted } from '../../../shared/kit/text/counted.ts';
-import { linkTo } from '../base/route.ts';
+import { linkTo, listQuery } from '../base/route.ts';
 import { client, problemOf, who } from '../base/signed-in.ts';
 import { saveFile } from '../files/save-file.ts';
 import { Problem } from '../parts/empty.tsx';
@@ -94,7 +94,7 @@ const TranscriptView = ({
   sessionKey,
   name = bareKey(sessionKey),
   source,
-  timeLink = (seq) => linkTo(['sessions', sessionKey, 'time'], { at: `${seq}` }),
+  timeLink = (seq) => linkTo(['sessions', sessionKey, 'time'], { ...listQuery(), at: `${seq}` }),
 }: TranscriptProps) => {
   const [commits, setCommits] = useState<readonly LogEntry[]>([]);
   const [isRead, setRead] = useState(false);
