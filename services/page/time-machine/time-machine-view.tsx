@@ -161,6 +161,12 @@ const TimeMachineView = ({ sessionKey, source }: TimeMachineProps) => {
     if (asked === firstFailed && past.isRead.value) past.goTo(past.timeline.firstFailed() ?? past.count.value);
   }, [asked, past.isRead.value]);
   if (compare !== undefined && past.isRead.value) return <ForkComparison past={past} seq={Number(compare)} />;
+  if (past.problem.value !== null && past.count.value === 0)
+    return (
+      <div class="past">
+        <Problem text={past.problem.value} />
+      </div>
+    );
   const damage = past.damage();
   return (
     <div class="past">
