@@ -31,6 +31,21 @@ export const Dialog = ({ title, children, buttons, close }: DialogProps) => {
   );
 };
 
+/** Says something that there is nothing to decide about. */
+export const InfoDialog = ({ title, children, close }: Omit<DialogProps, 'buttons'>) => (
+  <Dialog
+    title={title}
+    close={close}
+    buttons={
+      <button type="button" class="button" onClick={close}>
+        Close
+      </button>
+    }
+  >
+    {children}
+  </Dialog>
+);
+
 /** Asks before something is done. Escape says no. */
 export const Confirm = ({ title, words, isDangerous = false, children, yes, no }: ConfirmProps) => (
   <Dialog

@@ -12,10 +12,12 @@ const words: Readonly<Record<ResetCause['trigger'], string>> = {
 
 /** The reason of a reset for which somebody edits or repeats the first message on the page. */
 export const firstChanged = 'the first message was changed';
+/** The reason of a reset that somebody asks for on the page. */
+export const askedOnPage = 'asked for on the page';
 
 /** Why a generation began, in the same words wherever the page says it; with the limit that was passed, where the log has it. */
 export const resetWords = ({ trigger, rule, boundaryAt, lastUpdateAt }: ResetCause): string => {
-  if (trigger === 'api' && rule === firstChanged) return 'Reset on the page';
+  if (trigger === 'api' && (rule === firstChanged || rule === askedOnPage)) return 'Reset on the page';
   return trigger === 'idle' && boundaryAt !== undefined && lastUpdateAt !== undefined
     ? `Reset after more than ${Math.round((boundaryAt - lastUpdateAt) / 60_000)} min idle`
     : words[trigger];

@@ -1,9 +1,10 @@
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { Session } from '../../../shared/client/main.ts';
 import { client, mayWrite } from '../base/signed-in.ts';
+import { ResetButton } from '../chat/reset-button.tsx';
 import { nameOf } from '../finding/session-name.ts';
 import { ActOutcome, useAct } from '../parts/act.tsx';
-import { Confirm } from '../parts/confirm.tsx';
+import { Confirm, InfoDialog } from '../parts/confirm.tsx';
 import { type Action, actions, labelsIn, lostWords } from './chosen.ts';
 import { whyKept } from './kept.ts';
 import { readAgain } from './session-list.ts';
@@ -14,10 +15,55 @@ interface Edited {
   readonly text: string;
 }
 
+interface DeleteProps {
+  readonly session: Session;
+  readonly isBusy: boolean;
+  remove(): void;
+}
+
+/** Deletes a session, once that is confirmed, or says why it is kept. */
+const DeleteButton = ({ session, isBusy, remove }: DeleteProps) => {
+  const [isAsking, setAsking] = useState(false);
+  const kept = whyKept(session.key);
+  const end = (): void => setAsking(false);
+  return (
+    <>
+      <button
+        type="button"
+        class="button button-quiet button-danger"
+        disabled={isBusy}
+        title={kept ?? undefined}
+        onClick={() => setAsking(true)}
+      >
+        Delete
+        {kept !== null && <span class="unseen">: {kept}</span>}
+      </button>
+      {isAsking && kept !== null && (
+        <InfoDialog title={`${nameOf(session)} cannot be deleted`} close={end}>
+          <p>{kept}</p>
+        </InfoDialog>
+      )}
+      {isAsking && kept === null && (
+        <Confirm
+          title={`Delete ${nameOf(session)}?`}
+          words="Delete"
+          isDangerous
+          no={end}
+          yes={() => {
+            end();
+            remove();
+          }}
+        >
+          <p>{lostWords}</p>
+        </Confirm>
+      )}
+    </>
+  );
+};
+
 /** What people do to keep their sessions in order (B24): a pin, a name, labels, and the archive. */
 export const SessionActions = ({ session }: { readonly session: Session }) => {
   const [edited, edit] = useState<Edited | null>(null);
-  const [isDeleting, setDeleting] = useState(false);
   const field = useRef<HTMLInputElement>(null);
   const isEditing = edited !== null;
   useLayoutEffect(() => {
@@ -26,7 +72,6 @@ export const SessionActions = ({ session }: { readonly session: Session }) => {
   const act = useAct();
   if (!mayWrite()) return null;
   const { key, settings, status } = session;
-  const kept = whyKept(key);
   const offered: readonly Action[] = [settings.pinned ? 'unpin' : 'pin', status === 'inactive' ? 'restore' : 'archive'];
   const run = (call: Promise<unknown>, done: string): void => {
     void act.run(() => call.then(readAgain), done);
@@ -91,36 +136,14 @@ export const SessionActions = ({ session }: { readonly session: Session }) => {
       )}
       <button
         type="button"
-        class="button button-quiet"
+        class="button button-quiet session-unread"
         disabled={act.isBusy}
         onClick={() => run(client.sessions.markRead(key, { unread: true }), 'Marked as unread')}
       >
         Mark as unread
       </button>
-      <button
-        type="button"
-        class="button button-quiet button-danger"
-        disabled={act.isBusy || kept !== null}
-        title={kept ?? undefined}
-        onClick={() => setDeleting(true)}
-      >
-        Delete
-        {kept !== null && <span class="unseen">: {kept}</span>}
-      </button>
-      {isDeleting && (
-        <Confirm
-          title={`Delete ${nameOf(session)}?`}
-          words="Delete"
-          isDangerous
-          no={() => setDeleting(false)}
-          yes={() => {
-            setDeleting(false);
-            run(actions.delete.run(key), 'Session deleted');
-          }}
-        >
-          <p>{lostWords}</p>
-        </Confirm>
-      )}
+      <ResetButton sessionKey={key} style="button-quiet" />
+      <DeleteButton session={session} isBusy={act.isBusy} remove={() => run(actions.delete.run(key), 'Session deleted')} />
       {edited === null && <ActOutcome act={act} />}
     </div>
   );

@@ -1,4 +1,6 @@
+import { mayWrite } from '../base/signed-in.ts';
 import { failureAdvice } from '../chat/failed.ts';
+import { ResetButton } from '../chat/reset-button.tsx';
 import { eventWords } from '../parts/event-words.ts';
 import { ErrorMark } from '../parts/icon.tsx';
 import { eventText } from '../parts/person.ts';
@@ -32,7 +34,8 @@ export const ErrorMoment = ({ past }: { readonly past: Past }) => {
       <button type="button" class="button" onClick={() => past.goTo(here ? place - 1 : place + 1)}>
         {here ? 'Show the moment before' : 'Show the error'}
       </button>
-      {before === 0 && <p class="hint">It was the first message: Reset begins without it.</p>}
+      {before === 0 && <p class="hint">It was the first message: a reset begins without it.</p>}
+      {before === 0 && mayWrite() && <ResetButton sessionKey={past.key} style="" />}
       {before !== null && before > 0 && <ForkButton past={past} place={before} words="Fork before the message that failed" />}
     </div>
   );

@@ -174,7 +174,7 @@ describe.skipIf(!hasBrowser)('who goes from one view of the page to another', ()
     await page.locator('.live-on').waitFor();
     await page.getByRole('button', { name: 'Previous reset' }).click();
     await page.getByRole('button', { name: 'Previous error' }).click();
-    await page.getByText('It was the first message: Reset begins without it.').waitFor();
+    await page.getByText('It was the first message: a reset begins without it.').waitFor();
     expect((await sessions.get(answered)).generation).toBe(1);
     expect(faults).toEqual([]);
   });

@@ -1,0 +1,32 @@
+import { useState } from 'preact/hooks';
+import { client } from '../base/signed-in.ts';
+import { nameOfKey } from '../finding/known-names.ts';
+import { ActOutcome, useAct } from '../parts/act.tsx';
+import { Confirm } from '../parts/confirm.tsx';
+import { askedOnPage } from '../parts/reset-words.ts';
+
+/** Begins a session afresh, once that is confirmed. */
+export const ResetButton = ({ sessionKey, style }: { readonly sessionKey: string; readonly style: string }) => {
+  const [isAsking, setAsking] = useState(false);
+  const act = useAct();
+  const reset = (): void => {
+    setAsking(false);
+    void act.run(() => client.sessions.reset(sessionKey, { reason: askedOnPage }), 'Session reset');
+  };
+  return (
+    <>
+      <button type="button" class={`button ${style}`} disabled={act.isBusy} onClick={() => setAsking(true)}>
+        Reset
+      </button>
+      <ActOutcome act={act} />
+      {isAsking && (
+        <Confirm title={`Reset ${nameOfKey(sessionKey)}?`} words="Reset" no={() => setAsking(false)} yes={reset}>
+          <p>
+            The agent no longer knows what was said here, and what it is doing ends. Its memories stay. The log keeps the
+            conversation, and a fork in the time machine can go back.
+          </p>
+        </Confirm>
+      )}
+    </>
+  );
+};
