@@ -75,15 +75,17 @@ export const configuredValues = (config: Pick<Config, 'gateway' | 'nats' | 'outl
 export const tokens = (config: Pick<Config, 'gateway'>, issued: readonly IssuedToken[], now: number): Finding => {
   // Those of pages last half a day, and nobody makes another before it ends.
   const current = issued.filter(({ revokedAt, parent }) => revokedAt === undefined && parent === undefined);
+  // Links to shared sessions are made to end.
+  const lasting = current.filter(({ role }) => role !== 'viewer');
   const endsAt = ({ expiresAt = Number.POSITIVE_INFINITY }: IssuedToken): number => expiresAt;
   const idsOf = (some: readonly IssuedToken[]): string =>
     some.map(({ id, label }) => (label ? `${id} (${label})` : id)).join(', ');
-  const expired = current.filter((token) => endsAt(token) <= now);
-  const ending = current.filter((token) => endsAt(token) > now && endsAt(token) - now < soonMs);
+  const expired = lasting.filter((token) => endsAt(token) <= now);
+  const ending = lasting.filter((token) => endsAt(token) > now && endsAt(token) - now < soonMs);
   if (ending.length > 0)
     return warn('tokens', `these expire within 7 days: ${idsOf(ending)}`, 'create new ones: natter token create');
   if (expired.length > 0) return warn('tokens', `these have expired: ${idsOf(expired)}`, 'remove them: natter token revoke ID');
-  const count = current.length + Object.keys(config.gateway.tokens).length;
+  const count = current.filter((token) => endsAt(token) > now).length + Object.keys(config.gateway.tokens).length;
   if (count > 0) return ok('tokens', `${count} besides the installation's own`);
   return isLoopback(config.gateway.host)
     ? ok('tokens', "only the installation's own")

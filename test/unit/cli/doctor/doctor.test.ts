@@ -188,6 +188,17 @@ const rows: readonly [what: string, level: Finding['level'], found: () => Findin
     /within 7 days: abc/,
   ],
   [
+    'links to shared sessions, which are made to end',
+    'ok',
+    () =>
+      exposure.tokens(
+        config(),
+        [issued({ role: 'viewer', expiresAt: now + 6 * day }), issued({ role: 'viewer', expiresAt: now - 1 })],
+        now,
+      ),
+    /^1 /,
+  ],
+  [
     'a page that is signed in',
     'ok',
     () =>
