@@ -21,7 +21,7 @@ const actionWidth = 60;
 /** What happens next, the soonest first. */
 export const dueNext = ({ approvals, rows, waiting }: Known): readonly Due[] => {
   const questions = approvals.map(({ approvalId, expiresAt, sessionKey: key, action }): Due => {
-    const what = `Nobody can allow “${action.slice(0, actionWidth)}” any more: the question expires.`;
+    const what = `The question “${action.slice(0, actionWidth)}” expires, unless somebody answers it.`;
     return { id: approvalId, at: expiresAt, what, key };
   });
   const results = rows.flatMap(({ key, resultsUntil }): readonly Due[] => {

@@ -81,7 +81,7 @@ test('what is due names people and leads to its session, the soonest first', () 
   });
   expect(due.map((each) => [each.what, each.key])).toEqual([
     ['What waits for Ann on telegram is tried again.', undefined],
-    ['Nobody can allow “exec: ls” any more: the question expires.', key],
+    ['The question “exec: ls” expires, unless somebody answers it.', key],
     ['The answer ends, unless the program that it waits for gives its results.', key],
   ]);
 });
