@@ -1,8 +1,8 @@
 import { useEffect, useState } from 'preact/hooks';
 import { counted } from '../../../shared/kit/text/counted.ts';
-import { Confirm } from '../parts/confirm.tsx';
-import { type Action, actions, choosing, chosen, doToAll, labelling, labelsIn, lostWords, outcome } from './chosen.ts';
-import { keptWords } from './kept.ts';
+import { Confirm, InfoDialog } from '../parts/confirm.tsx';
+import { type Action, actions, choosing, chosen, doToEach, labelling, labelsIn, lostWords, outcome } from './chosen.ts';
+import { keptOf } from './kept.ts';
 
 const shownKeys = 8;
 
@@ -11,7 +11,7 @@ const Labelling = ({ isOff }: { readonly isOff: boolean }) => {
   const [text, setText] = useState('');
   const words = labelsIn(text);
   const label = (isTaking: boolean): void => {
-    void doToAll(labelling(words, isTaking));
+    void doToEach(labelling(words, isTaking), [...chosen.value]);
     setText('');
   };
   return (
@@ -32,9 +32,54 @@ const Labelling = ({ isOff }: { readonly isOff: boolean }) => {
         Add labels
       </button>
       <button type="button" class="button" disabled={isOff || words.length === 0} onClick={() => label(true)}>
-        Remove
+        Remove labels
       </button>
     </form>
+  );
+};
+
+const Keys = ({ keys }: { readonly keys: readonly string[] }) => (
+  <ul class="bulk-keys">
+    {keys.slice(0, shownKeys).map((key) => (
+      <li key={key}>{key}</li>
+    ))}
+    {keys.length > shownKeys && <li>and {keys.length - shownKeys} more</li>}
+  </ul>
+);
+
+const Kept = ({ keys }: { readonly keys: readonly string[] }) => (
+  <>
+    <p>A group’s history belongs to everyone in it, so {keys.length === 1 ? 'this one is' : 'these are'} kept:</p>
+    <Keys keys={keys} />
+  </>
+);
+
+/** Asks before something is done to these sessions, and says which of them are kept. */
+const Question = ({ action, keys, end }: { readonly action: Action; readonly keys: readonly string[]; end(): void }) => {
+  const kept = action === 'delete' ? keptOf(keys) : [];
+  const others = keys.filter((key) => !kept.includes(key));
+  const { words } = actions[action];
+  if (others.length === 0)
+    return (
+      <InfoDialog title="None of them can be deleted" close={end}>
+        <Kept keys={kept} />
+      </InfoDialog>
+    );
+  return (
+    <Confirm
+      title={`${words} ${counted(others.length, 'session')}?`}
+      words={words}
+      isDangerous={action === 'delete'}
+      no={end}
+      yes={() => {
+        end();
+        void doToEach(actions[action], others);
+      }}
+    >
+      {action === 'delete' && <p>For each: {lostWords}</p>}
+      <Keys keys={others} />
+      {kept.length > 0 && <Kept keys={kept} />}
+    </Confirm>
   );
 };
 
@@ -54,11 +99,10 @@ export const Bulk = ({ isArchive }: { readonly isArchive: boolean }) => {
     };
   }, []);
   const offered: readonly Action[] = isArchive ? ['restore', 'delete'] : ['archive', 'pin', 'unpin', 'delete'];
-  const names = counted(keys.length, 'session');
   return (
     <div class="bulk">
       <p class="hint" role="status">
-        {outcome.value ?? `${names} chosen`}
+        {outcome.value ?? `${counted(keys.length, 'session')} chosen`}
       </p>
       {offered.map((action) => (
         <button
@@ -75,27 +119,7 @@ export const Bulk = ({ isArchive }: { readonly isArchive: boolean }) => {
         Done
       </button>
       <Labelling isOff={keys.length === 0} />
-      {asked !== null && (
-        <Confirm
-          title={`${actions[asked].words} ${names}?`}
-          words={actions[asked].words}
-          isDangerous={asked === 'delete'}
-          no={() => ask(null)}
-          yes={() => {
-            ask(null);
-            void doToAll(actions[asked]);
-          }}
-        >
-          {asked === 'delete' && <p>For each: {lostWords}</p>}
-          {asked === 'delete' && keptWords(keys) !== null && <p>{keptWords(keys)}</p>}
-          <ul class="bulk-keys">
-            {keys.slice(0, shownKeys).map((key) => (
-              <li key={key}>{key}</li>
-            ))}
-            {keys.length > shownKeys && <li>and {keys.length - shownKeys} more</li>}
-          </ul>
-        </Confirm>
-      )}
+      {asked !== null && <Question action={asked} keys={keys} end={() => ask(null)} />}
     </div>
   );
 };

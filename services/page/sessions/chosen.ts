@@ -62,9 +62,9 @@ export const labelling = (words: readonly string[], isTaking: boolean): Done => 
 /** Calls at the same time. */
 const callsAtOnce = 4;
 
-/** Does one thing to all that are chosen, each by itself. Those that fail stay chosen, and the first reason is shown. */
-export const doToAll = async ({ run, done }: Done): Promise<void> => {
-  const rest = chosen.value.values();
+/** Does one thing to some of those that are chosen, each by itself. The others and those that fail stay chosen, and the first reason is shown. */
+export const doToEach = async ({ run, done }: Done, keys: readonly string[]): Promise<void> => {
+  const rest = keys.values();
   const failed = new Set<string>();
   let problem = '';
   let count = 0;
@@ -79,7 +79,7 @@ export const doToAll = async ({ run, done }: Done): Promise<void> => {
       }
   };
   await Promise.all(Array.from({ length: callsAtOnce }, worker));
-  chosen.value = failed;
+  chosen.value = new Set([...chosen.value].filter((key) => failed.has(key) || !keys.includes(key)));
   outcome.value = `${count} ${done}${failed.size > 0 ? `, ${failed.size} not: ${problem}` : ''}.`;
   await readAgain();
 };

@@ -28,6 +28,9 @@ const shownLabels = 2;
 /** How many rows before the end the next page is asked for. */
 const aheadRows = 30;
 
+/** Before the name; where sessions are chosen below it, which leaves the room to the name. */
+const New = () => <span class="row-new">Unread </span>;
+
 const Row = ({ row, isOpen }: { readonly row: SessionRow; readonly isOpen: boolean }) => {
   const why = whyOf(row, now.value);
   const foundKey = foundKeyOf(row, search.value);
@@ -47,7 +50,7 @@ const Row = ({ row, isOpen }: { readonly row: SessionRow; readonly isOpen: boole
     >
       <StatusDot status={row.status} hasFailed={saysFailed(row)} />
       <span class="row-name">
-        {row.unread && <span class="row-new">Unread </span>}
+        {row.unread && !isChoosing.value && <New />}
         {pinned && <span class="row-pin">Pinned </span>}
         <span class="row-title">{nameOf(row)}</span>
         {foundKey !== null && <span class="row-key">{foundKey}</span>}
@@ -66,6 +69,7 @@ const Row = ({ row, isOpen }: { readonly row: SessionRow; readonly isOpen: boole
         <Time at={row.interactedAt || row.updatedAt} />
       </span>
       <span class={`row-text ${why === null ? 'row-alone' : 'row-why'} ${saysFailed(row) ? 'row-failed' : ''}`}>
+        {row.unread && isChoosing.value && <New />}
         {saysFailed(row) && <ErrorMark />}
         {why ?? preview}
       </span>

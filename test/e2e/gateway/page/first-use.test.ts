@@ -185,7 +185,7 @@ describe.skipIf(!hasBrowser)('who opens the page for the first time', () => {
     expect(page.url()).toContain('label=zoo');
     await page.getByLabel('Choose labelled:two').check();
     await page.getByLabel('Labels, with commas between them').fill('zoo');
-    await page.getByRole('button', { name: 'Remove' }).click();
+    await page.getByRole('button', { name: 'Remove labels' }).click();
     await vi.waitFor(async () => expect(await rows.count()).toBe(1), soon);
     expect((await sessions.get(keys[1] ?? '')).settings.labels).toEqual(['c']);
     expect(faults).toEqual([]);
