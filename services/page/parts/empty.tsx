@@ -20,10 +20,6 @@ export const LineToCopy = ({ says, line }: { readonly says: string; readonly lin
   </div>
 );
 
-/** Where a line of configuration goes. */
-export const intoTheFile =
-  'Put this line between the outer braces of the file natter.json, in ~/.natter if you chose no other folder:';
-
 export const Problem = ({ text, again }: { readonly text: string; readonly again?: () => void }) => (
   <div class="problem" role="alert">
     <p>{text}</p>

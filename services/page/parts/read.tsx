@@ -1,9 +1,9 @@
 import type { ComponentChildren } from 'preact';
 import { useReducer, useState } from 'preact/hooks';
-import type { Query } from '../../../shared/client/main.ts';
+import type { ConfigInForce, Query } from '../../../shared/client/main.ts';
 import { client, problemOf } from '../base/signed-in.ts';
 import { streamWaits } from '../base/system-events.ts';
-import { Problem } from './empty.tsx';
+import { LineToCopy, Problem } from './empty.tsx';
 import { usePoll } from './poll.ts';
 
 /** What a call answers. `again` asks once more; what was answered before stays until then. */
@@ -34,6 +34,13 @@ export const useRead = <T,>(path: string, { query = {}, everyMs }: ReadOptions =
   };
   usePoll(read, everyMs, [path, asked, everyMs, turn]);
   return { value, problem, again: () => again(null) };
+};
+
+/** A line for the configuration, and the file where it goes. */
+export const LineForTheFile = ({ line }: { readonly line: string }) => {
+  const { value } = useRead<ConfigInForce>('/v1/config');
+  const file = value?.file ?? 'natter.json, in ~/.natter if you chose no other folder';
+  return <LineToCopy says={`Put this line between the outer braces of the file ${file}:`} line={line} />;
 };
 
 interface PaneProps {

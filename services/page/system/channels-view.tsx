@@ -1,12 +1,15 @@
 import { useState } from 'preact/hooks';
 import type { ChannelSender, DeliveryPage, Pairings } from '../../../shared/client/main.ts';
+import { parseKey } from '../../../shared/domain/keys/session-key.ts';
+import { sessionChannel } from '../../../shared/domain/values/types.ts';
 import { client, mayWrite } from '../base/signed-in.ts';
 import { ActOutcome, useAct } from '../parts/act.tsx';
 import { Confirm } from '../parts/confirm.tsx';
-import { Empty, intoTheFile, LineToCopy } from '../parts/empty.tsx';
+import { Empty } from '../parts/empty.tsx';
 import { decidedText } from '../parts/person.ts';
-import { Pane, useRead } from '../parts/read.tsx';
+import { LineForTheFile, Pane, useRead } from '../parts/read.tsx';
 import { Time } from '../parts/time.tsx';
+import { rows } from '../sessions/session-list.ts';
 import { Waiting } from './waiting.tsx';
 
 const everyMs = 5_000;
@@ -25,6 +28,16 @@ const decisionWords = {
 
 const nameOf = ({ name, senderId, channel }: ChannelSender): string =>
   `${name === undefined ? senderId : `${name} (${senderId})`} on ${channel}`;
+
+/** What one session sends to another comes by no channel. */
+const isChannel = (name: string | undefined): name is string => name !== undefined && name !== sessionChannel;
+
+/** The channels of the sessions that the page has listed. */
+const InUse = () => {
+  const named = (rows.value ?? []).map((row) => row.lastRoute?.channel ?? parseKey(row.key).channel);
+  const channels = [...new Set(named.filter(isChannel))].sort();
+  return channels.length === 0 ? null : <p>In use: {channels.join(', ')}</p>;
+};
 
 /** Who may write on the channels besides those of the configuration, who asks to, and which accounts do not get through. */
 const ChannelsView = () => {
@@ -50,6 +63,7 @@ const ChannelsView = () => {
       read={read}
     >
       <ActOutcome act={act} />
+      <InUse />
       <Waiting accounts={accounts} resumed={waiting.again} />
       {requests.length + paired.length + accounts.length === 0 && (
         <Empty title="Nobody waits">
@@ -57,7 +71,7 @@ const ChannelsView = () => {
             On a channel with pairing, a stranger who writes gets a code and waits here until you let them in. To have that on
             Telegram, say so in the configuration.
           </p>
-          <LineToCopy says={intoTheFile} line="channels: { telegram: { dmPolicy: 'pairing' } }," />
+          <LineForTheFile line="channels: { telegram: { dmPolicy: 'pairing' } }," />
         </Empty>
       )}
       <ul class="items">

@@ -3,9 +3,9 @@ import type { LogPage } from '../../../shared/client/main.ts';
 import { changeQuery, linkTo, route } from '../base/route.ts';
 import { client, problemOf } from '../base/signed-in.ts';
 import { nameOfKey } from '../finding/known-names.ts';
-import { Empty, intoTheFile, LineToCopy } from '../parts/empty.tsx';
+import { Empty } from '../parts/empty.tsx';
 import { usePoll } from '../parts/poll.ts';
-import { Pane } from '../parts/read.tsx';
+import { LineForTheFile, Pane } from '../parts/read.tsx';
 import { Time } from '../parts/time.tsx';
 import { type Line, type LogGroup, logGroups, timesOf } from './log-groups.ts';
 
@@ -128,7 +128,7 @@ const LogView = () => {
       {lines?.length === 0 ? (
         <Empty title="No such line yet">
           <p>Lines appear here as they are written. To see more of them, lower the level above, and have more of them written.</p>
-          <LineToCopy says={intoTheFile} line="log: { level: 'debug' }," />
+          <LineForTheFile line="log: { level: 'debug' }," />
         </Empty>
       ) : (
         <ol class="log" aria-label="Log">
