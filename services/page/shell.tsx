@@ -8,7 +8,7 @@ import { streamProblem, streamWaits } from './base/system-events.ts';
 import { lazy } from './loading/lazy.tsx';
 import { isPaletteOpen } from './palette/open.ts';
 import { Announcements } from './parts/announce.tsx';
-import { Empty } from './parts/empty.tsx';
+import { Empty, NoSuchView } from './parts/empty.tsx';
 import { Icon, type IconName } from './parts/icon.tsx';
 import { SessionListView } from './sessions/session-list-view.tsx';
 import { SessionView } from './sessions/session-view.tsx';
@@ -83,6 +83,8 @@ const Sessions = () => {
   );
 };
 
+const Nowhere = () => <NoSuchView link={linkTo(['sessions'])} words="All sessions" />;
+
 const Palette = lazy(() => import('./palette/palette.tsx'));
 const ExportView = lazy(() => import('./export-viewer/export-view.tsx'));
 const views: Readonly<Record<string, ComponentType<object>>> = {
@@ -110,21 +112,21 @@ export const Shell = () => {
   if (who.value === null) return <SignInView />;
   if (who.value.sessionKey !== undefined) return <SharedView sessionKey={who.value.sessionKey} expiresAt={who.value.expiresAt} />;
   const [first = who.value.role === 'approver' ? 'approvals' : 'sessions', key] = route.value.path;
-  const current = Object.hasOwn(views, first) ? first : 'sessions';
-  const View = views[current] ?? Sessions;
+  const View = (Object.hasOwn(views, first) ? views[first] : undefined) ?? Nowhere;
+  const title = View === Nowhere ? 'No such view' : (key ?? titles.get(first) ?? 'Exported file');
   // A session names the tab itself, as soon as its name is known.
-  if (current !== 'sessions' || key === undefined) document.title = `${key ?? titles.get(current) ?? 'Exported file'} · Natter`;
+  if (first !== 'sessions' || key === undefined) document.title = `${title} · Natter`;
   return (
     <>
       <button type="button" class="skip" onClick={() => document.getElementById('main')?.focus()}>
         Skip to the content
       </button>
-      {current === 'sessions' && key !== undefined && (
+      {first === 'sessions' && key !== undefined && (
         <button type="button" class="skip" onClick={() => document.querySelector<HTMLElement>('.session .tabs a')?.focus()}>
           Skip to the session
         </button>
       )}
-      <Navigation current={leadsTo(current)} />
+      <Navigation current={leadsTo(first)} />
       <main id="main" tabIndex={-1}>
         {streamProblem.value !== null && (
           <p class="waiting" role="status" title={streamWaits.value ?? undefined}>

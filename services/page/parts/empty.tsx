@@ -1,6 +1,17 @@
 import type { ComponentChildren } from 'preact';
 import { CopyButton } from './copy-button.tsx';
 
+/** In place of a view that an address names and that does not exist. */
+export const NoSuchView = ({ link, words }: { readonly link: string; readonly words: string }) => (
+  <div class="empty">
+    <h1>There is no such view</h1>
+    <p>The address of this page leads nowhere.</p>
+    <a class="button" href={link}>
+      {words}
+    </a>
+  </div>
+);
+
 /** What is shown where there is nothing yet: what this place is for, and what to do next. */
 export const Empty = ({ title, children }: { readonly title: string; readonly children?: ComponentChildren }) => (
   <div class="empty">

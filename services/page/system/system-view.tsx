@@ -1,7 +1,7 @@
 import type { ComponentType } from 'preact';
 import { linkTo, route } from '../base/route.ts';
 import { lazy } from '../loading/lazy.tsx';
-import { Empty } from '../parts/empty.tsx';
+import { Empty, NoSuchView } from '../parts/empty.tsx';
 import { Icon } from '../parts/icon.tsx';
 
 interface Place {
@@ -52,9 +52,9 @@ const wide = matchMedia('(width >= 960px)');
 const SystemView = () => {
   const [, name] = route.value.path;
   const chosen = systemPlaces.find((each) => each.name === name);
-  const place = chosen ?? (wide.matches ? first : undefined);
+  const place = chosen ?? (name === undefined && wide.matches ? first : undefined);
   return (
-    <div class={`system ${chosen ? 'system-one' : ''}`}>
+    <div class={`system ${name === undefined ? '' : 'system-one'}`}>
       <nav class="places" aria-label="System">
         <h1>System</h1>
         <ul>
@@ -80,6 +80,8 @@ const SystemView = () => {
             </a>
             <place.View key={place.name} />
           </>
+        ) : name !== undefined ? (
+          <NoSuchView link={linkTo(['system'])} words="System" />
         ) : (
           <Empty title="The system itself">
             <p>Choose what to look at.</p>
