@@ -7,6 +7,7 @@ import { ActOutcome, useAct } from '../parts/act.tsx';
 import { Dialog } from '../parts/confirm.tsx';
 import { CopyButton } from '../parts/copy-button.tsx';
 import { Time } from '../parts/time.tsx';
+import { SharedLinks } from './shared-links.tsx';
 
 const dayMs = 86_400_000;
 const spans = [
@@ -17,7 +18,6 @@ const spans = [
 
 /** A link, once it is made. */
 interface Made {
-  readonly id: string;
   readonly link: string;
   readonly expiresAt: number;
   readonly isCopied: boolean;
@@ -36,9 +36,9 @@ const copied = async (text: string): Promise<boolean> => {
 const makeLink = async (key: string, days: number): Promise<Made> => {
   const expiresAt = Date.now() + days * dayMs;
   const wanted = { role: 'viewer', sessionKey: key, expiresAt, label: 'shared on the page' };
-  const { id, token, publicUrl = location.origin } = await client.post<SharedLink>('/v1/tokens', wanted);
+  const { token, publicUrl = location.origin } = await client.post<SharedLink>('/v1/tokens', wanted);
   const link = `${publicUrl}/${fragmentOfLink(token)}`;
-  return { id, link, expiresAt, isCopied: await copied(link) };
+  return { link, expiresAt, isCopied: await copied(link) };
 };
 
 /** Makes a link with which anybody can read the session, for a while. */
@@ -93,11 +93,9 @@ const ShareDialog = ({ session, close }: { readonly session: Session; close(): v
             <input readOnly aria-label="Link" value={made.link} onFocus={(event) => event.currentTarget.select()} />
             <CopyButton text={made.link} what="the link" />
           </div>
-          <p>
-            To take it back: <code>natter token revoke {made.id}</code>
-          </p>
         </>
       )}
+      <SharedLinks key={made?.link} sessionKey={session.key} />
     </Dialog>
   );
 };

@@ -1,18 +1,10 @@
 import { describe, expect, test, vi } from 'vitest';
 import { axeFindings } from './browser.ts';
-import type { PageRig } from './page-rig.ts';
 import { goTo, hasBrowser, usePage, wrongIn } from './use-page.ts';
 
 /** What somebody stumbled over who had found the way. */
 
 const soon = { timeout: 30_000, interval: 50 };
-/** The link that was made last. */
-const made = async (client: PageRig['client']): Promise<{ readonly id: string }> => {
-  const { tokens } = await client.get<{ tokens: readonly { id: string; role: string }[] }>('/v1/tokens');
-  const found = tokens.find(({ role }) => role === 'viewer');
-  if (found === undefined) throw new Error('there is no link');
-  return found;
-};
 const place = (key: string, tab: string): string => `#/sessions/${encodeURIComponent(key)}/${tab}`;
 
 describe.skipIf(!hasBrowser)('who uses the page again', () => {
@@ -162,8 +154,8 @@ describe.skipIf(!hasBrowser)('who uses the page again', () => {
     await dialog.getByRole('button', { name: 'Make a link' }).click();
     const link = await dialog.getByLabel('Link', { exact: true }).inputValue();
     expect(link.startsWith(`${rig().url}/#share=`)).toBe(true);
-    const { id } = await made(rig().client);
-    await dialog.getByText(`natter token revoke ${id}`).waitFor();
+    const listed = dialog.getByRole('region', { name: 'Links that work now' }).getByRole('listitem');
+    await listed.waitFor();
     expect(await axeFindings(owner.page)).toEqual([]);
 
     const { page, faults } = await openTab();
@@ -181,7 +173,7 @@ describe.skipIf(!hasBrowser)('who uses the page again', () => {
     ] as const)
       expect(await wrongIn(page, place(oldest, tab), there)).toEqual([]);
     await page.getByText('own state is the same').waitFor();
-    const forbidden = /^(Fork|Delete|Share|Pin|Archive|Rename|Labels|Mark as unread|Send|New chat)/;
+    const forbidden = /^(Fork|Delete|Share|Pin|Archive|Rename|Labels|Mark as unread|Reset|Send|New chat)/;
     expect(await page.getByRole('button', { name: forbidden }).count()).toBe(0);
     // Wherever else the address leads, here is the shared session alone.
     for (const elsewhere of [
@@ -207,7 +199,8 @@ describe.skipIf(!hasBrowser)('who uses the page again', () => {
     await note.waitFor();
     expect(refused).toEqual([]);
 
-    await rig().client.delete(`/v1/tokens/${id}`);
+    await listed.getByRole('button', { name: 'Revoke' }).click();
+    await listed.waitFor({ state: 'detached' });
     const over = page.getByText('This link to a shared session no longer works');
     await over.waitFor();
     await page.goto('about:blank');
