@@ -3,7 +3,7 @@ import type { DeadLetter, DeadLetterPage, DeadLetterWithMessage } from '../../..
 import { client, mayWrite } from '../base/signed-in.ts';
 import { SessionLink } from '../finding/session-link.tsx';
 import { ActOutcome, useAct } from '../parts/act.tsx';
-import { Confirm } from '../parts/confirm.tsx';
+import { Confirm, InfoDialog } from '../parts/confirm.tsx';
 import { Empty, LineToCopy } from '../parts/empty.tsx';
 import { Pane, useRead } from '../parts/read.tsx';
 import { Time } from '../parts/time.tsx';
@@ -17,14 +17,50 @@ const prospectWords = ({ isPossible, wouldRepeat }: DeadLetterWithMessage['resen
   return wouldRepeat ? 'That would be a repeat' : 'That would not be a repeat';
 };
 
-/** The message, and what a person decides about it. It says before the click whether a resend would be a repeat. */
+const useLetter = (seq: number) => useRead<DeadLetterWithMessage>(`/v1/dead-letters/${seq}`);
+
+const Message = ({ seq }: { readonly seq: number }) => {
+  const { value, problem } = useLetter(seq);
+  if (value === null) return <p class="hint">{problem ?? 'Reading…'}</p>;
+  const { message, resend } = value;
+  return (
+    <>
+      <pre>{message === null ? 'It cannot be read.' : JSON.stringify(message, null, 2)}</pre>
+      <p class="hint">
+        {prospectWords(resend)}: {resend.why}.
+      </p>
+    </>
+  );
+};
+
+interface QuestionProps {
+  readonly seq: number;
+  yes(): void;
+  no(): void;
+}
+
+/** Says before the click whether a resend would be a repeat. */
+const ResendQuestion = ({ seq, yes, no }: QuestionProps) => {
+  const { value, problem } = useLetter(seq);
+  const words = value ? `${prospectWords(value.resend)}: ${value.resend.why}.` : (problem ?? 'Reading…');
+  if (value?.resend.isPossible)
+    return (
+      <Confirm title="Send it again?" words="Send again" yes={yes} no={no}>
+        <p>{words}</p>
+      </Confirm>
+    );
+  return (
+    <InfoDialog title="Send it again?" close={no}>
+      <p>{words}</p>
+    </InfoDialog>
+  );
+};
+
+/** What a person decides about a message. */
 const Decision = ({ seq, decided }: { readonly seq: number; readonly decided: () => void }) => {
-  const { value, problem } = useRead<DeadLetterWithMessage>(`/v1/dead-letters/${seq}`);
   const [asked, ask] = useState<'resend' | 'discard' | null>(null);
   const [reason, setReason] = useState('');
   const act = useAct();
-  if (value === null) return <p class="hint">{problem ?? 'Reading…'}</p>;
-  const { resend } = value;
   const decide = async (what: 'resend' | 'discard'): Promise<void> => {
     ask(null);
     const path = `/v1/dead-letters/${seq}`;
@@ -34,28 +70,16 @@ const Decision = ({ seq, decided }: { readonly seq: number; readonly decided: ()
   };
   return (
     <>
-      <pre>{value.message === null ? 'It cannot be read.' : JSON.stringify(value.message, null, 2)}</pre>
-      <p class="hint">
-        {prospectWords(resend)}: {resend.why}.
-      </p>
-      {mayWrite() && (
-        <div class="item-buttons">
-          <button type="button" class="button" disabled={act.isBusy || !resend.isPossible} onClick={() => ask('resend')}>
-            Send again…
-          </button>
-          <button type="button" class="button button-danger" disabled={act.isBusy} onClick={() => ask('discard')}>
-            Discard…
-          </button>
-        </div>
-      )}
+      <div class="item-buttons">
+        <button type="button" class="button" disabled={act.isBusy} onClick={() => ask('resend')}>
+          Send again…
+        </button>
+        <button type="button" class="button button-danger" disabled={act.isBusy} onClick={() => ask('discard')}>
+          Discard…
+        </button>
+      </div>
       <ActOutcome act={act} />
-      {asked === 'resend' && (
-        <Confirm title="Send it again?" words="Send again" yes={() => void decide('resend')} no={() => ask(null)}>
-          <p>
-            {prospectWords(resend)}: {resend.why}.
-          </p>
-        </Confirm>
-      )}
+      {asked === 'resend' && <ResendQuestion seq={seq} yes={() => void decide('resend')} no={() => ask(null)} />}
       {asked === 'discard' && (
         <Confirm title="Discard it for good?" words="Discard" yes={() => void decide('discard')} no={() => ask(null)}>
           <label class="field">
@@ -89,8 +113,9 @@ const One = ({ one, decided }: { readonly one: DeadLetter; readonly decided: () 
       </p>
       <details onToggle={(event) => open(event.currentTarget.open)}>
         <summary>Its message</summary>
-        {isOpen && <Decision seq={one.seq} decided={decided} />}
+        {isOpen && <Message seq={one.seq} />}
       </details>
+      {mayWrite() && <Decision seq={one.seq} decided={decided} />}
     </li>
   );
 };

@@ -218,11 +218,11 @@ describe.skipIf(!hasBrowser)('the views of the system', () => {
     const session = page.locator('.item-facts').getByRole('link', { name: hostile, exact: true });
     await vi.waitFor(async () => expect(await session.count()).toBe(2), soon);
     expect(await session.first().getAttribute('href')).toBe(`${ofMain}/chat`);
-    await letter.getByText('Its message').click();
-    await letter.getByText('That would not be a repeat', { exact: false }).waitFor();
     await letter.getByRole('button', { name: 'Send again…' }).click();
     await page.getByRole('dialog').getByText('That would not be a repeat', { exact: false }).waitFor();
     await page.keyboard.press('Escape');
+    await letter.getByText('Its message').click();
+    await letter.getByText('That would not be a repeat', { exact: false }).waitFor();
     await letter.getByRole('button', { name: 'Discard…' }).click();
     await page.getByRole('dialog').getByRole('textbox').fill('a test');
     await page.getByRole('dialog').getByRole('button', { name: 'Discard' }).click();
