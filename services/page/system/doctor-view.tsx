@@ -1,5 +1,6 @@
 import type { DoctorReport } from '../../../shared/client/main.ts';
 import { counted } from '../../../shared/kit/text/counted.ts';
+import { linkTo } from '../base/route.ts';
 import { Pane, useRead } from '../parts/read.tsx';
 
 const everyMs = 10_000;
@@ -22,6 +23,31 @@ const checked: Readonly<Record<string, string>> = {
   'dead letters': 'Messages that nobody could process, kept with the reason',
   deliveries: 'Messages to people that may not have arrived',
   tokens: 'The access tokens of people and programs',
+};
+
+/** Where the page shows what a finding is about. */
+const seen: Readonly<Record<string, readonly [words: string, link: string]>> = {
+  answers: ['The sessions whose last answer failed', linkTo(['sessions'], { status: 'failed' })],
+  processes: ['The hosts', linkTo(['system', 'hosts'])],
+  'dead letters': ['The dead letters', linkTo(['system', 'dead-letters'])],
+  deliveries: ['The deliveries', linkTo(['system', 'deliveries'])],
+};
+
+/** The commands in a text, such as `natter token revoke ID`, with what is between them. */
+const command = /(natter [a-z-]+(?: (?:create|revoke))?(?: (?:KEY|ID|--role …))?)/;
+
+const Fix = ({ what, fix }: { readonly what: string; readonly fix: string }) => {
+  const place = seen[what];
+  return (
+    <p class="item-fix">
+      {fix.split(command).map((part) => (command.test(part) ? <code key={part}>{part}</code> : part))}
+      {place && (
+        <>
+          . <a href={place[1]}>{place[0]}</a>
+        </>
+      )}
+    </p>
+  );
 };
 
 /** What `natter doctor` says, in its words, the worst first. */
@@ -52,7 +78,7 @@ const DoctorView = () => {
             </header>
             {checked[what] !== undefined && <p class="hint">{checked[what]}</p>}
             <p>{detail}</p>
-            {fix !== undefined && <p class="item-fix">{fix}</p>}
+            {fix !== undefined && <Fix what={what} fix={fix} />}
           </li>
         ))}
       </ul>

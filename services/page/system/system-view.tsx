@@ -1,8 +1,10 @@
 import type { ComponentType } from 'preact';
+import type { DoctorReport } from '../../../shared/client/main.ts';
 import { linkTo, route } from '../base/route.ts';
 import { lazy } from '../loading/lazy.tsx';
 import { Empty, NoSuchView } from '../parts/empty.tsx';
 import { Icon } from '../parts/icon.tsx';
+import { useRead } from '../parts/read.tsx';
 
 interface Place {
   readonly name: string;
@@ -48,10 +50,25 @@ export const systemPlaces: readonly Place[] = [
 const first = systemPlaces.find(({ name }) => name === 'doctor');
 const wide = matchMedia('(width >= 960px)');
 
+const everyMs = 30_000;
+/** Behind which place a person is waited for, by the name of the finding that says so. */
+const placeOf: Readonly<Record<string, string>> = { 'dead letters': 'dead-letters', deliveries: 'deliveries' };
+
+/** How much there is to look at behind each place, as the doctor says. */
+const toLookAt = (report: DoctorReport | null): ReadonlyMap<string, number> => {
+  const findings = (report?.findings ?? []).filter(({ level }) => level !== 'ok');
+  const counts = findings.flatMap(({ what, detail }): [string, number][] => {
+    const [place, count] = [placeOf[what], Number.parseInt(detail, 10)];
+    return place === undefined || Number.isNaN(count) ? [] : [[place, count]];
+  });
+  return new Map([['doctor', findings.length], ...counts]);
+};
+
 /** The views of the system itself, each loaded when it is opened. */
 const SystemView = () => {
   const [, name] = route.value.path;
   const chosen = systemPlaces.find((each) => each.name === name);
+  const counts = toLookAt(useRead<DoctorReport>('/v1/doctor', { everyMs }).value);
   const place = chosen ?? (name === undefined && wide.matches ? first : undefined);
   return (
     <div class={`system ${name === undefined ? '' : 'system-one'}`}>
@@ -61,7 +78,15 @@ const SystemView = () => {
           {systemPlaces.map((each) => (
             <li key={each.name}>
               <a href={linkTo(['system', each.name])} aria-current={each === place ? 'page' : undefined}>
-                <span>{each.words}</span>
+                <span>
+                  {each.words}
+                  {(counts.get(each.name) ?? 0) > 0 && (
+                    <b class="count">
+                      {counts.get(each.name)}
+                      <span class="unseen"> to look at</span>
+                    </b>
+                  )}
+                </span>
                 <small>{each.says}</small>
               </a>
             </li>
