@@ -374,7 +374,7 @@ describe.skipIf(!hasBrowser)('who opens the page for the first time', () => {
     await page.getByRole('combobox', { name: 'A place, or a session by its name' }).fill('were reset');
     await page.getByRole('option', { name: /^Resets and forks/, selected: true }).waitFor();
     await page.keyboard.press('Enter');
-    await page.getByRole('heading', { name: 'Events' }).waitFor();
+    await page.getByRole('heading', { name: 'Events', exact: true }).waitFor();
     expect(new URL(page.url()).hash).toBe('#/events?type=session_reset');
     // A chat without a name has one name wherever it is, its first words; also where the list does not have it.
     await sessions.post('agent:main:web:k2j9x1', 'Plan the pond', { wait: 30 });

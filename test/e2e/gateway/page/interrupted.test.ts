@@ -54,7 +54,7 @@ describe.skipIf(!hasBrowser)('who is interrupted', () => {
     await goOffline();
     await rig().client.sessions.append(kept, 'in the meantime');
     await page.context().setOffline(false);
-    await page.getByText('in the meantime').waitFor();
+    await page.locator('.said', { hasText: 'in the meantime' }).waitFor();
     await page.getByText(/^Connected again after .* Not sent: 1 message, below\.$/).waitFor();
     await page.locator('.said-outgoing').getByRole('button', { name: 'Try again' }).click();
     await page.getByText(/^Connected again after .* Nothing is missing\.$/).waitFor();
