@@ -113,7 +113,7 @@ test('it listens on loopback and takes nobody but its users, whose seeds are now
   const nkeySeed = Buffer.from(nkeys.createUser().getSeed()).toString();
   for (const credentials of [{}, { token: 'a-token' }, { nkeySeed }]) {
     const refused = await openConnection({ servers: server.url, ...credentials, name: 'test', requestTimeoutMs: 300 });
-    expect(connectionProblems(refused).join()).toMatch(/authorization/i);
+    await vi.waitFor(() => expect(connectionProblems(refused).join()).toMatch(/authorization/i));
     await refused.close();
   }
   const info =
