@@ -176,7 +176,7 @@ test('a data folder from before there were users starts under them with its data
     expect((await manager.streams.info('NATTER_DEAD')).created).toBe(created);
     await connection.close();
     const refused = await openConnection({ servers: server.url, token, name: 'test', requestTimeoutMs: 300 });
-    expect(connectionProblems(refused).join()).toMatch(/authorization/i);
+    await vi.waitFor(() => expect(connectionProblems(refused).join()).toMatch(/authorization/i));
     await refused.close();
     await server.stop();
   }
