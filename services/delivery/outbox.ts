@@ -52,7 +52,7 @@ export const createOutbox = ({ after, held, clock, deliver }: OutboxOptions) => 
       const outcome = await deliver(outbound);
       if (typeof outcome !== 'object') return finish(outbound, outcome === 'left');
       const { scope, until, detail } = outcome;
-      if (waiting.add(scope, { seq: outbound.seq, until, first: { detail, outbound } })) break;
+      if (waiting.add(scope, { seq: outbound.seq, until, first: { detail, sessionKey: outbound.key } })) break;
       await clock.sleep(deliveryLimits.holdMs, held);
     }
     finish(outbound, held.aborted);
@@ -106,7 +106,7 @@ export const createOutbox = ({ after, held, clock, deliver }: OutboxOptions) => 
     settled: () => changes.until(() => count === 0),
     inHand: () => count,
     waiting: () => waiting.size,
-    waits: (revised: (outbound: Outbound) => Outbound) => waiting.conversations(revised),
+    waits: () => waiting.conversations(),
     conversations: () => chains.size,
   };
 };

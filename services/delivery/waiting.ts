@@ -10,15 +10,15 @@ interface Entry {
   readonly seq: number;
   /** When they are due, ms. */
   readonly until: number;
-  /** Why it waits, and the first one, with the first words of its text. */
-  readonly first?: { readonly detail: string; readonly outbound: Outbound };
+  /** Why the first one waits, and whose it is. */
+  readonly first?: { readonly detail: string; readonly sessionKey: string };
 }
 
 const scopesOf = ({ target }: Outbound): string[] => [conversationOf(target), accountName(target)];
 
-const shortened = ({ detail, outbound }: NonNullable<Entry['first']>): Entry['first'] => ({
+const shortened = ({ detail, sessionKey }: NonNullable<Entry['first']>): Entry['first'] => ({
   detail: detail.slice(0, deliveryWordsCharacters).toWellFormed(),
-  outbound: { ...outbound, text: outbound.text.slice(0, deliveryWordsCharacters).toWellFormed() },
+  sessionKey,
 });
 
 /**
@@ -34,16 +34,13 @@ export class WaitingScopes {
     return this.#entries.size;
   }
 
-  /** The first conversations that wait until a certain time, with what waits as it is now. */
-  conversations(revised: (outbound: Outbound) => Outbound): WaitingDelivery[] {
+  /** The first conversations that wait until a certain time. */
+  conversations(): WaitingDelivery[] {
     const waiting: WaitingDelivery[] = [];
     for (const [scope, { until, first }] of this.#entries) {
       if (waiting.length >= reportedWaitingPlaces) break;
       const conversation = until === 0 ? null : conversationIn(scope);
-      if (!conversation || !first) continue;
-      const { key: sessionKey, text } = revised(first.outbound);
-      const what = { sessionKey, ...(text !== '' && { text }) };
-      waiting.push({ ...conversation, state: 'waiting', detail: first.detail, until, ...what });
+      if (conversation && first) waiting.push({ ...conversation, state: 'waiting', ...first, until });
     }
     return waiting;
   }

@@ -85,7 +85,7 @@ export const delivery = {
 } as const;
 export const waitingDelivery = {
   ...{ channel: 'telegram', to: '-100123', state: 'waiting', until: at + 3_600_000 },
-  ...{ detail: 'the receiver asked to wait (HTTP 429)', sessionKey: key, text: 'It is done.' },
+  ...{ detail: 'the receiver asked to wait (HTTP 429)', sessionKey: key },
 } as const;
 export const parkedAccount = { channel: 'telegram', state: 'parked', detail: 'HTTP 401', until: at + 1_800_000 } as const;
 export const pairingRequest = {

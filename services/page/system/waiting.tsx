@@ -2,7 +2,6 @@ import type { WaitingDelivery } from '../../../shared/client/main.ts';
 import { client, mayWrite } from '../base/signed-in.ts';
 import { SessionLink } from '../finding/session-link.tsx';
 import { ActOutcome, useAct } from '../parts/act.tsx';
-import { plainText } from '../parts/one-line.ts';
 import { Time } from '../parts/time.tsx';
 
 interface WaitingProps {
@@ -42,7 +41,6 @@ export const Waiting = ({ accounts, resumed }: WaitingProps) => {
             <p>
               {account.detail}. The next try is at <Time at={account.until} exact />.
             </p>
-            {account.text !== undefined && <p class="hint">“{plainText(account.text)}”</p>}
             {account.sessionKey !== undefined && (
               <p class="item-facts">
                 <SessionLink sessionKey={account.sessionKey} />

@@ -5,7 +5,7 @@ import { deliveryTarget } from './types.ts';
 
 /** Longest reason why a message may not have arrived, and how many places where others wait a process reports. */
 export const deliveryDetailCharacters = 500;
-/** First words of a message that waits, and of why. */
+/** First words of why a message waits. */
 export const deliveryWordsCharacters = 200;
 export const reportedWaitingPlaces = 100;
 /** An outgoing message: `<seq>.<index>` of the event that it came from, and what it was. */
@@ -27,8 +27,8 @@ export const deliveryRepeat = z.object({ ...sentMessage, text: z.string().min(1)
 
 /**
  * A conversation, or without `to` an account, whose outgoing messages wait and will be sent. `parked`: nothing goes through for the account
- * until somebody mends it. `detail`: why the last attempt failed. `until`: when it is tried again, ms since 1970. `sessionKey` and `text`:
- * whose message it is, and its first words.
+ * until somebody mends it. `detail`: why the last attempt failed. `until`: when it is tried again, ms since 1970. `sessionKey`: of
+ * the first that waits. Not what it says: reports are stored where no erasure reaches.
  */
 export const waitingDelivery = z.object({
   ...deliveryTarget.shape,
@@ -37,7 +37,6 @@ export const waitingDelivery = z.object({
   detail: z.string(),
   until: z.number(),
   sessionKey: z.string().optional(),
-  text: z.string().optional(),
 });
 export type WaitingDelivery = z.infer<typeof waitingDelivery>;
 

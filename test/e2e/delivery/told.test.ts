@@ -134,11 +134,11 @@ test('a conversation that has to wait, and an account that is parked, are report
   await rig.say('soon', 'cy');
   await rig.say('never', 'bob', { channel: 'discord' });
   const until = expect.any(Number);
-  const what = (text: string) => ({ state: 'waiting', until, sessionKey: expect.any(String), text });
+  const waiting = { state: 'waiting', until, sessionKey: expect.any(String) };
   const waits = [
     { channel: 'discord', state: 'parked', detail: 'HTTP 401', until },
-    { channel: 'chat', to: 'ann', detail: 'the receiver asked to wait (HTTP 429)', ...what('later') },
-    { channel: 'chat', to: 'cy', detail: 'HTTP 503', ...what('soon') },
+    { channel: 'chat', to: 'ann', detail: 'the receiver asked to wait (HTTP 429)', ...waiting },
+    { channel: 'chat', to: 'cy', detail: 'HTTP 503', ...waiting },
   ];
   const told = (one: Service) => one.waiting?.().toSorted((a, b) => (a.to ?? '').localeCompare(b.to ?? ''));
   await rig.until(() => expect(told(service)).toEqual(waits));

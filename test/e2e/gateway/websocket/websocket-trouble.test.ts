@@ -1,12 +1,16 @@
-import { expect, test, vi } from 'vitest';
+import { beforeEach, expect, test, vi } from 'vitest';
 import type { Clock } from '../../../../shared/kit/clock.ts';
 import { systemClock } from '../../../../shared/kit/clock.ts';
 import { type Call, callerOf, openGateway, pathOf, ready, startWorld, token } from '../setup.ts';
 import { connect, knock, opened } from './websocket-client.ts';
 
+const limits = vi.hoisted(() => ({ streamStallMs: 151, socketClients: 520, socketClientsEach: 510 }));
 vi.mock('../../../../shared/kit/limits.ts', async (original) => {
-  const { limits } = await original<typeof import('../../../../shared/kit/limits.ts')>();
-  return { limits: { ...limits, streamStallMs: 151, socketClients: 520, socketClientsEach: 510 } };
+  const { limits: usual } = await original<typeof import('../../../../shared/kit/limits.ts')>();
+  return { limits: Object.assign(limits, { ...usual, ...limits }) };
+});
+beforeEach(() => {
+  limits.streamStallMs = 151;
 });
 
 const pingMs = 30_000;
@@ -32,6 +36,7 @@ test('I11: a client that does not read is closed with its cursors, resumes witho
   const last = slow.ids().at(-1);
   expect([code, reason]).toEqual([4408, `reads too slowly; after 1=${last} 2=0`]);
   expect(last).not.toBe(ids.at(-1));
+  limits.streamStallMs = 30_000;
   const other = await openGateway(memory.portsFor('gateway-2'));
   await ready(callerOf(other.url));
   const again = await connect(other.url);
