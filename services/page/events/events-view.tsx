@@ -151,7 +151,7 @@ const EventsView = () => {
     () =>
       sessionFilter(
         key,
-        (rows.value ?? []).map((row) => row.key),
+        (rows.value?.list ?? []).map((row) => row.key),
         knownNameOf,
       ),
     [key, rows.value],

@@ -1,4 +1,4 @@
-import { computed, effect, signal } from '@preact/signals';
+import { effect, signal } from '@preact/signals';
 import type { NatterEvent } from '../../../shared/client/main.ts';
 import { client, who } from '../base/signed-in.ts';
 import { onEvent } from '../base/system-events.ts';
@@ -6,15 +6,17 @@ import { type Named, nameOf, withoutAgent } from './session-name.ts';
 
 /** What people call sessions of which only the key is at hand: by their rows in the list, which may hide them, else by the gateway. */
 
-const listed = signal<readonly Named[]>([]);
-/** The same by key: there may be a hundred thousand, and a view may ask for a name in each of its rows. */
-const listedByKey = computed(() => new Map<string, Named>(listed.value.map((row) => [row.key, row])));
+interface ListedRows {
+  readonly byKey: ReadonlyMap<string, Named>;
+}
+
+const listed = signal<ListedRows>({ byKey: new Map() });
 /** The last rows of the sessions that were asked for. */
 const known = signal<ReadonlyMap<string, Named>>(new Map());
 const asked = new Set<string>();
 let before: Promise<unknown> = Promise.resolve();
 
-const rowOf = (key: string): Named | undefined => listedByKey.value.get(key) ?? known.value.get(key);
+const rowOf = (key: string): Named | undefined => listed.value.byKey.get(key) ?? known.value.get(key);
 
 /** Reads the row of a session once; one after another, as a view may ask for many. Who may not read it keeps to the key. */
 const ask = (key: string): void => {
@@ -61,13 +63,13 @@ const noteEvent = ({ key, type }: NatterEvent): void => {
 };
 
 /** Follows the rows of the list, what is recorded, and who is signed in. `rows`: `null` while they are read. */
-export const followNames = (rows: { readonly value: readonly Named[] | null }): void => {
+export const followNames = (rows: { readonly value: ListedRows | null }): void => {
   onEvent(noteEvent);
   effect(() => {
     void who.value;
     asked.clear();
     known.value = new Map();
-    listed.value = [];
+    listed.value = { byKey: new Map() };
   });
   effect(() => {
     if (rows.value !== null) listed.value = rows.value;

@@ -85,7 +85,7 @@ const useSessions = (typed: string): { readonly sessions: readonly Destination[]
   }, [words]);
   const listed = rows.value;
   const sessions = useMemo(() => {
-    const known = new Map([...found.sessions, ...(listed ?? [])].map((row) => [row.key, row]));
+    const known = new Map([...found.sessions, ...(listed?.list ?? [])].map((row) => [row.key, row]));
     const all = [...known.values()].sort((one, other) => other.updatedAt - one.updatedAt);
     return fitting(all.map(sessionPlace), withoutAgent(words), mostSessions);
   }, [found, listed, words]);

@@ -17,6 +17,7 @@ import { Bulk } from './bulk.tsx';
 import { choosing, chosen, isChoosing, toggle } from './chosen.ts';
 import { Filters } from './filters.tsx';
 import { Found, foundCount } from './found-messages.tsx';
+import type { SessionRows } from './merge-rows.ts';
 import { NeedsYou } from './needs-you.tsx';
 import { filter, hasMore, isUnreadOnly, label, listProblem, readAgain, readMore, search } from './session-list.ts';
 import { nothingSaid, saysFailed, whyOf } from './session-why.ts';
@@ -88,7 +89,7 @@ const moveFocus = (event: KeyboardEvent): void => {
   links[links.indexOf(here) + step]?.focus();
 };
 
-const Rows = ({ list }: { readonly list: readonly SessionRow[] }) => {
+const Rows = ({ rows: { list } }: { readonly rows: Pick<SessionRows, 'list'> }) => {
   const { scroller, rows: shown, height, show } = useVirtual({ count: list.length, rowHeight });
   const [, openKey] = route.value.path;
   const moved = openKey === broughtUp.value ? list.findIndex(({ key }) => key === openKey) : -1;
@@ -149,7 +150,7 @@ const NoRows = () =>
   );
 
 export const SessionListView = () => {
-  const list = shownRows.value;
+  const rows = shownRows.value;
   return (
     <section class="list" aria-label="Sessions">
       <header class="list-head">
@@ -171,7 +172,7 @@ export const SessionListView = () => {
       {listProblem.value !== null && streamWaits.value === null && (
         <Problem text={listProblem.value} again={() => void readAgain()} />
       )}
-      {list === null ? <p class="loading">Reading…</p> : list.length === 0 ? <NoRows /> : <Rows list={list} />}
+      {rows === null ? <p class="loading">Reading…</p> : rows.list.length === 0 ? <NoRows /> : <Rows rows={rows} />}
       <Found />
     </section>
   );

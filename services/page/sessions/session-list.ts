@@ -2,7 +2,7 @@ import { computed, effect, signal } from '@preact/signals';
 import type { SessionPage, SessionRow } from '../../../shared/client/main.ts';
 import { route } from '../base/route.ts';
 import { client, problemOf, who } from '../base/signed-in.ts';
-import { bySaid, withPage } from './merge-rows.ts';
+import { bySaid, rowsOf, type SessionRows, withPage } from './merge-rows.ts';
 import { saysFailed } from './session-why.ts';
 
 /** The list of sessions, as the filters in the address say. It is read again whenever anything is recorded. */
@@ -28,12 +28,10 @@ export const search = computed(() => route.value.query.q ?? '');
 export const label = computed(() => route.value.query.label ?? '');
 export const isUnreadOnly = computed(() => route.value.query.unread === '1');
 
-export const rows = signal<readonly SessionRow[] | null>(null);
+export const rows = signal<SessionRows | null>(null);
 export const listProblem = signal<string | null>(null);
 const nextCursor = signal<string | null>(null);
 export const hasMore = computed(() => nextCursor.value !== null);
-/** The keys of the rows, which may be a hundred thousand. */
-let known = new Set<string>();
 
 /** Labels that rows have had since the page was opened, which the list can be filtered by. */
 export const labels = signal<readonly string[]>([]);
@@ -94,10 +92,9 @@ export const readAgain = async (): Promise<void> => {
     const further =
       page.nextCursor === null
         ? []
-        : (rows.peek() ?? []).filter((row) => row.updatedAt < oldest && !row.settings.pinned && !fresh.has(row.key));
+        : (rows.peek()?.list ?? []).filter((row) => row.updatedAt < oldest && !row.settings.pinned && !fresh.has(row.key));
     noteLabels([...pinned, ...page.sessions]);
-    rows.value = [...bySaid(pinned), ...bySaid([...page.sessions, ...further])];
-    known = new Set(rows.value.map(({ key }) => key));
+    rows.value = rowsOf([...bySaid(pinned), ...bySaid([...page.sessions, ...further])]);
     if (further.length === 0) nextCursor.value = page.nextCursor;
     failedCount.value = failed;
     listProblem.value = null;
@@ -115,12 +112,10 @@ export const readMore = async (): Promise<void> => {
   try {
     const page = await readPage(cursor, signal);
     if (signal.aborted) return;
-    const more = page.sessions.filter(({ key }) => !known.has(key));
-    for (const { key } of more) known.add(key);
-    noteLabels(more);
-    const before = rows.peek() ?? [];
-    const others = isUnfiltered.peek() ? before.findIndex(({ settings }) => settings.pinned !== true) : 0;
-    rows.value = withPage(before, more, others === -1 ? before.length : others);
+    noteLabels(page.sessions);
+    const before = rows.peek() ?? rowsOf([]);
+    const others = isUnfiltered.peek() ? before.list.findIndex(({ settings }) => settings.pinned !== true) : 0;
+    rows.value = withPage(before, page.sessions, others === -1 ? before.list.length : others);
     nextCursor.value = page.nextCursor;
   } catch (error) {
     if (!signal.aborted) listProblem.value = problemOf(error);

@@ -39,7 +39,7 @@ const useSession = (key: string): Session | null | undefined => {
   const [known, know] = useState<{ readonly key: string; readonly session: Session | null } | null>(null);
   const [heard, hear] = useState(0);
   useEffect(() => onEvent((event) => event.key === key && hear(event.seq)), [key]);
-  const seq = rows.value?.find((row) => row.key === key)?.seq ?? heard;
+  const seq = rows.value?.byKey.get(key)?.seq ?? heard;
   const isNew = isUnwritten(key);
   useEffect(() => {
     if (isNew) return undefined;

@@ -41,7 +41,7 @@ const focusSoon = (selector: string): void => trySoon(() => focus(selector));
 const isListInSight = (): boolean => document.querySelector('.list')?.checkVisibility() === true;
 
 const openBeside = (step: 1 | -1): void => {
-  const keys = (shownRows.peek() ?? []).map(({ key }) => key);
+  const keys = (shownRows.peek()?.list ?? []).map(({ key }) => key);
   const key = besideKey(keys, route.peek().path[1], step);
   if (key === undefined) return;
   const place = [['sessions', key, 'chat'], listQuery()] as const;

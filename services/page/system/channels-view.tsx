@@ -34,7 +34,7 @@ const isChannel = (name: string | undefined): name is string => name !== undefin
 
 /** The channels of the sessions that the page has listed. */
 const InUse = () => {
-  const named = (rows.value ?? []).map((row) => row.lastRoute?.channel ?? parseKey(row.key).channel);
+  const named = (rows.value?.list ?? []).map((row) => row.lastRoute?.channel ?? parseKey(row.key).channel);
   const channels = [...new Set(named.filter(isChannel))].sort();
   return channels.length === 0 ? null : <p>In use: {channels.join(', ')}</p>;
 };

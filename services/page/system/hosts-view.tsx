@@ -59,7 +59,7 @@ const Cells = ({ partitions, hosts, marked }: CellsProps) => (
 
 const Marker = () => {
   const { key = '' } = route.value.query;
-  const known = (rows.value ?? []).slice(0, 50);
+  const known = (rows.value?.list ?? []).slice(0, 50);
   return (
     <label class="field">
       <span>Find a session</span>

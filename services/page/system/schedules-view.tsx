@@ -74,7 +74,7 @@ const SchedulesView = () => {
   const retention = useRead<Retention>('/v1/retention', { query: { limit: 1 }, everyMs });
   const config = useRead<ConfigInForce>('/v1/config');
   const waiting = deliveries.value?.waiting ?? [];
-  const next = dueNext({ approvals: approvals.value ?? [], rows: rows.value ?? [], waiting });
+  const next = dueNext({ approvals: approvals.value ?? [], rows: rows.value?.list ?? [], waiting });
   return (
     <Pane
       title="Schedules"

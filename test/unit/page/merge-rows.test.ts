@@ -1,30 +1,35 @@
 import { expect, test } from 'vitest';
-import { withPage } from '../../../services/page/sessions/merge-rows.ts';
+import { rowsOf, withPage } from '../../../services/page/sessions/merge-rows.ts';
 import type { SessionRow } from '../../../shared/client/main.ts';
 
 /** The list of sessions, as its next page comes. */
 
-const rowsOf = (times: readonly number[]): SessionRow[] => times.map((interactedAt) => ({ interactedAt }) as SessionRow);
-const timesOf = (rows: readonly SessionRow[]): number[] => rows.map(({ interactedAt }) => interactedAt);
+const at = (interactedAt: number): SessionRow => ({ key: `${interactedAt}`, interactedAt }) as SessionRow;
 
 test.each([
   ['below all others', [9, 8, 7], [6, 5], 0, [9, 8, 7, 6, 5]],
   ['not in the order of what was said', [9, 8, 7], [3, 6], 0, [9, 8, 7, 6, 3]],
   ['with one that belongs higher up', [9, 5, 4], [8, 3], 0, [9, 8, 5, 4, 3]],
   ['with pinned ones above, which stay where they are', [2, 1, 9, 5], [8], 2, [2, 1, 9, 8, 5]],
+  ['with one that is there already', [9, 8], [8, 7], 0, [9, 8, 7]],
   ['with nothing', [9], [], 0, [9]],
-])('a page %s', (_, rows, more, pinned, expected) => {
-  expect(timesOf(withPage(rowsOf(rows), rowsOf(more), pinned))).toEqual(expected);
+])('a page %s', (_, rows, page, pinned, expected) => {
+  const merged = withPage(rowsOf(rows.map(at)), page.map(at), pinned);
+  expect(merged.list.map(({ interactedAt }) => interactedAt)).toEqual(expected);
+  expect(expected.map((time) => merged.byKey.get(`${time}`))).toEqual(expect.arrayContaining([...merged.list]));
 });
 
-test('a page below all others leaves the objects of a hundred thousand rows alone, and looks at one of them', () => {
+test('a page below all others is added to a hundred thousand rows without a copy of them, and looks at one', () => {
   let looks = 0;
-  const rows = Array.from({ length: 100_000 }, (_, at) => ({
+  const many = Array.from({ length: 100_000 }, (_, index) => ({
+    key: `row ${index}`,
     get interactedAt() {
       looks += 1;
-      return 1_000_000 - at;
+      return 1_000_000 - index;
     },
   })) as unknown as SessionRow[];
-  expect(withPage(rows, rowsOf([3, 2]), 0).length).toBe(100_002);
-  expect(looks).toBe(1);
+  const rows = rowsOf(many);
+  const merged = withPage(rows, [at(3), at(2)], 0);
+  expect([merged.list.length, looks]).toEqual([100_002, 1]);
+  expect([merged === rows, merged.list === rows.list, merged.byKey === rows.byKey]).toEqual([false, true, true]);
 });
