@@ -145,11 +145,20 @@ const TimeMachineView = ({ sessionKey, source }: TimeMachineProps) => {
   const written = useRef('');
   useEffect(() => {
     if (!past.isRead.value) return undefined;
-    const writing = setTimeout(() => {
+    const write = (): void => {
       written.current = seq;
       changeQuery({ at: seq });
-    }, settleMs);
-    return () => clearTimeout(writing);
+    };
+    const writing = setTimeout(write, settleMs);
+    // Whoever leaves sooner than that takes the moment along.
+    const leaving = new AbortController();
+    const { signal } = leaving;
+    addEventListener('pointerdown', write, { capture: true, signal });
+    addEventListener('keydown', ({ key }) => key === 'Enter' && write(), { capture: true, signal });
+    return () => {
+      clearTimeout(writing);
+      leaving.abort();
+    };
   }, [past, seq]);
   const { at: asked = '', compare } = route.value.query;
   // A link of this page to another moment. What was drawn last may be an address of ours that has been written over since.
