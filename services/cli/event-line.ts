@@ -8,7 +8,7 @@ import { timeText } from './time.ts';
 export const eventLine = (event: NatterEvent, zone: string): string =>
   [
     pc.dim(event.id.padStart(8)),
-    pc.dim(timeText(event.at, zone, 'millisecond')),
+    pc.dim(timeText(event.at, zone)),
     pc.cyan(oneLine(event.key, 60)),
     pc.bold(event.type),
     summaryOf(event, oneLine),

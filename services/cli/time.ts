@@ -13,10 +13,10 @@ export const zoneOf = ({ timeZone }: Pick<World, 'timeZone'>, { utc }: Pick<Comm
  * A time for people, in ISO 8601 with the offset of the zone at that time: `2026-11-21T11:00:00+01:00`, in UTC `2026-11-21T10:00:00Z`. It
  * can be pasted into any option that takes a time. `at` is in milliseconds since 1970.
  */
-export const timeText = (at: number, zone: string, precision: 'second' | 'millisecond' = 'second'): string => {
+export const timeText = (at: number, zone: string): string => {
   const instant = Temporal.Instant.fromEpochMilliseconds(Math.floor(at));
-  if (zone === 'UTC') return instant.toString({ smallestUnit: precision });
-  return instant.toZonedDateTimeISO(zone).toString({ smallestUnit: precision, timeZoneName: 'never' });
+  if (zone === 'UTC') return instant.toString({ smallestUnit: 'second' });
+  return instant.toZonedDateTimeISO(zone).toString({ smallestUnit: 'second', timeZoneName: 'never' });
 };
 
 /**

@@ -13,6 +13,8 @@ export interface FollowOptions extends EventFilter {
   readonly signal?: AbortSignal;
   /** Called with the reason each time the stream has to reconnect. */
   readonly onWaiting?: (reason: string) => void;
+  /** Called each time the gateway has accepted the stream: at first, and after `onWaiting`. */
+  readonly onOpen?: () => void;
 }
 
 /** The gateway pings every 15 s, so a stream that is silent for longer than this is dead. */
@@ -29,7 +31,7 @@ const eventCharacters = 4 * 1024 * 1024;
  * errors that a retry cannot fix.
  */
 export async function* followEvents(http: Http, options: FollowOptions): AsyncGenerator<StreamItem, void> {
-  const { key, keyPrefix, types, after, live, onWaiting } = options;
+  const { key, keyPrefix, types, after, live, onWaiting, onOpen } = options;
   const signal = options.signal ?? new AbortController().signal;
   const [, address] = key === undefined ? operationAt('readEvents', {}) : operationAt('readSessionEvents', { key });
   // The gateway refuses invalid combinations.
@@ -40,7 +42,8 @@ export async function* followEvents(http: Http, options: FollowOptions): AsyncGe
     let reason = 'the stream ended';
     let leastMs = 0;
     try {
-      for await (const message of messagesOf(http, path, cursor, signal, (place) => (cursor = place))) {
+      const begun = (place: string): unknown => (cursor = place);
+      for await (const message of messagesOf(http, path, cursor, signal, { opened: onOpen, begun })) {
         if (signal.aborted) return;
         cursor = message.id ?? cursor;
         const data = dataOf(message);
@@ -73,7 +76,7 @@ async function* messagesOf(
   path: string,
   lastEventId: string | undefined,
   outer: AbortSignal,
-  begun: (place: string) => void,
+  { opened, begun }: { readonly opened: (() => void) | undefined; readonly begun: (place: string) => unknown },
 ): AsyncGenerator<EventSourceMessage> {
   const headers = { accept: 'text/event-stream', ...(lastEventId !== undefined && { 'last-event-id': lastEventId }) };
   const messages: EventSourceMessage[] = [];
@@ -97,6 +100,7 @@ async function* messagesOf(
       void response.body?.cancel().catch(() => {});
       throw unexpected(response, 'the answer is no event stream; is this the address of a Natter gateway?');
     }
+    opened?.();
     silence.begin();
     for await (const text of textOf(response, silence.signal)) {
       // The timer stops while the reader is busy.

@@ -76,7 +76,7 @@ export class Connection {
    * has accepted the subscription. It ends when its reader leaves, the signal aborts, or the connection is closed. A slow reader
    * is unsubscribed for a while and then served from the log; it misses live text meanwhile.
    */
-  async subscribe(filter: Omit<FollowOptions, 'onWaiting'> = {}): Promise<AsyncGenerator<StreamItem, void>> {
+  async subscribe(filter: Omit<FollowOptions, 'onWaiting' | 'onOpen'> = {}): Promise<AsyncGenerator<StreamItem, void>> {
     this.#closing.signal.throwIfAborted();
     return this.#subscriptions.add(filter);
   }

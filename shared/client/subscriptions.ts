@@ -25,7 +25,7 @@ export class Subscriptions {
   }
 
   /** Resolves once the gateway has accepted the subscription. */
-  async add(filter: Omit<FollowOptions, 'onWaiting'>): Promise<AsyncGenerator<StreamItem, void>> {
+  async add(filter: Omit<FollowOptions, 'onWaiting' | 'onOpen'>): Promise<AsyncGenerator<StreamItem, void>> {
     const { key, keyPrefix, types, after, live, signal } = filter;
     const params = { sessionKey: key, prefix: keyPrefix, types, deltas: live };
     const subscription = new Subscription(params, after === undefined ? undefined : String(after));

@@ -12,6 +12,7 @@ import { errorMessage } from '../../../shared/kit/errors.ts';
 import { printable } from '../../../shared/kit/scrub.ts';
 import type { World } from '../terminal.ts';
 import { wrapToWidth } from '../text/text-width.ts';
+import { waitingNotes } from '../text/waiting-notes.ts';
 import { dueReset, readEarlier, showEarlier } from './earlier.ts';
 import { exportToFile } from './export-file.ts';
 import { openKeyboard } from './keyboard.ts';
@@ -52,7 +53,6 @@ export class Chat {
   #interrupted: ReadonlySet<string> | null = null;
   /** When Ctrl-C stopped an answer last. */
   #stoppedAt = Number.NEGATIVE_INFINITY;
-  #isWaiting = false;
 
   constructor(world: ChatWorld, client: NatterClient, key: string, known: Known) {
     this.#world = world;
@@ -110,13 +110,10 @@ export class Chat {
   async #follow(from: Cursor, signal: AbortSignal): Promise<void> {
     let after: Cursor = from;
     let told = '';
-    const onWaiting = (reason: string): void => {
-      if (!this.#isWaiting) this.#screen.print(pc.yellow(printable(`waiting for the gateway: ${reason}`)));
-      this.#isWaiting = true;
-    };
+    const notes = waitingNotes((line) => this.#screen.print(line));
     for (;;) {
       try {
-        for await (const item of this.#client.events({ key: this.#key, live: true, after, signal, onWaiting })) {
+        for await (const item of this.#client.events({ key: this.#key, live: true, after, signal, ...notes })) {
           if ('id' in item) after = item.id;
           await this.#posting;
           this.#show(item);
@@ -132,8 +129,6 @@ export class Chat {
   }
 
   #show(item: StreamItem): void {
-    if (this.#isWaiting) this.#screen.print(pc.green('the gateway is back'));
-    this.#isWaiting = false;
     this.#view.show(item);
     if (item.type === 'turn_started' && this.#interrupted?.has(item.turn.id) === false) this.#interrupted = null;
     this.#refresh();

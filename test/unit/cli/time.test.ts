@@ -20,9 +20,6 @@ describe('times for people', () => {
     expect(logPlace('--at', timeText(at(time), zone), 0)).toBe(new Date(at(time)).toISOString());
   });
 
-  test('milliseconds, where they matter', () =>
-    expect(timeText(at('2026-11-21T10:00:00.007Z'), 'Europe/Berlin', 'millisecond')).toBe('2026-11-21T11:00:00.007+01:00'));
-
   test('are local, and with --utc in UTC', () => {
     expect(zoneOf({ timeZone: 'Europe/Berlin' }, {})).toBe('Europe/Berlin');
     expect(zoneOf({ timeZone: 'Europe/Berlin' }, { utc: true })).toBe('UTC');
@@ -35,8 +32,8 @@ describe('times for people', () => {
       key: 'agent:main:main',
       type: 'turn_completed',
     } as NatterEvent;
-    expect(eventLine(event, 'Europe/Berlin')).toContain('2026-11-21T11:00:00.250+01:00');
-    expect(eventLine(event, 'UTC')).toContain('2026-11-21T10:00:00.250Z');
+    expect(eventLine(event, 'Europe/Berlin')).toContain('2026-11-21T11:00:00+01:00');
+    expect(eventLine(event, 'UTC')).toContain('2026-11-21T10:00:00Z');
   });
 
   test.each(['Europe/Berlin', 'Not/AZone', ''])('TZ=%j gives a zone that times can be printed in', (zone) => {

@@ -8,6 +8,7 @@ import { type CommonOptions, clientOf, wholeNumber } from '../../access.ts';
 import { commitsOf, noteLost } from '../../commits.ts';
 import { example } from '../../example.ts';
 import { asJson, oneLine, type World } from '../../terminal.ts';
+import { type WaitingNotes, waitingNotes } from '../../text/waiting-notes.ts';
 import { timeText, zoneOf } from '../../time.ts';
 
 interface InspectOptions extends CommonOptions {
@@ -86,7 +87,7 @@ const noHistory = (error: unknown): { transitions: Transition[]; seq: number } =
 async function* followFrom(
   client: NatterClient,
   step: Step,
-  following: { key: string; seq: number; signal: AbortSignal; onWaiting: (reason: string) => void },
+  following: { key: string; seq: number; signal: AbortSignal } & WaitingNotes,
 ): AsyncGenerator<Transition> {
   const { seq: after, ...rest } = following;
   for await (const item of client.events({ ...rest, after })) {
@@ -100,7 +101,7 @@ const lineOf = ({ id, at, type, before, after, turn }: Transition, zone: string)
   const states = `${before} → ${after}`.padEnd(statesWidth);
   return [
     pc.dim(id.padStart(8)),
-    pc.dim(timeText(at, zone, 'millisecond')),
+    pc.dim(timeText(at, zone)),
     before === after ? states : pc.green(states),
     pc.bold(type),
     turn ? `turn ${oneLine(turn.id, 128)} attempt ${turn.attempt}` : '',
@@ -129,8 +130,8 @@ export const inspectCommand = (program: Command, world: World): void => {
       const { transitions, seq } = await (follow ? history.catch(noHistory) : history);
       for (const transition of transitions) show(transition);
       if (!follow) return;
-      const onWaiting = (reason: string): void => world.terminal.note(pc.dim(`waiting for the gateway: ${reason}`));
-      for await (const transition of followFrom(client, step, { key, seq, signal: world.interrupted, onWaiting }))
+      const notes = waitingNotes((line) => world.terminal.note(line));
+      for await (const transition of followFrom(client, step, { key, seq, signal: world.interrupted, ...notes }))
         show(transition);
     });
 };

@@ -65,7 +65,7 @@ const show = ({ terminal }: World, key: string, { gaps, lastRev, lastSeq, known 
     terminal.out(`  ${gapText(gap)}, ${place}`);
   }
   terminal.out(`  the last commit that can be read is rev ${lastRev} at sequence ${lastSeq}`);
-  const from = known.at === 0 ? 'nothing is known of it any more' : `rev ${known.rev} of ${timeText(known.at, zone, 'second')}`;
+  const from = known.at === 0 ? 'nothing is known of it any more' : `rev ${known.rev} of ${timeText(known.at, zone)}`;
   terminal.out(`  it would go on from: ${from}, in a new generation; a turn, an approval or a queue of before is void`);
   terminal.out(
     pc.dim('Before you decide: bring the store back if you can (docs/operate/operations.md, "A session is damaged").'),

@@ -1,5 +1,4 @@
 import type { Command } from 'commander';
-import pc from 'picocolors';
 import type { EventType } from '../../../../shared/client/main.ts';
 import { gapText } from '../../../../shared/domain/session/chain.ts';
 import { keyFrom } from '../../../../shared/runtime/session-tools/named-session.ts';
@@ -7,6 +6,7 @@ import { type CommonOptions, clientOf, configOf, wholeNumber } from '../../acces
 import { eventLine } from '../../event-line.ts';
 import { example, words } from '../../example.ts';
 import { asJson, type World } from '../../terminal.ts';
+import { waitingNotes } from '../../text/waiting-notes.ts';
 import { zoneOf } from '../../time.ts';
 
 interface TailOptions extends CommonOptions {
@@ -33,7 +33,7 @@ export const tailCommand = (program: Command, world: World): void => {
         types: type,
         after: from === undefined ? undefined : Math.max(0, from - 1),
         signal: world.interrupted,
-        onWaiting: (reason) => world.terminal.note(pc.dim(`waiting for the gateway: ${reason}`)),
+        ...waitingNotes((line) => world.terminal.note(line)),
       });
       for await (const event of events) {
         if (event.type === 'damage') world.terminal.note(`${event.key}: ${gapText(event)}; see "natter repair ${event.key}"`);

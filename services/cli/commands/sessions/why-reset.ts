@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import pc from 'picocolors';
 import type { NatterClient } from '../../../../shared/client/main.ts';
-import { localTime, type NextReset } from '../../../../shared/domain/reset/reset.ts';
+import type { NextReset } from '../../../../shared/domain/reset/reset.ts';
 import type { RecordedCommit } from '../../../../shared/domain/session/envelope.ts';
 import type { EventOf } from '../../../../shared/domain/session/events.ts';
 import type { ResetCause } from '../../../../shared/domain/values/expiry.ts';
@@ -9,6 +9,7 @@ import { type CommonOptions, clientOf } from '../../access.ts';
 import { commitsOf } from '../../commits.ts';
 import { example } from '../../example.ts';
 import { asJson, oneLine, type World } from '../../terminal.ts';
+import { timeText } from '../../time.ts';
 
 /** One reset of a session. `why` is the cause in words; `cause` is as recorded, absent in commits of older versions. Times in ms. */
 interface PastReset {
@@ -49,8 +50,8 @@ const explained = (event: EventOf<'session_reset'>, { seq, at, actor }: Recorded
 };
 
 const inWords = ({ trigger, rule, boundaryAt, lastUpdateAt }: ResetCause, actor: string, zone: string): string => {
-  const used = lastUpdateAt === undefined ? '' : `, last used ${localTime(lastUpdateAt, zone)}`;
-  const boundary = boundaryAt === undefined ? '' : ` of ${localTime(boundaryAt, zone)}`;
+  const used = lastUpdateAt === undefined ? '' : `, last used ${timeText(lastUpdateAt, zone)}`;
+  const boundary = boundaryAt === undefined ? '' : ` of ${timeText(boundaryAt, zone)}`;
   switch (trigger) {
     case 'daily':
       return `the daily reset${boundary} (${rule})${used}`;
@@ -70,8 +71,8 @@ const inWords = ({ trigger, rule, boundaryAt, lastUpdateAt }: ResetCause, actor:
 /** When the session is reset next, in words. */
 const nextInWords = ({ next }: ResetHistory, zone: string): string => {
   const { rule, dailyAt, idleAt, due } = next;
-  const daily = dailyAt === undefined ? [] : [`${localTime(dailyAt, zone)} (daily)`];
-  const idle = idleAt === undefined ? [] : [`${localTime(idleAt, zone)} (idle)`];
+  const daily = dailyAt === undefined ? [] : [`${timeText(dailyAt, zone)} (daily)`];
+  const idle = idleAt === undefined ? [] : [`${timeText(idleAt, zone)} (idle)`];
   if (daily.length + idle.length === 0) return `with every message: ${rule}`;
   return `${due ? 'due with the next message, since' : 'with the first message after'} ${[...daily, ...idle].join(' or ')}; ${rule}`;
 };
@@ -92,7 +93,7 @@ export const whyResetCommand = (program: Command, world: World): void => {
       const zone = utc ? 'UTC' : history.timeZone;
       out(pc.bold(oneLine(history.key, 256)));
       for (const { seq, at, generation, why } of history.resets)
-        out(`${localTime(at, zone)}  ${pc.dim(`seq ${seq}`)}  generation ${generation}: ${oneLine(why, 400)}`);
+        out(`${timeText(at, zone)}  ${pc.dim(`seq ${seq}`)}  generation ${generation}: ${oneLine(why, 400)}`);
       if (history.resets.length === 0) out('never reset');
       out(`next: ${nextInWords(history, zone)}`);
     });
