@@ -51,6 +51,8 @@ export class Chat {
   #prompted: Question | null = null;
   /** The turns that went on when Ctrl-C was pressed: the next Ctrl-C leaves. `null` when something was typed since, or another turn began. */
   #interrupted: ReadonlySet<string> | null = null;
+  /** The words that Tab found, until the next key. */
+  #choices: readonly string[] = [];
   /** When Ctrl-C stopped an answer last. */
   #stoppedAt = Number.NEGATIVE_INFINITY;
 
@@ -139,7 +141,8 @@ export class Chat {
     if (this.#editor.text === '' && this.#prompted !== this.#view.asked) this.#prompted = this.#view.asked;
     this.#screen.setLabel(this.#prompted === null ? labels.you : labels.asked);
     const stopping = this.#view.isBusy ? 'Stopping the answer. ' : '';
-    this.#screen.setHint(this.#interrupted === null ? null : pc.dim(`${stopping}Ctrl-C again ${this.#known.leaving}.`));
+    const hint = this.#interrupted === null ? this.#choices : [`${stopping}Ctrl-C again ${this.#known.leaving}.`];
+    this.#screen.setHint(...hint.flatMap((line) => wrapToWidth(line, this.#screen.width)).map(pc.dim));
     this.#screen.repaint();
   }
 
@@ -147,6 +150,7 @@ export class Chat {
     const pressed = this.#editor.press(key);
     if (pressed.type === 'interrupt') return this.#interrupt();
     this.#interrupted = null;
+    this.#choices = pressed.type === 'choices' ? [pressed.words.join('  ')] : [];
     if (pressed.type === 'end') return this.#leave();
     if (pressed.type === 'clear') return this.#screen.clear();
     if (pressed.type === 'line') this.#say(pressed.text);

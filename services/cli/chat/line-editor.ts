@@ -11,6 +11,8 @@ export interface Key {
 /** What a key did besides changing the text. */
 export type Pressed =
   | { readonly type: 'changed' }
+  /** Tab found several words, and nothing that they all go on with. */
+  | { readonly type: 'choices'; readonly words: readonly string[] }
   /** Part of a paste: show nothing yet. */
   | { readonly type: 'pasting' }
   | { readonly type: 'line'; readonly text: string }
@@ -75,6 +77,7 @@ export class LineEditor {
     if (ctrl && name === 'c') return { type: 'interrupt' };
     if (ctrl && name === 'l') return { type: 'clear' };
     if (ctrl && name === 'd' && this.text === '') return { type: 'end' };
+    if (name === 'tab' && !ctrl && !meta) return this.#complete();
     const move = this.#moves[`${ctrl ? 'ctrl-' : ''}${meta ? 'alt-' : ''}${name}`];
     if (move !== undefined) move();
     else if (!ctrl && !meta) this.#insert(printable(text));
@@ -103,7 +106,6 @@ export class LineEditor {
     'ctrl-k': () => this.#cut(this.cursor, this.#lineEnd()),
     'up ctrl-p': () => this.#up(),
     'down ctrl-n': () => this.#down(),
-    tab: () => this.#complete(),
   });
 
   /** Several keys, separated by blanks, may do the same. */
@@ -174,11 +176,13 @@ export class LineEditor {
   }
 
   /** Completes the word at the beginning as far as it is certain. */
-  #complete(): void {
+  #complete(): Pressed {
     const found = this.#words.filter((word) => this.text.startsWith('/') && word.startsWith(this.text));
     const [first = this.text] = found;
     let length = first.length;
     while (!found.every((word) => word.startsWith(first.slice(0, length)))) length -= 1;
+    if (found.length > 1 && length === this.text.length) return { type: 'choices', words: found };
     this.#set(found.length === 1 ? `${first} ` : first.slice(0, length));
+    return changed;
   }
 }

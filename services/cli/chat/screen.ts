@@ -30,6 +30,7 @@ export class Screen {
   #hint: readonly string[] = [];
   /** Widths of the rows that were painted, up to the cursor's. */
   #painted: readonly number[] = [];
+  #cursorColumn = 0;
   /** What the last painting left below the lines that stay. */
   #shown = '';
   #task: (() => void) | null = null;
@@ -57,9 +58,9 @@ export class Screen {
     this.#label = label;
   }
 
-  /** A line right above the prompt, until it is taken back with `null`. Shown with the next painting. */
-  setHint(hint: string | null): void {
-    this.#hint = hint === null ? [] : [hint];
+  /** Lines right above the prompt, until others or none are set. Shown with the next painting. */
+  setHint(...lines: readonly string[]): void {
+    this.#hint = lines;
   }
 
   /** Lines that stay, above everything that may still change, broken between words. */
@@ -105,7 +106,7 @@ export class Screen {
 
   /** Leaves an empty screen with the prompt on its first row. */
   clear(): void {
-    [this.#painted, this.#shown] = [[], ''];
+    [this.#painted, this.#cursorColumn, this.#shown] = [[], 0, ''];
     this.#output.write('\u001b[2J\u001b[3J\u001b[H');
     this.#paint([]);
   }
@@ -120,7 +121,10 @@ export class Screen {
 
   #erased(): string {
     const columns = this.#output.columns || usualColumns;
-    const above = this.#painted.slice(0, -1).reduce((sum, width) => sum + Math.max(1, Math.ceil(width / columns)), 0);
+    const rowsOf = (width: number): number => Math.max(1, Math.ceil(width / columns));
+    // A terminal that became narrower has broken the rows, also the one with the cursor.
+    const broken = Math.min(Math.floor(this.#cursorColumn / columns), rowsOf(this.#painted.at(-1) ?? 0) - 1);
+    const above = this.#painted.slice(0, -1).reduce((sum, width) => sum + rowsOf(width), broken);
     return `\r${above > 0 ? `\u001b[${above}A` : ''}\u001b[J`;
   }
 
@@ -146,5 +150,6 @@ export class Screen {
     this.#shown = shown;
     this.#output.write(`${frame.begin}${this.#erased()}${stay}${rows.join('\n')}${place}${frame.end}`);
     this.#painted = rows.slice(0, rows.length - prompt.rows.length + prompt.row + 1).map(widthOf);
+    this.#cursorColumn = prompt.column;
   }
 }

@@ -100,21 +100,31 @@ export const lineMeaning = (text: string, known: Known): Line => {
   return refused(`There is no command ${word}.${nearText} /help lists them; with a space before it, it is text.`);
 };
 
-/** Of the line of a skill in `/help`. */
-const skillCharacters = 80;
 /** Of what a command does, on a narrow terminal. */
 const leastColumns = 20;
 
+/** As many words of a text as fit on one line. */
+const firstWords = (text: string, columns: number): string => {
+  const [first = '', ...others] = wrapToWidth(oneLine(text, Number.POSITIVE_INFINITY), columns);
+  return others.length === 0 ? first : `${wrapToWidth(first, columns - 1)[0]}…`;
+};
+
 /** `/help`, at the terminal: each command with a line, then the keys, in lines of at most `columns`. */
 export const helpLines = ({ skills, leaving, hasPrograms }: Known, columns: number): string[] => {
-  const skillLines = [...skills].map(([name, purpose]) => [`/${name}`, oneLine(`skill: ${purpose}`, skillCharacters)] as const);
   // The terminal's own /export stands for that of every channel.
-  const rows = [...chatCommandLines.filter(([usage]) => usage !== '/export'), ...skillLines, ...ownLines(leaving)];
-  const width = Math.max(...rows.map(([usage]) => usage.length));
+  const commands = [...chatCommandLines.filter(([usage]) => usage !== '/export'), ...ownLines(leaving)];
+  const skillWords = [...skills.keys()].map((name) => `/${name}`);
+  const width = Math.max(...[...commands.map(([usage]) => usage), ...skillWords].map(({ length }) => length));
   const room = Math.max(leastColumns, columns - width - 2);
-  const lines = rows.flatMap(([usage, what]) =>
+  const lines = commands.flatMap(([usage, what]) =>
     wrapToWidth(what, room).map((line, index) => `${(index === 0 ? usage : '').padEnd(width)}  ${line}`),
   );
+  const skillLines = [...skills].map(([name, purpose]) => `${`/${name}`.padEnd(width)}  ${firstWords(purpose, room)}`);
   const notes = [...keysText(leaving), ...(hasPrograms ? [] : [programsText])];
-  return [...lines, '', ...notes.flatMap((line) => wrapToWidth(line, columns))];
+  return [
+    ...lines,
+    ...(skillLines.length === 0 ? [] : ['', 'Skills of the agent:', ...skillLines]),
+    '',
+    ...notes.flatMap((line) => wrapToWidth(line, columns)),
+  ];
 };

@@ -208,7 +208,7 @@ export const commandGroups: readonly Group[] = [
         load: async () => (await import('./setup/broker.ts')).brokerCommand,
       },
       completions: {
-        line: 'print a script for shell completion of commands, options and session keys',
+        line: 'print a script for shell completion of commands, options, session keys and approvals',
         load: async () => (await import('./setup/completions.ts')).completionsCommand,
       },
     },

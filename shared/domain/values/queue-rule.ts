@@ -4,6 +4,15 @@ import { limits } from '../../kit/limits.ts';
 /** The queue modes. */
 export const queueModes = ['followup', 'collect', 'steer', 'interrupt', 'reject'] as const;
 
+/** What each does with a message that arrives while a turn runs. */
+export const queueModeLines: Readonly<Record<(typeof queueModes)[number], string>> = {
+  followup: 'it waits for a turn of its own',
+  collect: 'it waits, and is answered together with the others that wait',
+  steer: 'the running turn gets it before its next step',
+  interrupt: 'it ends the running turn, and is answered instead',
+  reject: 'it is refused',
+};
+
 /**
  * What a message does when a turn is already running (B6). `debounceMs`: messages that follow within that time join the turn
  * before its first step.

@@ -67,6 +67,13 @@ describe('natter completions', () => {
     expect(await offered('send ')).toEqual([]);
   });
 
+  test('approvals that wait are offered with what would run', async () => {
+    const answer = Response.json({ approvals: [{ approvalId: 'k3x9', action: 'run exec' }], next: null });
+    vi.spyOn(globalThis, 'fetch').mockImplementation(async () => answer);
+    expect(await offered('approvals resolve ')).toEqual(['k3x9']);
+    vi.restoreAllMocks();
+  });
+
   test.each(['bash', 'zsh', 'fish'])('the script for %s is one that this shell reads', async (shell) => {
     expect(await script(shell)).toContain('completions words -- ');
     const known = spawnSync(shell, ['--version']).status === 0;

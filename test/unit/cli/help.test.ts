@@ -203,7 +203,7 @@ describe('a command that there is not', () => {
   test.each([
     [
       'approvals resolve',
-      `error: missing required argument 'id'\n(id: id of the approval, from the list)\n(run "natter approvals resolve --help" for usage)\n`,
+      `error: missing required argument 'approval'\n(approval: id of the approval, from the list)\n(run "natter approvals resolve --help" for usage)\n`,
     ],
     [
       'approvals resolve ID perhaps',

@@ -61,7 +61,7 @@ export const approvalsCommand = (program: Command, world: World): void => {
     });
   approvals
     .command('resolve')
-    .argument('<id>', 'id of the approval, from the list')
+    .argument('<approval>', 'id of the approval, from the list')
     .addArgument(
       new Argument('<verdict>', 'allow-always also allows the same tool with the same arguments until /new')
         .choices(verdicts)

@@ -34,7 +34,7 @@ export const deliveriesCommand = (program: Command, world: World): void => {
       const found = await clientOf(world, common).get<DeliveryPage>('/v1/deliveries', { query: { limit } });
       if (json) return terminal.out(asJson(found, 2));
       if (found.waiting.length + found.deliveries.length === 0)
-        return terminal.note('every message has arrived, as far as is known');
+        return terminal.note('no outgoing message waits or may not have arrived');
       for (const line of linesOf(found, world.now())) terminal.out(line);
     });
 

@@ -1,4 +1,4 @@
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import pc from 'picocolors';
 import { type CommonOptions, clientOf, gatewayOf } from '../../access.ts';
 import { example } from '../../example.ts';
@@ -22,7 +22,7 @@ export const openCommand = (program: Command, world: World): void => {
   program
     .command('open')
     .option('--print', 'print the address instead; it works once, for 60 seconds')
-    .option('--role <role>', 'sign in with a lower role: owner, read-only or approver')
+    .addOption(new Option('--role <role>', 'sign in with a lower role').choices(['owner', 'read-only', 'approver']))
     .addHelpText('after', example('open --role read-only'))
     .action(async (_: unknown, command: Command) => {
       const { print, role, ...common } = command.optsWithGlobals<OpenOptions>();

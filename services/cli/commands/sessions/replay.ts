@@ -64,7 +64,7 @@ export const replayCommand = (program: Command, world: World): void => {
 
 const showResult = ({ terminal }: World, { key, commits, events, state, serverFrom, differences: found }: Replay): void => {
   const { status, context, position } = state;
-  terminal.out(`${pc.bold(key)}  ${status}, generation ${context.generation}, epoch ${context.epoch}`);
+  terminal.out(`${pc.bold(key)}  ${status}, generation ${context.generation}`);
   terminal.out(`${counted(commits, 'commit')}, ${counted(events, 'event')}, up to sequence ${position.seq}`);
   terminal.out(
     `${counted(context.messages, 'message')}, ${counted(context.completedTurns, 'completed turn')}, ${context.queue.length} queued`,

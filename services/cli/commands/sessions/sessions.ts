@@ -20,7 +20,8 @@ export const sessionLines = (rows: readonly SessionRow[], now: number, columns: 
     rows.map((row) => [
       oneLine(row.shownKey, 60),
       row.status,
-      String(row.messageCount),
+      // A fork counts from itself on; what it goes on from is counted nowhere.
+      `${row.messageCount}${row.lastReset?.trigger === 'fork' ? ' since fork' : ''}`,
       String(row.completedTurns),
       String(row.queuedTurns),
       ago(row.updatedAt, now),

@@ -17,22 +17,29 @@ interface CursorPosition {
   readonly common: CommonOptions;
 }
 
+/** What there is at the gateway that a command names. */
+export type Offer = (what: 'session' | 'approval', common: CommonOptions) => Promise<readonly Completion[]>;
+
+/** By the name of the value. */
+const offered: ReadonlyMap<string, Parameters<Offer>[0]> = new Map([
+  ['key', 'session'],
+  ['prefix', 'session'],
+  ['approval', 'approval'],
+]);
+
 /**
- * What may complete a command line: `words` are those after the program's name, the last one unfinished. `sessionKeys` is called only where a
- * session key fits.
+ * What may complete a command line: `words` are those after the program's name, the last one unfinished. `offer` is called only where such a
+ * value fits.
  */
-export const completionCandidates = async (
-  program: Command,
-  words: readonly string[],
-  sessionKeys: (common: CommonOptions) => Promise<readonly string[]>,
-): Promise<Completion[]> => {
+export const completionCandidates = async (program: Command, words: readonly string[], offer: Offer): Promise<Completion[]> => {
   const current = words.at(-1) ?? '';
   const { command, arguments: count, option, common } = cursorAfter(program, words.slice(0, -1));
-  const valuesOf = async (of: Option | Argument): Promise<Completion[]> => {
-    const choices = of.argChoices ?? (/^(key|prefix)$/.test(valueName(of)) ? await sessionKeys(common) : []);
-    return choices.map((word) => ({ word, description: '' }));
+  const valuesOf = async (of: Option | Argument): Promise<readonly Completion[]> => {
+    if (of.argChoices !== undefined) return of.argChoices.map((word) => ({ word, description: '' }));
+    const what = offered.get(valueName(of));
+    return what === undefined ? [] : offer(what, common);
   };
-  const all = async (): Promise<Completion[]> => {
+  const all = async (): Promise<readonly Completion[]> => {
     if (option) return valuesOf(option);
     if (current.startsWith('-')) return optionsAfter(command).map(({ long, description }) => ({ word: long ?? '', description }));
     const argument = command.registeredArguments[count] ?? command.registeredArguments.findLast(({ variadic }) => variadic);

@@ -1,11 +1,11 @@
 import { Argument, type Command } from 'commander';
-import { type CommonOptions, clientOf } from '../../access.ts';
+import { clientOf } from '../../access.ts';
 import { example } from '../../example.ts';
-import type { World } from '../../terminal.ts';
-import { completionCandidates } from './completion-candidates.ts';
+import { oneLine, type World } from '../../terminal.ts';
+import { type Completion, completionCandidates, type Offer } from './completion-candidates.ts';
 
-/** How many session keys are offered, and how long Tab waits for them. */
-const offeredSessions = 200;
+/** How many session keys or approvals are offered, and how long Tab waits for them. */
+const mostOffered = 200;
 const patienceMs = 1_000;
 
 /** Each script calls `natter completions words`, which prints one candidate per line, with its description after a tab. */
@@ -44,19 +44,25 @@ complete -c natter -f -a '(__natter_words)'`,
 } as const;
 const shells = Object.keys(scripts) as (keyof typeof scripts)[];
 
-/** `natter completions bash|zsh|fish`: a script that completes commands, options and session keys in a shell. */
+/** `natter completions bash|zsh|fish`: a script that completes commands, options, session keys and ids of approvals in a shell. */
 export const completionsCommand = (program: Command, world: World): void => {
-  const sessionKeys = async (common: CommonOptions): Promise<string[]> => {
-    const keys: string[] = [];
+  const offer: Offer = async (what, common) => {
+    const found: Completion[] = [];
     const signal = AbortSignal.timeout(patienceMs);
     try {
-      for await (const { key } of clientOf(world, common).sessions.list({ signal })) {
-        if (keys.push(key) >= offeredSessions) break;
+      const { approvals, sessions } = clientOf(world, common);
+      const all = what === 'approval' ? approvals.list({ signal }) : sessions.list({ signal });
+      for await (const one of all) {
+        const isApproval = 'approvalId' in one;
+        found.push(
+          isApproval ? { word: one.approvalId, description: oneLine(one.action, 60) } : { word: one.key, description: '' },
+        );
+        if (found.length >= mostOffered) break;
       }
     } catch {
-      // Without a gateway there are no session keys to offer, and Tab shows no errors.
+      // Without a gateway there is nothing to offer, and Tab shows no errors.
     }
-    return keys;
+    return found;
   };
   const completions = program
     .command('completions')
@@ -67,7 +73,7 @@ export const completionsCommand = (program: Command, world: World): void => {
     .command('words', { hidden: true })
     .argument('[words...]')
     .action(async (words: string[]) => {
-      for (const { word, description } of await completionCandidates(program, words, sessionKeys))
+      for (const { word, description } of await completionCandidates(program, words, offer))
         world.terminal.out(description === '' ? word : `${word}\t${description}`);
     });
 };

@@ -1,7 +1,7 @@
 import { limits } from '../../../kit/limits.ts';
 import { decidedBy } from '../../values/person-words.ts';
 import type { ApprovalRequest, Sender } from '../../values/types.ts';
-import { questionCalled } from '../answered.ts';
+import { openQuestions, questionCalled } from '../answered.ts';
 import type { CallState } from '../context.ts';
 import type { EventOf, SessionEvent } from '../events.ts';
 import {
@@ -103,11 +103,18 @@ interface Problem {
   readonly message: string;
 }
 
+/** Open questions that an answer to none of them names. */
+const shownOpen = 5;
+
 /** Why there is no such open question: nobody ever asked it, or it has been answered or has expired. */
-const notOpen = ({ approvalId }: Given<'resolve_approval'>['data'], { context: { resolved } }: SessionView): Problem => {
-  const earlier = resolved.find((known) => known.approvalId === approvalId);
+const notOpen = ({ approvalId }: Given<'resolve_approval'>['data'], { context }: SessionView): Problem => {
+  const earlier = context.resolved.find((known) => known.approvalId === approvalId);
   if (earlier === undefined) {
-    return { code: 'approval_unknown', message: `approval ${approvalId} is unknown in this session; list the pending ones` };
+    const open = openQuestions(context).map((question) => question.approvalId);
+    const others = open.length > shownOpen ? ' and others' : '';
+    const wait =
+      open.length === 0 ? 'nothing waits for approval here' : `waiting: ${open.slice(0, shownOpen).join(', ')}${others}`;
+    return { code: 'approval_unknown', message: `there is no approval "${approvalId}" in this session; ${wait}` };
   }
   return earlier.verdict === 'expired'
     ? { code: 'approval_expired', message: `approval ${approvalId} has expired; nobody answered in time` }

@@ -1,6 +1,7 @@
 import { limits } from '../../../kit/limits.ts';
 import { estimatedTokens } from '../../../kit/token-estimate.ts';
 import { staleness } from '../../values/expiry.ts';
+import { queueModeLines, queueModes } from '../../values/queue-rule.ts';
 import type { Settings } from '../../values/settings.ts';
 import type { PromptPart } from '../../values/types.ts';
 import { openQuestions } from '../answered.ts';
@@ -47,6 +48,11 @@ const usageLines = (facts: ReportFacts, { machine: { context } }: SessionState):
   ];
 };
 
+const queueModeChoices = [
+  'Choices, for a message that arrives while a turn runs:',
+  ...queueModes.map((mode) => `${mode}: ${queueModeLines[mode]}`),
+];
+
 const settingLines = (facts: ReportFacts, { machine: { context } }: SessionState): string[] => {
   if (facts.setting === undefined) return [];
   const { name, label, word, choices } = facts.setting;
@@ -54,7 +60,7 @@ const settingLines = (facts: ReportFacts, { machine: { context } }: SessionState
   const own = context.settings[name];
   return [
     `${label}: ${own ?? (configured[name] === undefined ? 'default' : `${configured[name]} (as configured)`)}`,
-    ...(choices.length === 0 ? [] : [`Choices: ${choices.join(', ')}`]),
+    ...(name === 'queueMode' ? queueModeChoices : choices.length === 0 ? [] : [`Choices: ${choices.join(', ')}`]),
     `Change it with ${word} <${choices.length === 0 ? 'text' : 'choice'}>; ${word} default makes it as configured.`,
   ];
 };

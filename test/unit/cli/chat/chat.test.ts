@@ -4,7 +4,10 @@ import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { Chat } from '../../../../services/cli/chat/chat.ts';
+import { LineEditor } from '../../../../services/cli/chat/line-editor.ts';
 import { questionIn } from '../../../../services/cli/chat/question.ts';
+import { Screen } from '../../../../services/cli/chat/screen.ts';
+import { helpLines } from '../../../../services/cli/chat/words.ts';
 import type { World } from '../../../../services/cli/terminal.ts';
 import { NatterApiError, type NatterClient } from '../../../../shared/client/main.ts';
 import type { SessionKey } from '../../../../shared/domain/keys/session-key.ts';
@@ -318,11 +321,42 @@ test.each(['/quit', 'quit', 'exit', '/exit', ' Exit ', '\u0004'])('%j leaves', a
   expect(chat.posted).toEqual([]);
 });
 
+test('a narrower terminal has broken the row with the cursor: both parts are taken away', () => {
+  const written: string[] = [];
+  const output = { columns: 80, rows: 24, write: (text: string) => written.push(text) };
+  const editor = new LineEditor();
+  const screen = new Screen(output, editor);
+  for (const text of 'words '.repeat(10)) editor.press({ text });
+  screen.repaint();
+  output.columns = 25;
+  screen.repaint();
+  expect(written.at(-1)).toContain('\r\u001b[2A\u001b[J');
+});
+
+test('Tab lists the commands that fit until the next key', async () => {
+  const chat = atTerminal();
+  chat.type('/st\t');
+  await chat.shows('/stop  /status\nyou> /st');
+  chat.type('o\t');
+  await chat.shows('you> /stop');
+  expect(chat.screen.text).not.toContain('/status');
+  chat.type('\u0003');
+  await chat.left();
+});
+
+test('a line of /help about a skill ends with a whole word', () => {
+  const skills = new Map([['tides', `${'When the tide is high '.repeat(9)}`]]);
+  const lines = helpLines({ skills, triggers: [], leaving: 'leaves', hasPrograms: true }, 60);
+  expect(lines.filter((line) => line.startsWith('/tides'))).toEqual([expect.stringMatching(/ (When|the|tide|is|high)…$/)]);
+});
+
 test('/help lists the commands and the skills; a word that is none is refused with the nearest', async () => {
   const chat = atTerminal();
   chat.type('/help\r/stpo\r/tidse now\r');
   await chat.shows('There is no command /tidse. Did you mean /tides?');
-  expect(chat.screen.text).toMatch(/^\/stop +stops the answer.*\n[\s\S]*^\/tides +skill: When the tide is high$/m);
+  expect(chat.screen.text).toMatch(
+    /^\/stop +stops the answer.*\n[\s\S]*^\/quit +leaves.*\n\nSkills of the agent:\n\/tides +When the tide is high$/m,
+  );
   expect(chat.screen.text.match(/^\/export.*$/gm)).toEqual([expect.stringMatching(/^\/export FILE +writes this session/)]);
   expect(chat.screen.text).toContain(
     'There is no command /stpo. Did you mean /stop? /help lists them; with a space\nbefore it, it is text.',

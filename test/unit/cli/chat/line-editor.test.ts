@@ -44,6 +44,7 @@ test.each([
   ['Tab completes a command', '/ne<tab>', '/new |'],
   ['… as far as it is certain', '/s<tab>', '/st|'],
   ['… and leaves text alone', 'st<tab>', 'st|'],
+  ['Ctrl-Z and Ctrl-R do nothing', 'a<ctrl-z><ctrl-r>b', 'ab|'],
   ['control characters type nothing', 'a\u0007\u001bb', 'ab|'],
 ])('%s', (_, script, shown) => expect(typed(script)).toEqual({ shown, lines: [] }));
 
@@ -69,6 +70,12 @@ describe('history', () => {
   test('the same line twice is once in it, an empty one never', () => {
     expect(typed('a<return>b<return>b<return><return><up><up>').shown).toBe('a|');
   });
+});
+
+test('Tab names the words that fit, where they go on differently', () => {
+  const editor = new LineEditor(['/status', '/stop', '/new']);
+  for (const key of keysIn('/s<tab>')) editor.press(key);
+  expect(editor.press(named('tab'))).toEqual({ type: 'choices', words: ['/status', '/stop'] });
 });
 
 test('keys that are for the chat', () => {

@@ -14,3 +14,8 @@ test.each([
 ])('natter sessions shows of a session %s', (_, given, about) => {
   expect(sessionLines([row(given)], 0, 100)[1]).toMatch(new RegExp(`now +${about} +bye$`));
 });
+
+test('natter sessions says of a fork that its messages are those since then', () => {
+  const forked = { ...row({ description: '' }), lastReset: { at: 0, seq: 4, trigger: 'fork', rule: 'fork' } } as SessionRow;
+  expect(sessionLines([forked], 0, 100)[1]).toMatch(/^main +idle +2 since fork +1 /);
+});

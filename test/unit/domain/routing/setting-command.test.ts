@@ -69,7 +69,10 @@ describe('a command that sets one thing (B25)', () => {
       /^Model: openai\/gpt-5 \(as configured\)\nChoices: fast, openai\/gpt-5, openai\/gpt-5-mini\nChange it with \/model <choice>; \/model default/,
     ],
     ['/think', /^Thinking: default\nChoices: off, minimal/],
-    ['/queue', /^Queue mode: followup \(as configured\)\nChoices: followup, collect/],
+    [
+      '/queue',
+      /^Queue mode: followup \(as configured\)\nChoices, for .+:\nfollowup: it waits for a turn of its own\n(.+\n){3}reject: it is refused\n/,
+    ],
     ['/name', /^Name: default\nChange it with \/name <text>/],
   ])('alone it shows it: %s', (text, notice) => expect(told(text, 'open').text).toMatch(notice));
 

@@ -137,6 +137,14 @@ describe('an answer that does not count has one of four reasons, as a refusal or
       .then(`notice ${code}`);
   });
 
+  test.each([
+    [asked, 'there is no approval "p9" in this session; waiting: p0'],
+    [[], 'there is no approval "p9" in this session; nothing waits for approval here'],
+  ])('an ID that is none is answered with those that wait: %j', (history, text) => {
+    const { events } = given('open', ...history).when('answer-by owner p9 granted');
+    expect(events[0]).toMatchObject({ notice: { code: 'approval_unknown', text } });
+  });
+
   test('too late, although its expiry is not recorded yet', () => {
     given(...asked)
       .when('answer p0 granted @1001')
