@@ -34,7 +34,7 @@ export interface Terminal {
   progress(text: string): void;
   /** Ends the progress line. */
   settled(): void;
-  /** While a chat has the screen, it gets all text instead. `null`: it is over. */
+  /** While a chat or questions have the screen, they get all text instead. `null`: it is over. */
   divert(above: ((text: string) => void) | null): void;
 }
 
@@ -96,7 +96,10 @@ export const createTerminal = (options: { out: Stream; err: Stream; interactive:
     interactive,
     out: (text) => line(out, text),
     write: (text) => out.write(terminalText(text)),
-    note: (text) => line(err, err.isTTY && err.columns ? wrapToWidth(text, err.columns, { staysWhole: true }).join('\n') : text),
+    note: (text) => {
+      const isWrapped = above === null && err.isTTY && err.columns;
+      line(err, isWrapped ? wrapToWidth(text, err.columns ?? 0, { staysWhole: true }).join('\n') : text);
+    },
     progress: (text) => {
       if (err.isTTY) spin(text);
       else if (now() - last >= everyMs) {

@@ -17,6 +17,9 @@ const refuseUnknown = (command: Command, name: string): never => {
   return command.error(`error: unknown command '${name}'${advice}`, { code: 'commander.unknownCommand' });
 };
 
+/** The options of the program, in the help of each command below it. */
+const globalOptions = '\nGlobal options: --url, --token, --token-file, --config, --data-dir, --utc; natter --help explains them';
+
 /** `help`, for this command and those below it. That of commander takes one name, and says nothing about one that it does not know. */
 const addHelp = (command: Command): void => {
   for (const each of command.commands) if (each.commands.length > 0) addHelp(each);
@@ -58,8 +61,8 @@ export const createProgram = async (world: World, args?: readonly string[]): Pro
     .option('--config <file>', 'configuration file (or NATTER_CONFIG)')
     .option('--data-dir <folder>', 'data directory (or NATTER_DATA_DIR)')
     .option('--utc', 'print times in UTC instead of the local time zone')
-    .configureHelp({ showGlobalOptions: true })
     .addHelpText('after', example('up'))
+    .addHelpText('afterAll', ({ command }) => (command.parent === null ? '' : globalOptions))
     .exitOverride();
   const { operands } = program.parseOptions([...(args ?? [])]);
   const [named, word] = operands[0] === 'help' ? operands.slice(1, 2) : operands;

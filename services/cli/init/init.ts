@@ -37,12 +37,13 @@ export const init = async (world: World, options: InitOptions, given?: Questions
     if (!isReplaced) throw new NatterError('invalid', `${path} exists; ${advice}`);
   }
   const dataDir = dirname(path);
-  const first = await chooseProvider(world, options, dataDir, questions);
   const date = new Date(world.now()).toISOString().slice(0, 10);
-  const { text, chosen } =
-    first === null
-      ? { text: offlineText(date), chosen: null }
-      : await triedText(world, { options, dataDir, date }, first, questions);
+  const choose = async () => {
+    const first = await chooseProvider(world, options, dataDir, questions);
+    if (first === null) return { text: offlineText(date), chosen: null };
+    return triedText(world, { options, dataDir, date }, first, questions);
+  };
+  const { text, chosen } = await choose().finally(() => terminal.divert(null));
   if (isThere) copyFileSync(path, `${path}.bak`);
   if (chosen?.typedKey !== undefined && chosen.key.keyFile !== undefined)
     writePrivate(chosen.key.keyFile, `${chosen.typedKey}\n`);

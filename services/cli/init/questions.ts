@@ -1,6 +1,7 @@
 import type { Readable, Writable } from 'node:stream';
 import { NatterError } from '../../../shared/kit/errors.ts';
 import type { World } from '../terminal.ts';
+import { wrapToWidth } from '../text/text-width.ts';
 
 export interface Choice<T> {
   readonly value: T;
@@ -17,12 +18,21 @@ export interface Questions {
 }
 
 const mostShown = 14;
+const usualColumns = 80;
+/** What the frame takes of each line, on its left. */
+const frameColumns = 4;
 
-/** The questions on a terminal. */
-export const terminalQuestions = async ({ input, output }: World): Promise<Questions> => {
+/** The questions on a terminal, whose text goes into their frame from the first answer on, until `terminal.divert(null)`. */
+export const terminalQuestions = async ({ input, output, terminal }: World): Promise<Questions> => {
   const prompts = await import('@clack/prompts');
   const streams = { input: input as Readable, output: output as Writable };
+  /** What the program says between two questions stands in their frame. */
+  const inFrame = (text: string): void => {
+    const columns = (output as NodeJS.WriteStream).columns ?? usualColumns;
+    prompts.log.message(wrapToWidth(text, columns - frameColumns, { staysWhole: true }), { output: streams.output });
+  };
   const answered = <T>(answer: T): Exclude<T, symbol> => {
+    terminal.divert(typeof answer === 'symbol' ? null : inFrame);
     if (typeof answer === 'symbol') throw new NatterError('invalid', 'nothing was set up; run "natter init" again when you like');
     return answer as Exclude<T, symbol>;
   };

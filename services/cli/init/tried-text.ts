@@ -2,6 +2,7 @@ import JSON5 from 'json5';
 import pc from 'picocolors';
 import { keyVariable } from '../../../shared/domain/config/provider-key.ts';
 import { configSchema } from '../../../shared/domain/config/schema.ts';
+import { editDistance } from '../../../shared/domain/config/suggest.ts';
 import { failureOf } from '../../../shared/domain/prompt/model-failure.ts';
 import { NatterError } from '../../../shared/kit/errors.ts';
 import { withProviderKeys } from '../../../shared/runtime/config/provider-keys.ts';
@@ -74,24 +75,32 @@ export const triedText = async (
         }
       }
       model = await chooseModel(provider, listing, isKeySent, questions);
-    }
+    } else if (model === options.model && provider.offered === undefined) listing = await modelsAt(provider, has.key);
     const offered = 'models' in listing ? listing.models : [];
     const isUsual = isAtUsualAddress(provider);
     const models = furtherModels(provider, offered, isUsual);
     const text = configText({ provider, key: chosen.key, model, models }, date);
     const title = isUsual || provider.title === provider.baseUrl ? provider.title : `${provider.title} at ${provider.baseUrl}`;
     terminal.out(`${offered.includes(model) ? pc.green('found') : 'using'}    ${title}, model ${model}`);
-    if (!options.test) return { text, chosen };
+    const doubt = doubtAbout(model, offered);
+    if (!options.test) {
+      if (doubt !== null) throw new NatterError('invalid', `${doubt}; without --no-test it is asked whether it answers`);
+      if (offered.length === 0)
+        terminal.note(`the model ${model} could not be checked: ${whyNone(provider, listing, isKeySent)}`);
+      return { text, chosen };
+    }
     terminal.progress(`asking ${provider.name}/${model} …`);
     const trial = await tryModel(configSchema.parse(JSON5.parse(text)), has.held);
     terminal.settled();
     if (trial.ok) {
       terminal.out(`${pc.green('works')}    ${trial.model} answered in ${(trial.tookMs / 1_000).toFixed(1)} s`);
+      if (doubt !== null) terminal.note(`${doubt}; it answered nevertheless`);
       return { text, chosen };
     }
-    const what = whyFailed(trial, isKeySent);
+    const what = [whyFailed(trial, isKeySent), ...(doubt === null ? [] : [doubt])].join('; ');
     const later = `nothing was written; try again with: ${callerOf(env)} init`;
-    if (questions === null) throw new NatterError('unavailable', `${what}; ${later} (--no-test writes without asking)`);
+    if (questions === null)
+      throw new NatterError('unavailable', `${what}; ${later}${doubt === null ? ' (--no-test writes without asking)' : ''}`);
     terminal.note(`${pc.red('failed')}   ${what}`);
     const way = await questions.choose('What now?', ways(chosen.typedKey !== undefined, trial.code === 'model_auth'));
     if (way === 'leave') throw new NatterError('unavailable', later);
@@ -99,6 +108,17 @@ export const triedText = async (
     if (way === 'key') chosen = await withTypedKey(provider, { questions, dataDir });
     if (way === 'model') model = await anotherModel(provider, listing, model, questions);
   }
+};
+
+const mostNear = 3;
+
+/** What speaks against a model that is not among those that its provider lists, some of which it also takes without their date or tag. */
+const doubtAbout = (model: string, offered: readonly string[]): string | null => {
+  const isOffered = offered.some((one) => [one, one.replace(/-\d{8}$|:latest$/, '')].includes(model));
+  if (offered.length === 0 || isOffered) return null;
+  const edits = new Map(offered.map((one) => [one, editDistance(model, one)]));
+  const near = [...offered].sort((one, other) => (edits.get(one) ?? 0) - (edits.get(other) ?? 0)).slice(0, mostNear);
+  return `the provider lists no model "${model}"; nearest: ${near.join(', ')}`;
 };
 
 const whyFailed = (trial: Extract<Trial, { ok: false }>, isKeySent: boolean): string => {

@@ -19,7 +19,10 @@ interface Setting {
   /** What can be chosen, in the configuration at hand. */
   choices(config: Config): readonly string[];
   /** The value that a text means, or what is wrong with it. */
-  read(text: string, config: Config): { readonly value: string } | { readonly problem: string };
+  read(
+    text: string,
+    config: Config,
+  ): { readonly value: string /** What is to be said of it. */; readonly caution?: string } | { readonly problem: string };
 }
 
 /** One word of a list; another one is refused with the list (D11). */
@@ -36,6 +39,15 @@ const oneOf = (name: keyof Settings, label: string, words: readonly string[]): S
 
 const nameCharacters = 256;
 
+/** Providers offer more models than the configuration names. */
+const isNamed = (model: string, { agent, model: { aliases, providers } }: Config): boolean => {
+  const [provider = '', ...rest] = model.split('/');
+  const own = Object.hasOwn(providers, provider) ? (providers[provider]?.models ?? []) : [];
+  return model === agent.model || Object.values(aliases).includes(model) || own.includes(rest.join('/'));
+};
+const notChecked =
+  '(the configuration does not name it, so it was not checked; /model lists those it names, /model default goes back)';
+
 const settingsByWord = {
   '/model': {
     ...{ name: 'model', label: 'Model' },
@@ -48,7 +60,8 @@ const settingsByWord = {
     ],
     read: (text: string, config: Config) => {
       const named = text === config.agent.model ? { model: text } : resolveModel(text, config);
-      if (named !== null && 'model' in named) return { value: named.model };
+      if (named !== null && 'model' in named)
+        return isNamed(named.model, config) ? { value: named.model } : { value: named.model, caution: notChecked };
       if (named === null || 'unknown' in named) return { problem: `there is no model "${short(text)}". /model lists them.` };
       if (named.ambiguous.length === 0)
         return { problem: `"${short(text)}" could be any model of this provider. Write its name.` };
@@ -93,7 +106,8 @@ export const settingCommand = (
   if (text.toLowerCase() === 'default') return changing(name, null, `${label}: as configured.`, context);
   const read = setting.read(text, config);
   if ('problem' in read) return noticeCommand('setting_unknown', `Nothing was changed: ${read.problem}`, context);
-  return changing(name, read.value, `${label}: ${read.value}`, context);
+  const caution = read.caution === undefined ? '' : ` ${read.caution}`;
+  return changing(name, read.value, `${label}: ${read.value}${caution}`, context);
 };
 
 const changing = (name: keyof Settings, value: string | null, text: string, context: ChatCommandContext): SessionCommand => ({

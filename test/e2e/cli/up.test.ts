@@ -223,7 +223,7 @@ describe('commands', () => {
 
   test.each([
     [['bogus'], 2, /unknown command/],
-    [['gateway', 'call', '--help'], 0, /--params[\s\S]*Global Options:[\s\S]*--url[\s\S]*--token-file/],
+    [['gateway', 'call', '--help'], 0, /--params[\s\S]*Global options: --url, --token, --token-file/],
     [['send', 'bad key', 'x'], 2, /session key contains " "/],
     [['send', 'agent:main:main'], 2, /missing required argument/],
     [['sessions', '--active', 'soon'], 2, /Use a whole number/],

@@ -111,7 +111,7 @@ describe('natter init', () => {
     );
     expect(server.requests[0]?.headers['x-api-key']).toBe(key);
     expect(config().model.providers.anthropic).toMatchObject({
-      ...{ kind: 'anthropic', apiKeyEnv: 'ANTHROPIC_API_KEY', models: ['tiny'] },
+      ...{ kind: 'anthropic', apiKeyEnv: 'ANTHROPIC_API_KEY', models: ['tiny', 'huge'] },
     });
   });
 
@@ -192,10 +192,18 @@ describe('natter init', () => {
     expect(config().model.providers.openai).toMatchObject({ baseUrl: server.url, apiKeyEnv: 'OPENAI_API_KEY' });
   });
 
-  test('a model that was named is not said to be found', async () => {
-    const server = await provide(ready);
-    const { printed } = await run({ baseUrl: server.url, model: 'gpt-9', test: false });
-    expect(printed).toMatch(/^using +http:\S+, model gpt-9\n/);
+  test('a model that the provider does not list is refused with the nearest, unless it answers', async () => {
+    const server = await provide(ready, status(404, openai.error('not_found', 'no such model')));
+    const { printed } = await run({ baseUrl: server.url, model: 'hgue' });
+    expect(printed).toMatch(/^using +http:\S+, model hgue\n/);
+    expect(printed).toContain('the provider lists no model "hgue"; nearest: huge, tiny; it answered nevertheless\n');
+    for (const test of [true, false])
+      await expect(run({ baseUrl: server.url, model: 'hgue', test, force: true })).rejects.toThrow('nearest: huge, tiny; ');
+  });
+
+  test('a model of a provider that lists none could not be checked', async () => {
+    const { printed } = await run({ baseUrl: 'http://127.0.0.1:1/v1', model: 'gpt-9', test: false });
+    expect(printed).toContain('the model gpt-9 could not be checked: no answer from http://127.0.0.1:1/v1/models');
   });
 
   test('never replaces a configuration unasked, and keeps the old one', async () => {
@@ -431,7 +439,8 @@ describe('with a person to ask', () => {
 describe('on a terminal', () => {
   const questionsOn = async () => {
     const [input, output] = [new PassThrough(), new PassThrough()];
-    return { input, output, ...(await terminalQuestions({ input, output } as unknown as World)) };
+    const terminal = createTerminal({ out: output, err: output, interactive: true, now: () => 0 });
+    return { input, output, terminal, ...(await terminalQuestions({ input, output, terminal } as unknown as World)) };
   };
 
   test('every choice has its hint, not the highlighted one alone', async () => {
@@ -443,6 +452,19 @@ describe('on a terminal', () => {
     input.write('\r');
     await answer;
     expect(stripVTControlCharacters(String(output.read()))).toMatch(/One \(of two\)\n.*Two \(of them\)/);
+  });
+
+  test('what is said between two questions stands in their frame', async () => {
+    const { input, output, secret, terminal } = await questionsOn();
+    const answer = secret('Its key?');
+    input.write('a\r');
+    await answer;
+    output.read();
+    terminal.note('no answer from there');
+    expect(stripVTControlCharacters(String(output.read()))).toBe('│\n│  no answer from there\n');
+    terminal.divert(null);
+    terminal.note('written');
+    expect(String(output.read())).toBe('written\n');
   });
 
   test('an optional secret may be empty', async () => {

@@ -41,6 +41,11 @@ describe('a command that sets one thing (B25)', () => {
   test.each([
     ['/model fast', { model: 'openai/gpt-5-mini' }, 'Model: openai/gpt-5-mini'],
     ['/model openai/gpt-5', { model: 'openai/gpt-5' }, 'Model: openai/gpt-5'],
+    [
+      '/model openai/nothere',
+      { model: 'openai/nothere' },
+      'Model: openai/nothere (the configuration does not name it, so it was not checked; /model lists those it names, /model default goes back)',
+    ],
     ['/Model DEFAULT', { model: null }, 'Model: as configured.'],
     ['/think high', { thinkingLevel: 'high' }, 'Thinking: high'],
     ['/think OFF', { thinkingLevel: 'off' }, 'Thinking: off'],
