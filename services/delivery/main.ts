@@ -71,7 +71,7 @@ export const startDelivery = async (options: DeliveryOptions): Promise<Service> 
       parked_accounts: leased.active() ? accounts.size : 0,
     }),
     warnings: () => (leased.active() ? accounts.warnings() : []),
-    waiting: () => (leased.active() ? [...accounts.waiting(), ...(outbox?.waits() ?? [])] : []),
+    waiting: () => (leased.active() ? (outbox?.waits(accounts.waiting()) ?? []) : []),
     stop: (deadlineMs) => {
       endResumes();
       return leased.stop(deadlineMs);

@@ -1,3 +1,4 @@
+import type { WaitingDelivery } from '../../shared/domain/values/delivery.ts';
 import type { Clock } from '../../shared/kit/clock.ts';
 import { limits } from '../../shared/kit/limits.ts';
 import { Signal } from '../../shared/kit/signal.ts';
@@ -106,7 +107,7 @@ export const createOutbox = ({ after, held, clock, deliver }: OutboxOptions) => 
     settled: () => changes.until(() => count === 0),
     inHand: () => count,
     waiting: () => waiting.size,
-    waits: () => waiting.conversations(),
+    waits: (parked: readonly WaitingDelivery[]) => waiting.report(parked),
     conversations: () => chains.size,
   };
 };

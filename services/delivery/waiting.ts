@@ -2,7 +2,7 @@ import { deliveryWordsCharacters, reportedWaitingPlaces, type WaitingDelivery } 
 import type { Outbound } from '../../shared/ports/custody-log.ts';
 import { deliveryLimits } from './delivery-limits.ts';
 import { conversationIn, conversationOf } from './delivery-log.ts';
-import { accountName } from './parked-accounts.ts';
+import { type Account, accountName } from './parked-accounts.ts';
 
 /** What waits in the log: the outbounds of a conversation or an account from a commit on. */
 interface Entry {
@@ -43,6 +43,20 @@ export class WaitingScopes {
       if (conversation && first) waiting.push({ ...conversation, state: 'waiting', ...first, until });
     }
     return waiting;
+  }
+
+  /** The parked accounts, each with the session of a message that waits for it, and then the conversations. */
+  report(parked: readonly WaitingDelivery[]): WaitingDelivery[] {
+    return [...parked.map((account) => ({ ...account, sessionKey: this.#sessionOf(account) })), ...this.conversations()];
+  }
+
+  #sessionOf(account: Account): string | undefined {
+    const name = accountName(account);
+    for (const [scope, { first }] of this.#entries) {
+      const conversation = conversationIn(scope);
+      if (first && (scope === name || (conversation && accountName(conversation) === name))) return first.sessionKey;
+    }
+    return undefined;
   }
 
   /** Sequence of the first commit that has something waiting; `Infinity` if there is none. */

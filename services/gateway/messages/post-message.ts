@@ -20,7 +20,8 @@ import { commandFromText } from './command-from-text.ts';
 import { refuseWhenFull, submitCommand } from './submit-message.ts';
 
 export const postBody = z.strictObject({
-  text: z.string().min(1, 'is empty; send some text').max(limits.commandBytes),
+  /** May be empty where there are files. */
+  text: z.string().max(limits.commandBytes),
   messageId: message.shape.messageId.optional(),
   sender: sender.pick({ id: true, name: true }).strict().optional(),
   deliverTo: deliveryTarget.strict().optional(),
@@ -99,7 +100,10 @@ const schedule = async (context: GatewayContext, envelope: CommandEnvelope) => {
 export const postMessage = async ({ context, caller, signal }: Call, post: MessagePost) => {
   const { access, ports } = context;
   const { key, body, waitMs, condition } = post;
-  checkFiles(context.config, body.attachments ?? [], 'attachments');
+  const { attachments = [] } = body;
+  if (body.text === '' && attachments.length === 0)
+    throw new NatterError('invalid', 'text: is empty; send some text, or files', { field: 'text' });
+  checkFiles(context.config, attachments, 'attachments');
   if (Buffer.byteLength(body.text) >= limits.commandBytes)
     throw new NatterError('too_large', `text: has ${limits.commandBytes / 1_024} kB or more; send less`, { field: 'text' });
   const envelope = await commandOf(context, caller, post, ports.clock.now());
@@ -113,7 +117,7 @@ export const postMessage = async ({ context, caller, signal }: Call, post: Messa
         field: 'if-match',
       });
     if (waitMs > 0) throw new NatterError('invalid', 'wait: cannot wait for a message with "sendAt"', { field: 'wait' });
-    if (body.attachments !== undefined && body.attachments.length > 0)
+    if (attachments.length > 0)
       throw new NatterError('invalid', 'attachments: are not kept for a message with "sendAt"; send them when it is due', {
         field: 'attachments',
       });

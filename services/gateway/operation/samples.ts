@@ -87,7 +87,9 @@ export const waitingDelivery = {
   ...{ channel: 'telegram', to: '-100123', state: 'waiting', until: at + 3_600_000 },
   ...{ detail: 'the receiver asked to wait (HTTP 429)', sessionKey: key },
 } as const;
-export const parkedAccount = { channel: 'telegram', state: 'parked', detail: 'HTTP 401', until: at + 1_800_000 } as const;
+export const parkedAccount = {
+  ...{ channel: 'telegram', state: 'parked', detail: 'HTTP 401', until: at + 1_800_000, sessionKey: key },
+} as const;
 export const pairingRequest = {
   ...{ channel: 'telegram', senderId: '4711', name: 'Ann', code: '7KQ2M9XA', requestedAt: at, expiresAt: at + 3_600_000 },
 };

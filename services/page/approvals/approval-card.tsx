@@ -43,7 +43,7 @@ const Buttons = ({ asked }: { readonly asked: Asked }) => {
     <div class="approval-buttons">
       {button('allow-once', 'Allow once', 'button-first')}
       {!onceOnly && button('allow-always', 'Always allow this call', '')}
-      {button('deny', 'Deny', 'button-danger')}
+      {button('deny', 'Deny', '')}
     </div>
   );
 };

@@ -72,7 +72,7 @@ export const Composer = ({ store, row }: { readonly store: ChatStore; readonly r
     keepDraft(store.key, draft === '' ? null : draft);
   };
   const { files } = chosenFor(store.key).value;
-  const isReady = text.trim() !== '' && refusalOf(files) === null;
+  const isReady = (text.trim() !== '' || files.length > 0) && refusalOf(files) === null;
   const send = (): void => {
     if (!isReady) return;
     void store.send(text.trim(), files);
@@ -112,7 +112,7 @@ export const Composer = ({ store, row }: { readonly store: ChatStore; readonly r
       }}
     >
       {completions.length > 0 && <Completions list={completions} choose={choose} />}
-      <ChosenFiles sessionKey={store.key} field={store.field} isAlone={text.trim() === ''} />
+      <ChosenFiles sessionKey={store.key} field={store.field} />
       <div class="composer-box">
         <AttachButton sessionKey={store.key} field={store.field} />
         <textarea

@@ -40,8 +40,8 @@ export const AttachButton = ({ sessionKey, field }: AttachProps) => {
   );
 };
 
-/** What will be sent with the message, and why it could not be. `isAlone`: nothing is written yet. */
-export const ChosenFiles = ({ sessionKey, field, isAlone }: AttachProps & { readonly isAlone: boolean }) => {
+/** What will be sent with the message, and why it could not be. */
+export const ChosenFiles = ({ sessionKey, field }: AttachProps) => {
   const { files, lost } = chosenFor(sessionKey).value;
   if (lost !== null)
     return (
@@ -82,9 +82,6 @@ export const ChosenFiles = ({ sessionKey, field, isAlone }: AttachProps & { read
         <p class="act-failed" role="alert">
           {refusal}
         </p>
-      )}
-      {refusal === null && isAlone && (
-        <p class="chosen-note">Write a message to send with {files.length === 1 ? 'it' : 'them'}.</p>
       )}
     </>
   );

@@ -2,14 +2,24 @@ import { addFiles, takesFiles } from './chosen-files.ts';
 
 const hasFiles = ({ dataTransfer }: DragEvent): boolean => dataTransfer?.types.includes('Files') === true;
 
-/** Takes files that are dropped onto an element, while somebody may write there. */
+/** Takes files that are dropped onto an element, while somebody may write there. It is marked while they are over it. */
 export const takeDrops = (key: string, field: { readonly current: HTMLElement | null }) => {
   const isWanted = (event: DragEvent): boolean => hasFiles(event) && field.current !== null && takesFiles();
+  const mark = ({ currentTarget }: DragEvent, isOver: boolean): void => {
+    (currentTarget as HTMLElement).toggleAttribute('data-takes-files', isOver);
+  };
   return {
     onDragOver: (event: DragEvent) => {
-      if (isWanted(event)) event.preventDefault();
+      if (!isWanted(event)) return;
+      event.preventDefault();
+      mark(event, true);
+    },
+    onDragLeave: (event: DragEvent) => {
+      // What is left for a part of the element is not left.
+      if (!(event.currentTarget as HTMLElement).contains(event.relatedTarget as Node | null)) mark(event, false);
     },
     onDrop: (event: DragEvent) => {
+      mark(event, false);
       if (!isWanted(event)) return;
       event.preventDefault();
       addFiles(key, event.dataTransfer?.files ?? []);

@@ -1,7 +1,9 @@
 import DOMPurify from 'dompurify';
 import { Marked, type Tokens } from 'marked';
+import { render } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import remend from 'remend';
+import { CopyButton } from './copy-button.tsx';
 
 /**
  * What a model or a person wrote, as Markdown. All of it is hostile: raw HTML is shown as text before the sanitiser sees it, an image is its
@@ -45,6 +47,16 @@ const htmlOf = (text: string, growing: boolean): string => {
   }) as unknown as string;
 };
 
+/** Puts a button that copies it over a block of code. Returns what takes the button away. */
+const withCopyButton = (pre: HTMLPreElement): (() => void) => {
+  const [box, place] = [document.createElement('div'), document.createElement('span')];
+  box.className = 'code';
+  pre.replaceWith(box);
+  box.append(pre, place);
+  render(<CopyButton text={pre.textContent.replace(/\n$/, '')} what="this code" />, place);
+  return () => render(null, place);
+};
+
 interface MarkdownProps {
   readonly text: string;
   readonly growing?: boolean;
@@ -54,7 +66,15 @@ export const Markdown = ({ text, growing = false }: MarkdownProps) => {
   const element = useRef<HTMLDivElement>(null);
   const isLong = text.length > longestCharacters;
   useLayoutEffect(() => {
-    if (element.current && !isLong) element.current.innerHTML = htmlOf(text, growing);
+    if (!element.current || isLong) return undefined;
+    element.current.innerHTML = htmlOf(text, growing);
+    if (growing) return undefined;
+    // What scrolls must be reached by the keyboard.
+    for (const box of element.current.querySelectorAll<HTMLElement>('pre, table')) box.tabIndex = 0;
+    const removals = Array.from(element.current.querySelectorAll('pre'), withCopyButton);
+    return () => {
+      for (const remove of removals) remove();
+    };
   }, [text, growing, isLong]);
   return isLong ? <pre class="prose">{text}</pre> : <div class="prose" ref={element} />;
 };

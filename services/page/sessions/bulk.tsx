@@ -102,7 +102,7 @@ export const Bulk = ({ isArchive }: { readonly isArchive: boolean }) => {
   return (
     <div class="bulk">
       <p class="hint" role="status">
-        {outcome.value ?? `${counted(keys.length, 'session')} chosen`}
+        {outcome.value ?? `${counted(keys.length, 'session')} selected`}
       </p>
       {offered.map((action) => (
         <button

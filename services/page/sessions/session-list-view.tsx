@@ -108,7 +108,7 @@ const Rows = ({ rows: { list } }: { readonly rows: Pick<SessionRows, 'list'> }) 
                 {isChoosing.value && (
                   <input
                     type="checkbox"
-                    aria-label={`Choose ${nameOf(row)}`}
+                    aria-label={`Select ${nameOf(row)}`}
                     checked={chosen.value.has(row.key)}
                     onChange={() => toggle(row.key)}
                   />
@@ -164,7 +164,7 @@ export const SessionListView = () => {
         <NeedsYou />
         {mayWrite() && !isChoosing.value && (
           <button type="button" class="button button-quiet choose" onClick={() => choosing(true)}>
-            Choose several
+            Select
           </button>
         )}
         {isChoosing.value && <Bulk isArchive={filter.value === 'inactive'} />}

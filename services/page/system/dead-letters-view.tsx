@@ -81,7 +81,7 @@ const Decision = ({ seq, decided }: { readonly seq: number; readonly decided: ()
       <ActOutcome act={act} />
       {asked === 'resend' && <ResendQuestion seq={seq} yes={() => void decide('resend')} no={() => ask(null)} />}
       {asked === 'discard' && (
-        <Confirm title="Discard it for good?" words="Discard" yes={() => void decide('discard')} no={() => ask(null)}>
+        <Confirm title="Discard it for good?" words="Discard" isDangerous yes={() => void decide('discard')} no={() => ask(null)}>
           <label class="field">
             <span>Why? It is noted in the audit trail.</span>
             <input type="text" value={reason} maxLength={500} onInput={(event) => setReason(event.currentTarget.value)} />

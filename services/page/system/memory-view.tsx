@@ -6,7 +6,7 @@ import { client, mayWrite } from '../base/signed-in.ts';
 import { SessionLink } from '../finding/session-link.tsx';
 import { ActOutcome, useAct } from '../parts/act.tsx';
 import { Confirm } from '../parts/confirm.tsx';
-import { Empty, LineToCopy } from '../parts/empty.tsx';
+import { Empty } from '../parts/empty.tsx';
 import { decidedText } from '../parts/person.ts';
 import { Pane, useRead } from '../parts/read.tsx';
 import { Time } from '../parts/time.tsx';
@@ -58,6 +58,38 @@ const One = ({ one, forget }: { readonly one: Memory; readonly forget: () => voi
   </li>
 );
 
+/** Adds what the agent should know everywhere. */
+const AddMemory = ({ added }: { added(): void }) => {
+  const [text, setText] = useState('');
+  const act = useAct();
+  const add = async (): Promise<void> => {
+    const body = { text: text.trim(), scope: 'agent' };
+    if (!(await act.run(() => client.post('/v1/memory', body), 'It is remembered'))) return;
+    setText('');
+    added();
+  };
+  return (
+    <form
+      class="field"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void add();
+      }}
+    >
+      <label class="field">
+        <span>Add a memory, known in every session of the agent</span>
+        <input type="text" value={text} onInput={(event) => setText(event.currentTarget.value)} />
+      </label>
+      <div class="item-buttons">
+        <button type="submit" class="button" disabled={act.isBusy || text.trim() === ''}>
+          Add
+        </button>
+      </div>
+      <ActOutcome act={act} />
+    </form>
+  );
+};
+
 /** Long-term memory: what is remembered, of whom, and which turn wrote it. */
 const MemoryView = () => {
   const { find: q = '', cursor } = route.value.query;
@@ -82,11 +114,11 @@ const MemoryView = () => {
         <span>Search</span>
         <input type="search" defaultValue={q} onInput={(event) => seek(event.currentTarget.value)} />
       </label>
+      {mayWrite() && <AddMemory added={read.again} />}
       <ActOutcome act={act} />
       {memories.length === 0 ? (
         <Empty title={q === '' ? 'Nothing is remembered yet' : 'Nothing matches'}>
           <p>What the agent should know in every conversation. It notes things itself, and you can add more.</p>
-          <LineToCopy says="On a terminal, for example:" line='natter memory add "Ann prefers short answers." --scope agent' />
         </Empty>
       ) : (
         <ul class="items">
@@ -97,7 +129,7 @@ const MemoryView = () => {
       )}
       <Paging before={cursor} next={nextCursor} go={(to) => changeQuery({ cursor: to })} />
       {chosen && (
-        <Confirm title="Forget this?" words="Forget" yes={() => void forget(chosen)} no={() => choose(null)}>
+        <Confirm title="Forget this?" words="Forget" isDangerous yes={() => void forget(chosen)} no={() => choose(null)}>
           <p>{chosen.text}</p>
         </Confirm>
       )}

@@ -1,12 +1,16 @@
 import { limits } from '../../kit/limits.ts';
 import type { EventOf, SessionEvent } from '../session/events.ts';
 import type { Settings } from '../values/settings.ts';
-import type { ApprovalRequest, Sender } from '../values/types.ts';
+import type { ApprovalRequest, Message, Sender } from '../values/types.ts';
 import { type IndexRow, type PendingApproval, questionsIn } from './index-row.ts';
 
 /** Computes parts of an index row. */
 
 const principalOf = ({ principal, id }: Sender): string => principal ?? id;
+
+/** What stands for a message in lists: its text, or the names of its files where it has none. */
+export const wordsOf = ({ text, attachments = [] }: Message): string =>
+  text.trim() === '' ? attachments.map(({ name = 'file' }) => name).join(', ') : text;
 
 export const previewOf = (text: string, most: number = limits.previewCharacters): string => {
   const line = text.replace(/\s+/gu, ' ').trim();

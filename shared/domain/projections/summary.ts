@@ -21,6 +21,7 @@ import {
   withoutQueued,
   withParticipant,
   withQuestion,
+  wordsOf,
 } from './row-parts.ts';
 
 const ended = { activeTurnId: null, status: 'idle' } as const;
@@ -80,9 +81,9 @@ const change = (row: IndexRow, event: SessionEvent, { at, seq, events }: Recorde
     case 'user_message':
       return {
         messageCount: row.messageCount + 1,
-        lastMessagePreview: previewOf(event.message.text),
+        lastMessagePreview: previewOf(wordsOf(event.message)),
         lastMessageId: `${seq}.${events.indexOf(event)}`,
-        ...withFirstWords(row, event.message.text, `${seq}.${events.indexOf(event)}`),
+        ...withFirstWords(row, wordsOf(event.message), `${seq}.${events.indexOf(event)}`),
         participants: withParticipant(row.participants, event.message.sender),
         ...(event.message.deliverTo && { lastRoute: event.message.deliverTo }),
         ...(event.turnId !== undefined && event.message.thread !== row.thread && { thread: event.message.thread }),

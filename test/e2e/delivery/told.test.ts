@@ -136,7 +136,7 @@ test('a conversation that has to wait, and an account that is parked, are report
   const until = expect.any(Number);
   const waiting = { state: 'waiting', until, sessionKey: expect.any(String) };
   const waits = [
-    { channel: 'discord', state: 'parked', detail: 'HTTP 401', until },
+    { ...waiting, channel: 'discord', state: 'parked', detail: 'HTTP 401' },
     { channel: 'chat', to: 'ann', detail: 'the receiver asked to wait (HTTP 429)', ...waiting },
     { channel: 'chat', to: 'cy', detail: 'HTTP 503', ...waiting },
   ];

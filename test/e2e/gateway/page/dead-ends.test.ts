@@ -74,7 +74,7 @@ describe.skipIf(!hasBrowser)('who stands before a dead end', () => {
 
   test('a deletion counts what it deletes, and names what is kept', async () => {
     const { page, faults } = await open();
-    await page.getByRole('button', { name: 'Choose several' }).click();
+    await page.getByRole('button', { name: 'Select', exact: true }).click();
     // Unread is said while sessions are chosen as well.
     await page.locator('.row-choice .row-text .row-new').first().waitFor();
     await page.getByRole('button', { name: 'Remove labels' }).waitFor();
@@ -91,7 +91,7 @@ describe.skipIf(!hasBrowser)('who stands before a dead end', () => {
     await dialog.getByText('this one is kept', { exact: false }).waitFor();
     await dialog.getByRole('button', { name: 'Delete' }).click();
     await bulk.getByText('1 deleted.').waitFor();
-    await page.getByLabel('Choose', { exact: false }).and(page.locator(':checked')).waitFor();
+    await page.getByLabel('Select', { exact: false }).and(page.locator(':checked')).waitFor();
     await page.keyboard.press('Escape');
     // By touch nobody sees a title.
     await goTo(page, place(group, 'chat'));

@@ -27,6 +27,7 @@ declare const DataTransfer: new () => { readonly items: { add(file: File): void 
 declare const DragEvent: new (type: string, init: object) => object;
 declare const ClipboardEvent: typeof DragEvent;
 interface Target {
+  readonly ownerDocument: { querySelectorAll(selector: string): { readonly length: number } };
   dispatchEvent(event: object): boolean;
 }
 
@@ -39,14 +40,19 @@ const transferOf = (page: Page, files: readonly GivenFile[]): Promise<JSHandle<o
     return transfer;
   }, files);
 
-/** Drops files onto what a selector finds, and tells whether the page kept the browser from opening them. */
-const drop = async (page: Page, selector: string, files: readonly GivenFile[]): Promise<boolean> => {
+/** Drops files onto what a selector finds, and tells whether the page kept the browser from opening them, and showed where it takes them. */
+const drop = async (page: Page, selector: string, files: readonly GivenFile[], isTaken = true): Promise<boolean> => {
   const transfer = await transferOf(page, files);
-  return page.locator(selector).evaluate((found, dataTransfer) => {
+  const given = { transfer, isTaken };
+  return page.locator(selector).evaluate((found, { transfer: dataTransfer, isTaken }) => {
     const element = found as unknown as Target;
     const event = (type: string) => new DragEvent(type, { bubbles: true, cancelable: true, dataTransfer });
-    return !element.dispatchEvent(event('dragover')) && !element.dispatchEvent(event('drop'));
-  }, transfer);
+    const isOver = !element.dispatchEvent(event('dragover'));
+    const marks = () => element.ownerDocument.querySelectorAll('[data-takes-files]').length;
+    const marked = marks();
+    const isDropped = !element.dispatchEvent(event('drop'));
+    return isOver && isDropped && marks() === 0 && (!isTaken || marked === 1);
+  }, given);
 };
 
 describe.skipIf(!hasBrowser)('files in the chat', () => {
@@ -124,7 +130,6 @@ describe.skipIf(!hasBrowser)('files in the chat', () => {
     expect(await drop(page, '.messages', [note])).toBe(true);
     const chosen = page.getByRole('list', { name: 'Files to send' });
     expect(await chosen.locator('.file-name').allTextContents()).toEqual(['chosen.txt', 'wrong.txt', 'dot.png', 'note.txt']);
-    await page.getByText('Write a message to send with them.').waitFor();
     expect(await axeFindings(page)).toEqual([]);
     await page.getByRole('button', { name: 'Remove wrong.txt' }).click();
     // The focus is in the field again.
@@ -135,6 +140,10 @@ describe.skipIf(!hasBrowser)('files in the chat', () => {
     await page.locator('.said-user .file-preview img').waitFor();
     expect(await chosen.count()).toBe(0);
     expect(await filesOf(sent)).toContainEqual(['what is it?', 'chosen.txt', 'dot.png', 'note.txt']);
+    // A file needs no words.
+    expect(await drop(page, '.messages', [note])).toBe(true);
+    await page.getByRole('button', { name: 'Send' }).click();
+    await vi.waitFor(async () => expect(await filesOf(sent)).toContainEqual(['', 'note.txt']), soon);
     expect(faults).toEqual([]);
   });
 
@@ -222,7 +231,7 @@ describe.skipIf(!hasBrowser)('files in the chat', () => {
     const { page, faults } = await open();
     await goTo(page, '#/events');
     await page.locator('.event-row').first().waitFor();
-    expect(await drop(page, 'body', [{ name: 'a.html', type: 'text/html', data: base64(script) }])).toBe(true);
+    expect(await drop(page, 'body', [{ name: 'a.html', type: 'text/html', data: base64(script) }], false)).toBe(true);
     const { code } = await rig().client.post<{ code: string }>('/v1/page/codes', { role: 'read-only' });
     const reader = await openTab();
     await reader.page.goto(`${rig().url}/#code=${code}`);
@@ -230,7 +239,7 @@ describe.skipIf(!hasBrowser)('files in the chat', () => {
     await goTo(reader.page, place(shown));
     await reader.page.locator('.file-preview img').waitFor();
     expect(await reader.page.getByRole('button', { name: 'Attach files' }).count()).toBe(0);
-    expect(await drop(reader.page, '.messages', [note])).toBe(true);
+    expect(await drop(reader.page, '.messages', [note], false)).toBe(true);
     expect(await reader.page.getByText('Files to send').count()).toBe(0);
     expect([...faults, ...reader.faults]).toEqual([]);
   });

@@ -171,7 +171,7 @@ describe.skipIf(!hasBrowser)('who opens the page for the first time', () => {
     await vi.waitFor(async () => expect(await chips.allTextContents()).toEqual(['friends of the house', 'b', '+1']), soon);
     const [edge, end] = await Promise.all([chips.last(), rows.first()].map((each) => each.boundingBox()));
     expect((edge?.x ?? 0) + (edge?.width ?? 0)).toBeLessThanOrEqual((end?.x ?? 0) + (end?.width ?? 0));
-    await page.getByRole('button', { name: 'Choose several' }).click();
+    await page.getByRole('button', { name: 'Select', exact: true }).click();
     for (const row of await rows.all()) await row.click();
     await page.getByLabel('Labels, with commas between them').fill('zoo, c');
     await page.keyboard.press('Enter');
@@ -183,7 +183,7 @@ describe.skipIf(!hasBrowser)('who opens the page for the first time', () => {
     await page.locator('.filters select').last().selectOption('zoo');
     await vi.waitFor(async () => expect(await rows.count()).toBe(2), soon);
     expect(page.url()).toContain('label=zoo');
-    await page.getByLabel('Choose labelled:two').check();
+    await page.getByLabel('Select labelled:two').check();
     await page.getByLabel('Labels, with commas between them').fill('zoo');
     await page.getByRole('button', { name: 'Remove labels' }).click();
     await vi.waitFor(async () => expect(await rows.count()).toBe(1), soon);
@@ -384,7 +384,7 @@ describe.skipIf(!hasBrowser)('who opens the page for the first time', () => {
     await goTo(page, '#/sessions?q=pond&status=failed');
     await page.locator('.found-where', { hasText: /^Plan the pond, to the agent/ }).waitFor();
     await goTo(page, '#/sessions');
-    await page.getByRole('button', { name: 'Choose several' }).click();
+    await page.getByRole('button', { name: 'Select', exact: true }).click();
     await sessions.patch(key, { displayName: 'Garden plan' });
     const name = page.locator('.row-title', { hasText: /^Garden plan$/ });
     expect(await name.evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)).toBe(0);
@@ -401,9 +401,9 @@ describe.skipIf(!hasBrowser)('who opens the page for the first time', () => {
     const names = page.locator('a.row .row-name');
     const inOrder = [expect.stringContaining('new'), expect.stringContaining('old')];
     await vi.waitFor(async () => expect(await names.allTextContents()).toEqual(inOrder), soon);
-    await page.getByRole('button', { name: 'Choose several' }).click();
+    await page.getByRole('button', { name: 'Select', exact: true }).click();
     await page.locator('a.row').first().click();
-    await page.getByText('1 session chosen').waitFor();
+    await page.getByText('1 session selected').waitFor();
     for (const name of ['old', 'new']) await sessions.deactivate(`agent:main:order:${name}`, {});
     await page.getByRole('button', { name: 'Show 2 archived' }).click();
     await vi.waitFor(async () => expect(await names.count()).toBe(2), soon);

@@ -4,6 +4,10 @@ import { goTo, hasBrowser, picture, usePage, wrongIn } from './use-page.ts';
 
 /** The page in a real browser, on the whole product. */
 
+/** What the browser has, and the types of Node do not. */
+declare const getComputedStyle: (element: object) => { readonly textAlign: string };
+declare const navigator: { readonly clipboard: { readText(): Promise<string> } };
+
 const main = 'agent:main:main';
 const work = 'agent:main:work';
 const forked = 'agent:main:forked';
@@ -243,14 +247,14 @@ describe.skipIf(!hasBrowser)('the page', () => {
     await page.getByLabel('Search sessions').fill('pelican');
     await page.getByText('Said in 4 messages').waitFor();
     await page.locator('.found a', { hasText: 'a pelican of one' }).first().waitFor();
-    const choose = page.getByRole('button', { name: 'Choose several' });
+    const choose = page.getByRole('button', { name: 'Select', exact: true });
     await choose.click();
     await page.keyboard.press('Escape');
     await choose.click();
     await page.getByRole('link', { name: 'You', exact: true }).click();
     await page.goBack();
     await choose.click();
-    for (const name of ['one', 'two']) await page.getByLabel(`Choose bulk:${name}`).check();
+    for (const name of ['one', 'two']) await page.getByLabel(`Select bulk:${name}`).check();
     await page.getByRole('button', { name: 'Archive', exact: true }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Archive' }).click();
     await page.getByText('2 archived.').waitFor();
@@ -258,7 +262,7 @@ describe.skipIf(!hasBrowser)('the page', () => {
     await page.getByLabel('Status').selectOption('inactive');
     await page.locator('a.row', { hasText: 'bulk:one' }).waitFor();
     expect(page.url()).toContain('status=inactive');
-    await page.getByLabel('Choose bulk:one').check();
+    await page.getByLabel('Select bulk:one').check();
     await page.getByRole('button', { name: 'Restore' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Restore' }).click();
     await page.getByText('1 restored.').waitFor();
@@ -331,6 +335,30 @@ describe.skipIf(!hasBrowser)('the page', () => {
     await answer.getByText('bold').waitFor();
     expect(await answer.locator('img, script, [onerror], a[href^="javascript"]').count()).toBe(0);
     expect(await answer.textContent()).toContain('https://evil.example/?q');
+    expect(faults).toEqual([]);
+  });
+
+  test('a block of code is copied, and a wide table keeps its columns and scrolls by itself', async () => {
+    const key = 'agent:main:web:code';
+    const word = 'Donaudampfschiffahrtsgesellschaft';
+    const text = `see\n\n| ${word} | b | c |\n|:--|:-:|--:|\n| ${word} | ${word} | ${word} |\n\n\`\`\`sh\nnpm test\nnpm start\n\`\`\``;
+    await rig().client.sessions.post(key, text, { wait: 30 });
+    const { page, faults } = await open(390);
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+    await goTo(page, place(key, 'chat'));
+    const prose = page.locator('.said-assistant .prose');
+    const alignments = prose.locator('tbody td').evaluateAll((all) => all.map((one) => getComputedStyle(one).textAlign));
+    expect((await alignments).map((each) => each.replace('-webkit-', ''))).toEqual(['left', 'center', 'right']);
+    const isWider = await prose.locator('table').evaluate(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth);
+    expect(isWider).toBe(true);
+    const code = prose.locator('.code');
+    const before = await code.boundingBox();
+    await page.getByRole('button', { name: 'Copy this code' }).press('Enter');
+    await code.getByText('Copied').waitFor();
+    await page.getByRole('log').getByText('Copied').waitFor();
+    expect(await code.boundingBox()).toEqual(before);
+    expect(await page.evaluate(() => navigator.clipboard.readText())).toBe('npm test\nnpm start');
+    expect(await wrongIn(page, place(key, 'chat'), '.code')).toEqual([]);
     expect(faults).toEqual([]);
   });
 

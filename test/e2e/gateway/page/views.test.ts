@@ -135,6 +135,19 @@ describe.skipIf(!hasBrowser)('the views of the system', () => {
     expect(faults).toEqual([]);
   });
 
+  test('a memory is added and forgotten where memories are read', async () => {
+    const { page, faults } = await open();
+    await goTo(page, '#/system/memory');
+    await page.getByLabel('Add a memory').fill('The build server is called Anvil.');
+    await page.keyboard.press('Enter');
+    const added = page.locator('.item', { hasText: 'called Anvil' });
+    await added.getByText('known in every session of the agent').waitFor();
+    await added.getByRole('button', { name: 'Forget…' }).click();
+    await page.getByRole('dialog').locator('.button-danger', { hasText: 'Forget' }).click();
+    await added.waitFor({ state: 'detached' });
+    expect(faults).toEqual([]);
+  });
+
   test('what keeps somebody out is a sentence, and System is lit where it leads to a file', async () => {
     const { page } = await openTab();
     await page.goto(`${rig().url}/#code=natter_wrong`);
