@@ -52,6 +52,8 @@ describe('a message with files', () => {
       'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
     });
     const page = await fetchFile(url, key, digestOf(html));
+    const empty = await whole.as.owner('POST', pathOf(key, '/messages'), { body: { text: '', attachments: [] } });
+    expect([empty.status, empty.body.detail]).toEqual([400, 'text: is empty; send some text, or files']);
     expect([page.headers.get('content-type'), await page.text()]).toEqual(['text/plain; charset=utf-8', String(html)]);
   });
 
