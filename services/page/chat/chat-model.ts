@@ -185,7 +185,7 @@ const itemsAfter = (items: readonly ChatItem[], event: NatterEvent, model?: stri
     case 'context_compacted':
       return [...items, mark(event, `Summarised: ${event.tokensBefore} tokens became ${event.tokensAfter}`)];
     case 'turn_resumed':
-      return [...items, mark(event, `Taken up again by another attempt (${event.turn.attempt})`)];
+      return [...items, mark(event, `Resumed (attempt ${event.turn.attempt})`)];
     case 'notice':
       return [...items, { ...mark(event, event.notice.text), isOfSetting: saysSetting(event) }];
     case 'history_damaged':

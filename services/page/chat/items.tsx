@@ -50,7 +50,7 @@ const Said = ({ item, store }: { readonly item: SaidItem; readonly store: ChatSt
         <span class="said-who">{role === 'assistant' ? 'Agent' : personOf(sender, actor)}</span>
         {at > 0 && <Time at={at} />}
         {isEdited && <span>edited</span>}
-        {isStopped && <span>stopped; not kept after a reload</span>}
+        {isStopped && <span>stopped: the unfinished answer is not saved</span>}
         {isUnanswered && <span>not said to the agent: kept for it to read, not answered</span>}
         {item.isDropped && <span>not answered: stopped before its turn</span>}
         {isQueued && <span class="said-queued">waits in the queue</span>}

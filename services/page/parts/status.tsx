@@ -3,12 +3,13 @@ import { ErrorMark } from './icon.tsx';
 
 export type Status = SessionRow['status'];
 
+/** The statuses of the API and the state machine, as words. */
 export const statusWords: Readonly<Record<Status, string>> = {
   idle: 'Idle',
-  running: 'Answering',
-  awaiting_approval: 'Needs approval',
-  awaiting_results: 'Waits for a program',
-  inactive: 'Archived',
+  running: 'Running',
+  awaiting_approval: 'Awaiting approval',
+  awaiting_results: 'Awaiting results',
+  inactive: 'Inactive',
 };
 
 export const lastFailed = 'Last answer failed';

@@ -28,12 +28,21 @@ export const shortTime = (at: number, today: number): string => {
   return (then.getFullYear() === current.getFullYear() ? date : dateAndYear).format(then);
 };
 
+interface TimeProps {
+  readonly at: number;
+  /** With seconds today, and with the clock on other days. */
+  readonly exact?: boolean;
+  /** With the clock on every day, without seconds. */
+  readonly clock?: boolean;
+}
+
 /** A local time; UTC while the pointer rests on it. */
-export const Time = ({ at, exact = false }: { readonly at: number; readonly exact?: boolean }) => {
+export const Time = ({ at, exact = false, clock: hasClock = false }: TimeProps) => {
   const moment = new Date(at);
   const isToday = isSameDay(moment, new Date(now.value));
-  const precise = isToday ? clockExact.format(moment) : `${shortTime(at, now.value)}, ${clock.format(moment)}`;
-  const text = exact ? precise : shortTime(at, now.value);
+  const short = shortTime(at, now.value);
+  const precise = isToday ? clockExact.format(moment) : `${short}, ${clock.format(moment)}`;
+  const text = exact || (hasClock && !isToday) ? precise : short;
   return (
     <time dateTime={moment.toISOString()} title={moment.toISOString().replace('T', ' ').replace('Z', ' UTC')}>
       {text}

@@ -39,6 +39,11 @@ export const hasFailed = (commits: readonly RecordedCommit[], count: number): bo
   return false;
 };
 
+export interface RecordedError {
+  readonly seq: number;
+  readonly error: SessionEvent;
+}
+
 /** A fork: the place of its commit, where it branched off, and where it ended, as numbers of commits. */
 export interface Fork {
   readonly place: number;
@@ -116,10 +121,13 @@ export class Timeline {
     return this.commits.slice(after, until).flatMap(saidIn);
   }
 
-  /** The errors in the commits after a place, up to another. */
-  errorsBetween(after: number, until: number): SessionEvent[] {
+  /** The errors in the commits after a place, up to another, each with the sequence of its commit. */
+  errorsBetween(after: number, until: number): RecordedError[] {
     const places = this.marks.error.filter((mark) => mark > after && mark <= until);
-    return places.flatMap((place) => this.errorAt(place) ?? []);
+    return places.flatMap((place) => {
+      const [error, commit] = [this.errorAt(place), this.commits[place - 1]];
+      return error && commit ? [{ seq: commit.seq, error }] : [];
+    });
   }
 
   /** The error that the commit at a place is named after; none: it is no error. */

@@ -10,7 +10,7 @@ const filterWords: Readonly<Record<Filter, string>> = {
   active: 'Active',
   ...statusWords,
   failed: lastFailed,
-  all: 'All, including archived',
+  all: 'All, including inactive',
 };
 
 /** What the list is filtered by. All of it is in the address. */

@@ -1,9 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import { NatterApiError, type Session } from '../../../shared/client/main.ts';
-import { counted } from '../../../shared/kit/text/counted.ts';
 import { begun, isUnwritten } from '../base/new-chat.ts';
-import { now } from '../base/now.ts';
-import { firstFailed, linkTo, listQuery, route } from '../base/route.ts';
+import { linkTo, listQuery, route } from '../base/route.ts';
 import { client, isViewer } from '../base/signed-in.ts';
 import { onEvent } from '../base/system-events.ts';
 import { ChatView } from '../chat/chat-view.tsx';
@@ -12,14 +10,12 @@ import { nameOf } from '../finding/session-name.ts';
 import { lazy } from '../loading/lazy.tsx';
 import { Empty } from '../parts/empty.tsx';
 import { Icon } from '../parts/icon.tsx';
-import { modelText } from '../parts/model-words.ts';
-import { knownAfterFork, nextResets } from '../parts/reset-words.ts';
 import { StatusBadge } from '../parts/status.tsx';
-import { Time } from '../parts/time.tsx';
 import { onceInSight } from './in-sight.ts';
+import { Facts, Why } from './session-about.tsx';
 import { SessionActions } from './session-actions.tsx';
 import { readAgain, rows } from './session-list.ts';
-import { resetText, saysFailed } from './session-why.ts';
+import { saysFailed } from './session-why.ts';
 import { ShareButton } from './share.tsx';
 
 const TimeMachine = lazy(() => import('../time-machine/time-machine-view.tsx'));
@@ -79,61 +75,6 @@ const useSeen = (session: Session | null, isShown: boolean): void => {
     if (!hasStayed || !unread) return undefined;
     return onceInSight(document, 0, () => void client.sessions.markRead(key).then(readAgain, () => {}));
   }, [key, lastMessageId, hasStayed]);
-};
-
-const Why = ({ session }: { readonly session: Session }) => {
-  const { lastReset } = session;
-  return (
-    <p class="why">
-      <span title={lastReset?.rule}>
-        {lastReset ? (
-          <>
-            {resetText(session, now.value)}
-            {lastReset.fromSeq !== undefined && `: ${knownAfterFork}`}
-          </>
-        ) : (
-          <>
-            Begun <Time at={session.createdAt} />
-          </>
-        )}
-      </span>
-      {lastReset && (
-        <a href={linkTo(['sessions', session.key, 'time'], { ...listQuery(), at: `${lastReset.seq}` })}>Show that moment</a>
-      )}
-      {nextResets(session, now.value).map(({ words, at }) => (
-        <span
-          key={words}
-          class="why-next"
-          title="The first message after that starts afresh: the agent no longer knows what was said before"
-        >
-          {words} <Time at={at} exact />
-        </span>
-      ))}
-    </p>
-  );
-};
-
-/** Counts of the session as it is now, which a view of its past says. */
-const Facts = ({ session, isPast }: { readonly session: Session; readonly isPast: boolean }) => {
-  const model = modelText(session.settings.model, session.model || undefined);
-  return (
-    <>
-      {isPast && <span>now:</span>}
-      <span>
-        {session.messageCount === 0 ? 'nothing said' : counted(session.messageCount, 'message')}
-        {session.lastReset && (session.lastReset.fromSeq === undefined ? ' since the reset' : ' since the fork')}
-      </span>
-      {session.failedTurns > 0 && (
-        <a href={linkTo(['sessions', session.key, 'time'], { ...listQuery(), at: firstFailed })}>
-          {session.failedTurns === 1 ? '1 answer failed' : `${session.failedTurns} answers failed`}
-        </a>
-      )}
-      {session.totalTokens > 0 && (
-        <span title="Tokens that its model has read and written">{session.totalTokens.toLocaleString()} tokens</span>
-      )}
-      {model !== null && <span class="session-model">{model}</span>}
-    </>
-  );
 };
 
 /** What people call the session. Until that is known no key stands in for it: the key would make way for the name in a moment. */
@@ -218,6 +159,14 @@ const NoPast = () => (
   </Empty>
 );
 
+const NoSuchView = ({ sessionKey }: { readonly sessionKey: string }) => (
+  <Empty title="There is no such view of a session">
+    <p>
+      <a href={linkTo(['sessions', sessionKey, 'chat'], listQuery())}>Open the chat</a>
+    </p>
+  </Empty>
+);
+
 /** One session: its chat, its transcript, and its past. */
 export const SessionView = ({ sessionKey, tab }: { readonly sessionKey: string; readonly tab: string }) => {
   const found = useSession(sessionKey);
@@ -230,7 +179,9 @@ export const SessionView = ({ sessionKey, tab }: { readonly sessionKey: string; 
   return (
     <section class="session" aria-label="Session">
       <Head sessionKey={sessionKey} name={name} session={session} tab={tab} />
-      {found === null && (tab !== 'chat' || isViewer()) ? (
+      {!tabs.some(([name]) => name === tab) ? (
+        <NoSuchView sessionKey={sessionKey} />
+      ) : found === null && (tab !== 'chat' || isViewer()) ? (
         <NoPast />
       ) : tab === 'time' ? (
         <TimeMachine key={sessionKey} sessionKey={sessionKey} />

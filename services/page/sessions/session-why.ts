@@ -18,10 +18,10 @@ export const saysFailed = ({ approval, status, failedLastRun = false }: SessionR
 /** Why a session is what it is, in a few words; `null` where there is nothing to say. */
 export const whyOf = (row: SessionRow, today: number): string | null => {
   if (row.approval !== null) return `Waits for a person: ${actionText(row.approval.action)}`;
-  if (row.status === 'running') return row.queuedTurns > 0 ? `Answering, ${row.queuedTurns} more in the queue` : 'Answering now';
+  if (row.status === 'running') return row.queuedTurns > 0 ? `Running, ${row.queuedTurns} more in the queue` : 'Running';
   if (saysFailed(row)) return lastFailed;
   if (row.abortedLastRun) return 'The last answer was stopped';
-  if (row.status === 'inactive') return 'Archived; its next message brings it back';
+  if (row.status === 'inactive') return 'Inactive; its next message brings it back';
   return resetText(row, today);
 };
 

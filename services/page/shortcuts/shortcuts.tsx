@@ -11,7 +11,7 @@ import { besideKey, opensPalette, PressedKeys, type ShortcutAction, shortcuts } 
 const isMac = navigator.userAgent.includes('Mac');
 export const paletteKeys = { keys: isMac ? '⌘ K' : 'Ctrl K', words: 'Go to a place, or to a session by its name' };
 
-const leaveKeys = { keys: 'Esc', words: 'Leave the field of a message for what was said' };
+const leaveKeys = { keys: 'Esc', words: 'Move from the message field to the conversation' };
 
 const isHelpOpen = signal(false);
 /** Opens the list of the keys. */
@@ -134,7 +134,7 @@ const Help = () => {
           checked={areShortcutsOn.value}
           onChange={(event) => switchShortcuts(event.currentTarget.checked)}
         />
-        These keys are on
+        Use keyboard shortcuts
       </label>
     </Dialog>
   );

@@ -1,16 +1,13 @@
 import { useEffect, useMemo, useRef } from 'preact/hooks';
-import type { SessionEvent } from '../../../shared/domain/session/events.ts';
 import type { ShownState } from '../../../shared/domain/session/fold/evolve.ts';
 import { counted } from '../../../shared/kit/text/counted.ts';
 import { now } from '../base/now.ts';
 import { changeQuery } from '../base/route.ts';
-import { eventWords } from '../parts/event-words.ts';
-import { ErrorMark, Icon } from '../parts/icon.tsx';
-import { eventText } from '../parts/person.ts';
+import { Icon } from '../parts/icon.tsx';
 import { shortTime } from '../parts/time.tsx';
 import type { Past } from '../past/past.ts';
 import { knownMessages, type Said } from '../past/said.ts';
-import type { Fork } from '../past/timeline.ts';
+import type { Fork, RecordedError } from '../past/timeline.ts';
 import { type Change, changesBetween, isBookkeeping, isCount, plainPath } from './differences.ts';
 import { SaidLines } from './said-lines.tsx';
 import { valueWords } from './value-words.ts';
@@ -19,7 +16,7 @@ interface BranchProps {
   readonly title: string;
   readonly said: readonly Said[];
   readonly other: readonly Said[];
-  readonly errors: readonly SessionEvent[];
+  readonly errors: readonly RecordedError[];
   /** Messages that the agent knew at its end, those before the fork among them. */
   readonly known: number;
   go(line: Said): void;
@@ -29,12 +26,12 @@ const Branch = ({ title, said, other, errors, known, go }: BranchProps) => (
     <h3>{title}</h3>
     <p class="hint">At its end the agent knew {counted(known, 'message')} in all.</p>
     {said.length === 0 && errors.length === 0 && <p class="hint">Nothing was said.</p>}
-    {errors.map((error, index) => (
-      <p key={index} class="branch-errors">
-        <ErrorMark /> {eventWords(error)}, {eventText(error)}
-      </p>
-    ))}
-    <SaidLines lines={said} go={go} differs={({ role, text }, at) => other[at]?.role !== role || other[at]?.text !== text} />
+    <SaidLines
+      lines={said}
+      errors={errors}
+      go={go}
+      differs={({ role, text }, at) => other[at]?.role !== role || other[at]?.text !== text}
+    />
   </section>
 );
 

@@ -30,7 +30,7 @@ const laterWords = (timeline: Timeline, place: number): string => {
     const [messages, them] = later === 1 ? ['message', 'it'] : [`${later} messages`, 'them'];
     return `It forgets the ${messages} after it; the log keeps ${them}, and another fork can go back.`;
   }
-  const hasFailed = timeline.errorsBetween(place, timeline.commits.length).some(({ type }) => type === 'turn_failed');
+  const hasFailed = timeline.errorsBetween(place, timeline.commits.length).some(({ error }) => error.type === 'turn_failed');
   return `Nothing was said after it${hasFailed ? ', but an answer failed' : ''}.`;
 };
 

@@ -1,12 +1,12 @@
-import type { Status } from '../parts/status.tsx';
+import { type Status, statusWords } from '../parts/status.tsx';
 
 /** The five states of a session, and the ways between them (docs/architecture.md, `sessionMachine`). */
-const boxes: Readonly<Record<Status, { readonly x: number; readonly y: number; readonly name: string }>> = {
-  idle: { x: 10, y: 14, name: 'idle' },
-  running: { x: 200, y: 14, name: 'running' },
-  inactive: { x: 10, y: 116, name: 'inactive' },
-  awaiting_approval: { x: 200, y: 116, name: 'awaiting approval' },
-  awaiting_results: { x: 390, y: 14, name: 'awaiting results' },
+const boxes: Readonly<Record<Status, { readonly x: number; readonly y: number }>> = {
+  idle: { x: 10, y: 14 },
+  running: { x: 200, y: 14 },
+  inactive: { x: 10, y: 116 },
+  awaiting_approval: { x: 200, y: 116 },
+  awaiting_results: { x: 390, y: 14 },
 };
 const [width, height] = [150, 46];
 
@@ -34,7 +34,7 @@ export const MachineDiagram = ({ before, status }: { readonly before: Status; re
     class="machine"
     viewBox="0 0 550 176"
     role="img"
-    aria-label={`State machine: ${boxes[before].name} to ${boxes[status].name}`}
+    aria-label={`State machine: ${statusWords[before]} to ${statusWords[status]}`}
   >
     <defs>
       <marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto-start-reverse">
@@ -55,13 +55,15 @@ export const MachineDiagram = ({ before, status }: { readonly before: Status; re
         />
       );
     })}
-    {Object.entries(boxes).map(([state, { x, y, name }]) => (
-      <g key={state} class={`machine-state ${state === status ? `machine-lit machine-${state}` : ''}`}>
-        <rect x={x} y={y} width={width} height={height} rx="10" />
-        <text x={x + width / 2} y={y + height / 2 + 4}>
-          {name}
-        </text>
-      </g>
-    ))}
+    {(Object.keys(boxes) as Status[])
+      .map((state) => ({ state, ...boxes[state] }))
+      .map(({ state, x, y }) => (
+        <g key={state} class={`machine-state ${state === status ? `machine-lit machine-${state}` : ''}`}>
+          <rect x={x} y={y} width={width} height={height} rx="10" />
+          <text x={x + width / 2} y={y + height / 2 + 4}>
+            {statusWords[state]}
+          </text>
+        </g>
+      ))}
   </svg>
 );

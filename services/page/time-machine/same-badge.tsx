@@ -15,10 +15,10 @@ const compare = async (key: string, seq: number, here: ShownState, signal: Abort
   try {
     const { key: _, from: __, ...there } = await client.sessions.state(key, { at: seq, signal });
     const [first, ...others] = changesBetween(there, here);
-    if (first === undefined) return { kind: 'same', text: 'The gateway’s own state is the same' };
+    if (first === undefined) return { kind: 'same', text: 'This page and the gateway agree on this moment' };
     return {
       kind: 'differs',
-      text: `The gateway says something else about this moment: ${plainPath(first.path)}${others.length > 0 ? ` and ${others.length} more` : ''}`,
+      text: `The gateway has another state at this moment: ${plainPath(first.path)}${others.length > 0 ? ` and ${others.length} more` : ''}`,
     };
   } catch (error) {
     return { kind: 'unknown', text: `Not checked: ${problemOf(error)}` };

@@ -162,7 +162,10 @@ export const Scrubber = ({ past }: { readonly past: Past }) => {
           <input type="number" min={0} max={last} value={number} onChange={(event) => goThere(event.currentTarget)} />
           <span>of {last}</span>
         </label>
-        <span class={`live ${isLive ? 'live-on' : ''}`}>
+        <span
+          class={`live ${isLive ? 'live-on' : ''}`}
+          title={place < count ? 'An earlier moment: the session has gone on since' : undefined}
+        >
           {isLive
             ? past.isLive
               ? 'Live'
@@ -170,7 +173,7 @@ export const Scrubber = ({ past }: { readonly past: Past }) => {
             : past.isRead.value
               ? place === count
                 ? 'Newest'
-                : 'Past'
+                : 'Earlier moment'
               : 'Reading…'}
         </span>
       </div>

@@ -72,10 +72,10 @@ const shown = (byCall: ReturnType<typeof next>, byChannel: ReturnType<typeof nex
 
 test.each([
   ['none by itself', {}, []],
-  ['an idle limit', { idleAt: 107 }, ['Resets if nothing is said until 107']],
+  ['an idle limit', { idleAt: 107 }, ['Resets if there are no messages before 107']],
   ['a daily one', { dailyAt: 105 }, ['Resets daily at 105']],
   ['the first of both: daily', { dailyAt: 105, idleAt: 107 }, ['Resets daily at 105']],
-  ['the first of both: idle', { dailyAt: 109, idleAt: 107 }, ['Resets if nothing is said until 107']],
+  ['the first of both: idle', { dailyAt: 109, idleAt: 107 }, ['Resets if there are no messages before 107']],
   ['an idle limit that passed', { idleAt: 100 }, ['The next message starts afresh: its idle limit passed at 100']],
   ['a daily one that was due', { dailyAt: 99 }, ['The next message starts afresh: its daily reset was due at 99']],
 ])('the next reset, by one rule wherever the next message comes from: %s', (_, times, expected) => {
@@ -88,7 +88,7 @@ test.each([
     { dailyAt: 105 },
     { idleAt: 101 },
     false,
-    ['Resets daily at 105', 'For telegram: resets if nothing is said until 101'],
+    ['Resets daily at 105', 'For telegram: resets if there are no messages before 101'],
   ],
   [
     'due for the channel alone',
@@ -104,7 +104,7 @@ test.each([
     true,
     ['Your next message starts afresh: its idle limit passed at 99'],
   ],
-  ['none for the page', {}, { idleAt: 101 }, false, ['For telegram: resets if nothing is said until 101']],
+  ['none for the page', {}, { idleAt: 101 }, false, ['For telegram: resets if there are no messages before 101']],
 ])('where its channel has a rule of its own, what is written here goes by another: %s', (_, own, theirs, isDue, expected) => {
   expect(shown(next(own), next(theirs, 'session.resetByChannel.telegram'))).toEqual(expected);
   expect(startsAfresh({ nextResetByCall: next(own) }, 100)).toBe(isDue);

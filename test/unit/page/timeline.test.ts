@@ -81,6 +81,6 @@ test('a failed answer is an error, a failed checkpoint is none; a fork is no res
   expect([1, 2, 3, 4].map((place) => timeline.errorAt(place)?.type ?? null)).toEqual([null, 'turn_failed', null, null]);
   for (const place of [0, 1, 6, 9])
     expect(timeline.statesAround(place)).toEqual([timeline.stateAfter(Math.max(0, place - 1)), timeline.stateAfter(place)]);
-  expect(timeline.errorsBetween(1, 4).map(({ type }) => type)).toEqual(['turn_failed']);
+  expect(timeline.errorsBetween(1, 4).map(({ seq, error }) => [timeline.countAt(seq), error.type])).toEqual([[2, 'turn_failed']]);
   expect(timeline.errorsBetween(4, 9)).toEqual([]);
 });

@@ -33,7 +33,7 @@ describe.skipIf(!hasBrowser)('who looks at the page for a moment', () => {
   test('sees what needs a person above the list, and that an answer failed, in words, in the list, the head and the moment', async () => {
     const { page, faults } = await open();
     const needs = page.getByRole('navigation', { name: 'Needs you' });
-    await needs.getByRole('link', { name: 'Needs approval 1' }).waitFor();
+    await needs.getByRole('link', { name: 'Awaiting approval 1' }).waitFor();
     await needs.getByRole('link', { name: 'Last answer failed 1' }).click();
     await vi.waitFor(async () => expect(await page.locator('a.row').count()).toBe(1), soon);
     const row = page.locator('a.row', { hasText: 'failing' });

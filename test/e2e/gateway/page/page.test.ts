@@ -151,7 +151,7 @@ describe.skipIf(!hasBrowser)('the page', () => {
   test('the time machine folds what the gateway folds, at each moment, and jumps to what a person looks for', async () => {
     const { page, faults } = await open();
     await goTo(page, place(main, 'time'));
-    const same = page.getByText('The gateway’s own state is the same');
+    const same = page.getByText('This page and the gateway agree on this moment');
     await same.waitFor();
     const number = page.getByLabel('Commit number');
     const count = Number(await number.getAttribute('max'));
@@ -235,7 +235,7 @@ describe.skipIf(!hasBrowser)('the page', () => {
     await page.getByRole('button', { name: 'Back to the moment' }).click();
     await page.locator('.happened').getByText('forked').waitFor();
     await page.getByRole('button', { name: 'Compare with what was left behind' }).waitFor();
-    await page.getByText('The gateway’s own state is the same').waitFor();
+    await page.getByText('This page and the gateway agree on this moment').waitFor();
     await picture(page, 'time-machine', 1_280, 120_000);
     expect(faults).toEqual([]);
   });

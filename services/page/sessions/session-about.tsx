@@ -1,0 +1,67 @@
+import type { Session } from '../../../shared/client/main.ts';
+import { counted } from '../../../shared/kit/text/counted.ts';
+import { now } from '../base/now.ts';
+import { firstFailed, linkTo, listQuery } from '../base/route.ts';
+import { modelText } from '../parts/model-words.ts';
+import { knownAfterFork, nextResets } from '../parts/reset-words.ts';
+import { Time } from '../parts/time.tsx';
+import { resetText } from './session-why.ts';
+
+/** Why the session is at its present generation, and when the next begins. */
+export const Why = ({ session }: { readonly session: Session }) => {
+  const { lastReset } = session;
+  return (
+    <p class="why">
+      <span title={lastReset?.rule}>
+        {lastReset ? (
+          <>
+            {resetText(session, now.value)}
+            {lastReset.fromSeq !== undefined && `: ${knownAfterFork}`}
+          </>
+        ) : (
+          <>
+            Started <Time at={session.createdAt} />
+          </>
+        )}
+      </span>
+      {lastReset && (
+        <a href={linkTo(['sessions', session.key, 'time'], { ...listQuery(), at: `${lastReset.seq}` })}>Show that moment</a>
+      )}
+      {nextResets(session, now.value).map(({ words, at }) => (
+        <span
+          key={words}
+          class="why-next"
+          title="The first message after that starts afresh: the agent no longer knows what was said before"
+        >
+          {words} <Time at={at} clock />
+        </span>
+      ))}
+    </p>
+  );
+};
+
+/** Counts of the session as it is now, which a view of its past says. */
+export const Facts = ({ session, isPast }: { readonly session: Session; readonly isPast: boolean }) => {
+  const model = modelText(session.settings.model, session.model || undefined);
+  const since = session.lastReset ? (session.lastReset.fromSeq === undefined ? ' since the reset' : ' since the fork') : '';
+  return (
+    <>
+      {isPast && <span>now:</span>}
+      <span>
+        {session.messageCount === 0 ? 'nothing said' : counted(session.messageCount, 'message')}
+        {since}
+      </span>
+      {session.failedTurns > 0 && (
+        <a href={linkTo(['sessions', session.key, 'time'], { ...listQuery(), at: firstFailed })}>
+          {session.failedTurns === 1 ? '1 answer failed' : `${session.failedTurns} answers failed`}
+        </a>
+      )}
+      {session.totalTokens > 0 && (
+        <span title="Tokens that its model has read and written">
+          {session.totalTokens.toLocaleString()} tokens{since}
+        </span>
+      )}
+      {model !== null && <span class="session-model">{model}</span>}
+    </>
+  );
+};
