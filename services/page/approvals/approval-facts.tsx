@@ -23,7 +23,7 @@ interface Props {
 /** Who asked, on which message, in which session, and where the call runs. */
 export const ApprovalFacts = ({ approval, story, workspace, verdict }: Props) => {
   const { sessionKey, sessionName, action } = approval;
-  const { message, host } = story;
+  const { message, askedSeq, host } = story;
   return (
     <dl class="approval-facts">
       <dt>Session</dt>
@@ -40,7 +40,7 @@ export const ApprovalFacts = ({ approval, story, workspace, verdict }: Props) =>
           <dd>
             {personOf(message.sender, message.actor)}, <Time at={message.at} exact />: “
             {oneLine(plainText(message.text), messageCharacters)}”{' '}
-            <a href={linkTo(['sessions', sessionKey, 'time'], { at: `${message.seq}` })}>Show that moment</a>
+            <a href={linkTo(['sessions', sessionKey, 'time'], { at: `${askedSeq ?? message.seq}` })}>Show when it was asked</a>
           </dd>
         </>
       )}

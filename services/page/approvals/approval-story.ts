@@ -10,6 +10,8 @@ export interface ApprovalStory {
     readonly actor: string;
     readonly text: string;
   };
+  /** The commit that asks a person. */
+  readonly askedSeq?: number;
   readonly host?: string;
   readonly answer?: { readonly verdict: 'granted' | 'denied' | 'expired'; readonly by: string; readonly at: number };
   readonly result?: { readonly outcome: string; readonly text: string; readonly at: number };
@@ -23,7 +25,7 @@ export const storyOf = (events: readonly NatterEvent[], approvalId: string): App
     if (event.type === 'approval_requested' && event.approvalId === approvalId) {
       callId = event.callId;
       const asked = events.find((one) => one.type === 'user_message' && one.turnId === event.turn.id);
-      story = { ...story, host: hostOf(event.actor) };
+      story = { ...story, askedSeq: event.seq, host: hostOf(event.actor) };
       if (asked?.type !== 'user_message') continue;
       const { sender, text } = asked.message;
       story = { ...story, message: { seq: asked.seq, at: asked.at, sender, actor: asked.actor, text } };

@@ -8,9 +8,10 @@ import { ChatView } from '../chat/chat-view.tsx';
 import { knownNameOf, nameAtHand } from '../finding/known-names.ts';
 import { nameOf } from '../finding/session-name.ts';
 import { lazy } from '../loading/lazy.tsx';
-import { Empty } from '../parts/empty.tsx';
+import { Empty, NoSuchView } from '../parts/empty.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { StatusBadge } from '../parts/status.tsx';
+import { shownStatus } from '../past/shown-status.ts';
 import { onceInSight } from './in-sight.ts';
 import { Facts, Why } from './session-about.tsx';
 import { SessionActions } from './session-actions.tsx';
@@ -112,6 +113,11 @@ const Head = ({ sessionKey, name, session, tab }: HeadProps) => {
           </a>
         )}
         <h1>{name}</h1>
+        {isPast && shownStatus.value && (
+          <span class="session-then">
+            then: <StatusBadge {...shownStatus.value} />
+          </span>
+        )}
         {session && !isPast && <StatusBadge status={session.status} hasFailed={saysFailed(session)} />}
         {session && <ShareButton key={session.key} session={session} />}
       </div>
@@ -159,14 +165,6 @@ const NoPast = () => (
   </Empty>
 );
 
-const NoSuchView = ({ sessionKey }: { readonly sessionKey: string }) => (
-  <Empty title="There is no such view of a session">
-    <p>
-      <a href={linkTo(['sessions', sessionKey, 'chat'], listQuery())}>Open the chat</a>
-    </p>
-  </Empty>
-);
-
 /** One session: its chat, its transcript, and its past. */
 export const SessionView = ({ sessionKey, tab }: { readonly sessionKey: string; readonly tab: string }) => {
   const found = useSession(sessionKey);
@@ -180,7 +178,7 @@ export const SessionView = ({ sessionKey, tab }: { readonly sessionKey: string; 
     <section class="session" aria-label="Session">
       <Head sessionKey={sessionKey} name={name} session={session} tab={tab} />
       {!tabs.some(([name]) => name === tab) ? (
-        <NoSuchView sessionKey={sessionKey} />
+        <NoSuchView link={linkTo(['sessions', sessionKey, 'chat'], listQuery())} words="Open the chat" />
       ) : found === null && (tab !== 'chat' || isViewer()) ? (
         <NoPast />
       ) : tab === 'time' ? (

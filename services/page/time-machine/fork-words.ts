@@ -1,18 +1,13 @@
-import { failureAdvice } from '../chat/failed.ts';
-import { failedText } from '../chat/mark-texts.ts';
 import type { Timeline } from '../past/timeline.ts';
 
-/** What a fork at the moment after `place` commits does, before it is done: three short sentences, and what is special about this one. */
+/** What a fork at the moment after `place` commits does, before it is done, and what to do about a question that it leaves open. */
 export const forkWords = (timeline: Timeline, place: number): readonly string[] => {
   const { turn, queue } = timeline.stateAfter(place).context;
   return [
-    `The agent knows the conversation up to commit ${timeline.numberAt(place)}, as it was then. This session goes on from there; no second one is made.`,
-    laterWords(timeline, place),
-    'Its memories stay, and what tools have done is not undone.',
+    `This session goes on from commit ${timeline.numberAt(place)}${laterWords(timeline, place)}. Its memories stay, and what tools have done is not undone.`,
     ...(turn !== null || queue.length > 0
       ? [`Its last question is not answered again by itself: ${nextWords(timeline, place)}`]
       : []),
-    ...failureWords(timeline, place),
   ];
 };
 
@@ -26,24 +21,9 @@ const nextWords = (timeline: Timeline, place: number): string => {
 
 const laterWords = (timeline: Timeline, place: number): string => {
   const later = timeline.saidBetween(place, timeline.commits.length).length;
-  if (later > 0) {
-    const [messages, them] = later === 1 ? ['message', 'it'] : [`${later} messages`, 'them'];
-    return `It forgets the ${messages} after it; the log keeps ${them}, and another fork can go back.`;
-  }
-  const hasFailed = timeline.errorsBetween(place, timeline.commits.length).some(({ error }) => error.type === 'turn_failed');
-  return `Nothing was said after it${hasFailed ? ', but an answer failed' : ''}.`;
-};
-
-/** Which answer failed at this moment or next, why, and what to do about it. */
-const failureWords = (timeline: Timeline, place: number): readonly string[] => {
-  for (const [index, { events }] of timeline.commits.entries())
-    for (const event of index < place - 1 ? [] : events)
-      if (event.type === 'turn_failed') {
-        const which = index < place ? 'The error at this moment' : 'The error left behind';
-        const said = [failedText(event, timeline.modelAt(index)), failureAdvice(event)];
-        return [`${which}: ${said.filter((words) => words !== null).join(' ')}`];
-      }
-  return [];
+  if (later === 0) return '';
+  const [messages, them] = later === 1 ? ['message', 'it'] : [`${later} messages`, 'them'];
+  return `, and the agent forgets the ${messages} after it; the log keeps ${them}`;
 };
 
 /** The model that somebody gave the session, which a fork keeps; `undefined`: it has the agent's own. */

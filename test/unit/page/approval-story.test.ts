@@ -22,12 +22,14 @@ test('the story of an approval is that of its own message, answer and call', () 
   ];
   expect(storyOf(events, 'p')).toEqual({
     message: { seq: 1, at: 1, ...{ sender: { id: 'x', name: 'Ann' }, actor: 'host:session-1' }, text: 'of Ann' },
+    askedSeq: 3,
     host: 'session-1',
     answer: { verdict: 'granted', by: 'ann', at: 6 },
     result: { outcome: 'ok', text: 'yes', at: 8 },
   });
   expect(storyOf(events.slice(0, 4), 'q')).toEqual({
     message: { seq: 2, at: 2, sender: { id: 'x', name: 'Bob' }, actor: 'host:session-1', text: 'of Bob' },
+    askedSeq: 4,
     host: 'session-1',
   });
 });

@@ -32,28 +32,15 @@ test('what another person has asked is not to be tried again on the page', () =>
   expect(told(1)).toContain('write on, or choose Try again below it.');
 });
 
-test('what the agent knows afterwards', () => {
-  expect(told(2)).toContain('The agent knows the conversation up to commit 2, as it was then.');
+test('where the session goes on, and how much of the conversation is left behind', () => {
+  expect(told(2)).toContain('goes on from commit 2, and the agent forgets the message after it; the log keeps it.');
+  expect(told(1)).toContain('goes on from commit 1, and the agent forgets the 2 messages after it; the log keeps them.');
+  expect(told(4)).toContain('goes on from commit 4. Its memories stay');
 });
 
-test('how much of the conversation is left behind', () => {
-  expect(told(2)).toContain('It forgets the message after it; the log keeps it,');
-  expect(told(1)).toContain('It forgets the 2 messages after it; the log keeps them,');
-  expect(told(4)).toContain('Nothing was said after it.');
-  expect(told(3)).toContain('Nothing was said after it, but an answer failed.');
-});
-
-test('which model failed next, what to do about it, and which model the fork keeps', () => {
+test('which model the fork keeps', () => {
   const failing = new Timeline();
-  for (const commit of tell('post m1', 'reply m1/1 1', 'set model gone/model', 'post m2', 'fail m2/1 1').commits)
-    failing.add({
-      ...commit,
-      events: commit.events.map((event) => (event.type === 'turn_failed' ? { ...event, code: 'model_unknown' } : event)),
-    });
-  const words = forkWords(failing, 4).join('\n');
-  expect(words).toContain('The error left behind: No answer from gone/model: ');
-  expect(forkWords(failing, 5).join('\n')).toContain('The error at this moment: No answer from gone/model: ');
-  expect(words).toContain('choose a model that it offers');
+  for (const commit of tell('post m1', 'reply m1/1 1', 'set model gone/model').commits) failing.add(commit);
   expect(givenModel(failing)).toBe('gone/model');
   expect(givenModel(timeline)).toBeUndefined();
 });

@@ -41,7 +41,7 @@ describe.skipIf(!hasBrowser)('who goes from one view of the page to another', ()
     await page.getByText('Reading the log up to that commit…').waitFor();
     letGo();
     await page.locator('.happened', { hasText: 'tell me of (bluebells)' }).waitFor();
-    await page.locator('.live', { hasText: 'Past' }).waitFor();
+    await page.locator('.live', { hasText: 'Earlier moment' }).waitFor();
     expect(faults).toEqual([]);
   });
 

@@ -208,7 +208,7 @@ describe.skipIf(!hasBrowser)('the page', () => {
     await page.getByRole('button', { name: 'Fork from here' }).click();
     await page
       .getByRole('dialog')
-      .getByText('This session goes on from there; no second one is made', { exact: false })
+      .getByText(/^This session goes on from commit \d+/)
       .waitFor();
     await page.getByRole('dialog').getByRole('button', { name: 'Fork', exact: true }).click();
     await page.locator('.why', { hasText: /Forked from commit \d+, / }).waitFor();
