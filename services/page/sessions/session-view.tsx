@@ -11,7 +11,6 @@ import { lazy } from '../loading/lazy.tsx';
 import { Empty, NoSuchView } from '../parts/empty.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { StatusBadge } from '../parts/status.tsx';
-import { shownStatus } from '../past/shown-status.ts';
 import { onceInSight } from './in-sight.ts';
 import { Facts, Why } from './session-about.tsx';
 import { SessionActions } from './session-actions.tsx';
@@ -113,11 +112,6 @@ const Head = ({ sessionKey, name, session, tab }: HeadProps) => {
           </a>
         )}
         <h1>{name}</h1>
-        {isPast && shownStatus.value && (
-          <span class="session-then">
-            then: <StatusBadge {...shownStatus.value} />
-          </span>
-        )}
         {session && !isPast && <StatusBadge status={session.status} hasFailed={saysFailed(session)} />}
         {session && <ShareButton key={session.key} session={session} />}
       </div>

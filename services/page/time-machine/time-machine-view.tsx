@@ -7,8 +7,6 @@ import { Problem } from '../parts/empty.tsx';
 import { actorText } from '../parts/person.ts';
 import { Time } from '../parts/time.tsx';
 import { Past, type PastSource } from '../past/past.ts';
-import { shownStatus } from '../past/shown-status.ts';
-import { hasFailed } from '../past/timeline.ts';
 import { ChatLink } from './chat-link.tsx';
 import { PastCommits } from './commit-list.tsx';
 import { type Change, changesBetween, isBookkeeping, plainPath } from './differences.ts';
@@ -56,13 +54,6 @@ const Moment = ({ past }: { readonly past: Past }) => {
   const seq = past.timeline.commits[place - 1]?.seq ?? 0;
   const changes = useMemo(() => changesBetween(before, state), [before, state]);
   const [facts, books] = [changes.filter((change) => !isBookkeeping(change)), changes.filter(isBookkeeping)];
-  useEffect(() => {
-    if (place === 0) return undefined;
-    shownStatus.value = { status: state.status, hasFailed: state.status === 'idle' && hasFailed(past.timeline.commits, place) };
-    return () => {
-      shownStatus.value = null;
-    };
-  }, [past, place, state]);
   const scroller = useRef<HTMLDivElement>(null);
   // To ask the element whether it is scrolled would make the browser lay out the page, at every moment.
   const isScrolled = useRef(false);
