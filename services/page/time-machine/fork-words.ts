@@ -1,6 +1,8 @@
+import { failureAdvice } from '../chat/failed.ts';
+import { failedText } from '../chat/mark-texts.ts';
 import type { Timeline } from '../past/timeline.ts';
 
-/** What a fork at the moment after `place` commits does, before it is done, and what to do about a question that it leaves open. */
+/** What a fork at the moment after `place` commits does, before it is done: two sentences, and what is special about this one. */
 export const forkWords = (timeline: Timeline, place: number): readonly string[] => {
   const { turn, queue } = timeline.stateAfter(place).context;
   return [
@@ -8,6 +10,7 @@ export const forkWords = (timeline: Timeline, place: number): readonly string[] 
     ...(turn !== null || queue.length > 0
       ? [`Its last question is not answered again by itself: ${nextWords(timeline, place)}`]
       : []),
+    ...failureWords(timeline, place),
   ];
 };
 
@@ -24,6 +27,18 @@ const laterWords = (timeline: Timeline, place: number): string => {
   if (later === 0) return '';
   const [messages, them] = later === 1 ? ['message', 'it'] : [`${later} messages`, 'them'];
   return `, and the agent forgets the ${messages} after it; the log keeps ${them}`;
+};
+
+/** Which answer failed at this moment or next, why, and what to do about it. */
+const failureWords = (timeline: Timeline, place: number): readonly string[] => {
+  for (const [index, { events }] of timeline.commits.entries())
+    for (const event of index < place - 1 ? [] : events)
+      if (event.type === 'turn_failed') {
+        const which = index < place ? 'The error at this moment' : 'The error left behind';
+        const said = [failedText(event, timeline.modelAt(index)), failureAdvice(event)];
+        return [`${which}: ${said.filter((words) => words !== null).join(' ')}`];
+      }
+  return [];
 };
 
 /** The model that somebody gave the session, which a fork keeps; `undefined`: it has the agent's own. */

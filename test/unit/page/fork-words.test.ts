@@ -38,9 +38,17 @@ test('where the session goes on, and how much of the conversation is left behind
   expect(told(4)).toContain('goes on from commit 4. Its memories stay');
 });
 
-test('which model the fork keeps', () => {
+test('which model failed next, what to do about it, and which model the fork keeps', () => {
   const failing = new Timeline();
-  for (const commit of tell('post m1', 'reply m1/1 1', 'set model gone/model').commits) failing.add(commit);
+  for (const commit of tell('post m1', 'reply m1/1 1', 'set model gone/model', 'post m2', 'fail m2/1 1').commits)
+    failing.add({
+      ...commit,
+      events: commit.events.map((event) => (event.type === 'turn_failed' ? { ...event, code: 'model_unknown' } : event)),
+    });
+  const words = forkWords(failing, 4).join('\n');
+  expect(words).toContain('The error left behind: No answer from gone/model: ');
+  expect(forkWords(failing, 5).join('\n')).toContain('The error at this moment: No answer from gone/model: ');
+  expect(words).toContain('choose a model that it offers');
   expect(givenModel(failing)).toBe('gone/model');
   expect(givenModel(timeline)).toBeUndefined();
 });

@@ -172,7 +172,7 @@ describe.skipIf(!hasBrowser)('the page', () => {
       await asked.fulfill({ response, json: state });
     });
     await page.keyboard.press('ArrowRight');
-    await page.getByText(/The gateway says something else about this moment: messages/).waitFor();
+    await page.getByText(/The gateway has another state at this moment: messages/).waitFor();
     await page.unroute(/\/state\?at=/);
     await number.fill('1');
     await number.press('Enter');

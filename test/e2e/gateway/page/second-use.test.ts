@@ -172,7 +172,7 @@ describe.skipIf(!hasBrowser)('who uses the page again', () => {
       ['time', '.moment'],
     ] as const)
       expect(await wrongIn(page, place(oldest, tab), there)).toEqual([]);
-    await page.getByText('own state is the same').waitFor();
+    await page.getByText('This page and the gateway agree on this moment').waitFor();
     const forbidden = /^(Fork|Delete|Share|Pin|Archive|Rename|Labels|Mark as unread|Reset|Send|New chat)/;
     expect(await page.getByRole('button', { name: forbidden }).count()).toBe(0);
     // Wherever else the address leads, here is the shared session alone.

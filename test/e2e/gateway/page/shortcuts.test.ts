@@ -99,7 +99,7 @@ describe.skipIf(!hasBrowser)('the keys of the page', () => {
     const { page, faults } = await open();
     await page.locator('a.row').first().waitFor();
     await page.keyboard.press('?');
-    await page.getByLabel('These keys are on').press('Space');
+    await page.getByLabel('Use keyboard shortcuts').press('Space');
     await page.keyboard.press('Escape');
     await page.reload();
     await page.locator('a.row').first().waitFor();
@@ -107,7 +107,7 @@ describe.skipIf(!hasBrowser)('the keys of the page', () => {
     await page.keyboard.press('g');
     await page.keyboard.press('u');
     await page.keyboard.press('?');
-    expect(await page.getByLabel('These keys are on').isChecked()).toBe(false);
+    expect(await page.getByLabel('Use keyboard shortcuts').isChecked()).toBe(false);
     expect(new URL(page.url()).hash).not.toMatch(/newer|account/);
     expect(faults).toEqual([]);
   });
