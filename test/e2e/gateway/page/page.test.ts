@@ -185,7 +185,7 @@ describe.skipIf(!hasBrowser)('the page', () => {
     await page.getByText('by a call: test').first().waitFor();
     await page.getByRole('button', { name: 'Next error' }).click();
     await page.locator('.happened').getByText('answer failed').waitFor();
-    await page.getByRole('img', { name: /running|idle/ }).waitFor();
+    await page.getByRole('img', { name: /Running|Idle/ }).waitFor();
     // The moment in words: what the agent knew then, of this generation alone.
     await page.getByRole('region', { name: 'The session at this moment' }).getByText('1 answer', { exact: true }).waitFor();
     const moment = page.getByRole('region', { name: 'What the agent knew of the conversation' });
