@@ -19,9 +19,11 @@ export const previewOf = (text: string, most: number = limits.previewCharacters)
   return characters.length <= most ? line : `${characters.slice(0, most - 1).join('')}…`;
 };
 
-/** A row with the first words of a message, where no message before it has any. */
-export const withFirstWords = ({ firstWords }: IndexRow, text: string, firstWordsId: string): Partial<IndexRow> =>
-  firstWords === '' ? { firstWords: previewOf(text, limits.firstWordsCharacters), firstWordsId } : {};
+/** A row with the first words of a message, where no message before it has any. What Natter itself asks of the agent is none. */
+export const withFirstWords = ({ firstWords }: IndexRow, message: Message, firstWordsId: string): Partial<IndexRow> =>
+  firstWords === '' && message.sender.id !== 'natter'
+    ? { firstWords: previewOf(wordsOf(message), limits.firstWordsCharacters), firstWordsId }
+    : {};
 
 /** A fork of a commit before the last message: the agent no longer knows it, so the row no longer quotes it. */
 export const lastMessageAfterReset = (

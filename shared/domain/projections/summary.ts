@@ -83,7 +83,7 @@ const change = (row: IndexRow, event: SessionEvent, { at, seq, events }: Recorde
         messageCount: row.messageCount + 1,
         lastMessagePreview: previewOf(wordsOf(event.message)),
         lastMessageId: `${seq}.${events.indexOf(event)}`,
-        ...withFirstWords(row, wordsOf(event.message), `${seq}.${events.indexOf(event)}`),
+        ...withFirstWords(row, event.message, `${seq}.${events.indexOf(event)}`),
         participants: withParticipant(row.participants, event.message.sender),
         ...(event.message.deliverTo && { lastRoute: event.message.deliverTo }),
         ...(event.turnId !== undefined && event.message.thread !== row.thread && { thread: event.message.thread }),
