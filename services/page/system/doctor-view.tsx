@@ -34,7 +34,7 @@ const seen: Readonly<Record<string, readonly [words: string, link: string]>> = {
 };
 
 /** The commands in a text, such as `natter token revoke ID`, with what is between them. */
-const command = /(natter [a-z-]+(?: (?:create|revoke))?(?: (?:KEY|ID|--role …))?)/;
+const command = /(natter [a-z-]+(?: (?:create|revoke))?(?: (?:KEY|ID))?(?: --[a-z]+ [\w…]+)*)/;
 
 const Fix = ({ what, fix }: { readonly what: string; readonly fix: string }) => {
   const place = seen[what];

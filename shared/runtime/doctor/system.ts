@@ -106,7 +106,7 @@ const lastFailed = (count: number): string => (count === 1 ? 'the last one faile
 export const answers = ({ processes: reports }: Pick<SystemReport, 'processes'>): Finding => {
   const failed = failedLately(reports, 'turns_failed_since_success');
   if (failed === 0) return ok('answers', 'the last one did not fail');
-  return warn('answers', lastFailed(failed), 'natter tail KEY shows why for one session; natter doctor asks the model');
+  return warn('answers', lastFailed(failed), 'natter tail --from 1 --type turn_failed shows each; natter doctor asks the model');
 };
 
 /** Requested checkpoints are processed (A7/81), and come to a result. */
@@ -120,7 +120,7 @@ export const checkpoints = (
     return warn(
       'checkpoints',
       `${count} waiting; ${lastFailed(failed)}, so memory learned nothing`,
-      'natter tail KEY shows why for one session; then natter checkpoint KEY tries again',
+      'natter tail --from 1 --type introspection_failed shows each; then natter checkpoint KEY tries again',
     );
   if (introspection.enabled) return ok('checkpoints', `${count} waiting`);
   if (count === 0) return ok('checkpoints', 'turned off');

@@ -115,7 +115,7 @@ describe.skipIf(!hasBrowser)('who stands before a dead end', () => {
     expect(await dialog.getByRole('button').allTextContents()).toEqual(['Close']);
     await goTo(page, '#/system/doctor');
     const answers = page.locator('.item', { hasText: 'Whether the agent comes to an answer' });
-    await answers.locator('code', { hasText: /^natter tail KEY$/ }).waitFor();
+    await answers.locator('code', { hasText: /^natter tail --from 1 --type turn_failed$/ }).waitFor();
     await answers.getByRole('link', { name: 'The sessions whose last answer failed' }).click();
     await page.locator('a.row', { hasText: 'please' }).waitFor();
     expect(page.url()).toContain('status=failed');
