@@ -24,7 +24,7 @@ const ownLines = (leaving: string) =>
   ] as const;
 const keysText = (leaving: string): string[] => [
   'Alt-Enter begins a new line; a paste of several lines is one message; ↑ and ↓ are the history; Tab completes a command.',
-  `Ctrl-C stops the answer; pressed again, it ${leaving}. A space before the / sends the line to the model.`,
+  `Ctrl-C stops the answer and clears what waits; pressed again, it ${leaving}. A space before the / sends the line to the model.`,
 ];
 /** How the model gets to run programs, where it may not: whoever asks it to is told that it cannot. */
 const programsText = [

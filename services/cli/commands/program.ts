@@ -18,7 +18,8 @@ const refuseUnknown = (command: Command, name: string): never => {
 };
 
 /** The options of the program, in the help of each command below it. */
-const globalOptions = '\nGlobal options: --url, --token, --token-file, --config, --data-dir, --utc; natter --help explains them';
+const globalOptions =
+  '\nGlobal options: --url, --token, --token-file, --config, --data-dir, --utc\n(natter --help explains them)';
 
 /** `help`, for this command and those below it. That of commander takes one name, and says nothing about one that it does not know. */
 const addHelp = (command: Command): void => {

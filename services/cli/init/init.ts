@@ -51,7 +51,7 @@ export const init = async (world: World, options: InitOptions, given?: Questions
   if (isThere) terminal.out(`kept     ${path}.bak: what else you had set is in it alone, copy what you need`);
   terminal.out(`${pc.green('written')}  ${path}`);
   terminal.out(
-    'The model may not run programs (exec): uncomment "workspace" and "tools" in it to allow that, each time with your approval.',
+    'The model may not run programs (exec): uncomment "workspace" and "tools" in it before "natter up" to allow that, each time with your approval.',
   );
   terminal.out(`Next: natter up`);
 };

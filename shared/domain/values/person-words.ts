@@ -40,6 +40,8 @@ export const decidedBy = (by: string): string => {
 /** Who said something: their name if the message has one, "You" for what the reader sent, else what it is. */
 export const personNamed = (sender: Sender | undefined, actor: string | undefined, me: string | undefined): string => {
   if (sender?.name && sender.id !== writer) return sender.name;
+  // What Natter itself asks of the agent is nobody's, whoever had it asked.
+  if (sender?.id === 'natter') return 'Natter';
   if (isSamePerson(actor, me)) return 'You';
   if (sender?.role === 'owner' || (actor !== undefined && isOwnersPage(actor))) return ownerName;
   if (sender === undefined || sender.id === writer) return 'A program (API)';

@@ -68,6 +68,15 @@ describe('natter approvals', () => {
     );
   });
 
+  test('natter send --wait says so while it waits, once', async () => {
+    const { natter } = await startWaiting();
+    expect(await natter('send', key, 'and now?', '--wait', '5')).toMatch(
+      new RegExp(
+        `^${key} waits until a tool call is approved or denied: natter approvals\nno answer yet; run \\S+ goes on\\.[^\n]*$`,
+      ),
+    );
+  });
+
   test('A5/62: resolve lets the call run', async () => {
     const { natter, approvalId, run, written } = await startWaiting();
     expect(await natter('approvals', 'resolve', approvalId, 'allow-once')).toBe(

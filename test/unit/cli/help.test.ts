@@ -71,7 +71,7 @@ describe('every command', async () => {
 
   test.each(names)('natter %s names the global options on one line, and natter --help explains each', async (name) => {
     const program = await create();
-    const named = /^Global options: (.+); natter --help explains them$/m.exec(helpOf(found(program, name)))?.[1];
+    const named = /^Global options: (.+)\n\(natter --help explains them\)$/m.exec(helpOf(found(program, name)))?.[1];
     expect(named?.split(', ')).toEqual(program.options.map(({ long }) => long).filter((long) => long !== '--version'));
     expect(helpOf(found(program, name))).not.toContain('token for the gateway (safer');
     expect(helpOf(program)).toMatch(/^ {2}--utc +print times/m);

@@ -33,10 +33,10 @@ export const memoryCommand = (program: Command, world: World): void => {
   addRebuild(memory, world);
 };
 
-const showAll = async (world: World, memories: readonly Memory[], json: boolean): Promise<void> => {
+const showAll = async (world: World, memories: readonly Memory[], none: string, json: boolean): Promise<void> => {
   const { terminal, now } = world;
   if (json) return terminal.out(asJson({ memories }, 2));
-  if (memories.length === 0) return terminal.note('no memories');
+  if (memories.length === 0) return terminal.note(none);
   const rows = memories.map(({ id, updatedAt, scope, text }) => [
     id,
     ago(updatedAt, now()),
@@ -56,7 +56,8 @@ const addReading = (memory: Command, world: World): void => {
   const show = async (command: Command, words?: readonly string[]): Promise<void> => {
     const { json = false, scope, limit, ...common } = command.optsWithGlobals<Options>();
     const query = { ...(words && { query: words.join(' ') }), scope, limit };
-    await showAll(world, (await clientOf(world, common).get<MemoryPage>('/v1/memory', { query })).memories, json);
+    const { memories } = await clientOf(world, common).get<MemoryPage>('/v1/memory', { query });
+    await showAll(world, memories, words === undefined ? 'no memories' : 'no memory matches', json);
   };
   reading(listCommand(memory, 'list memories, most recently changed first'), 50, 'memory list --limit 20').action(
     (_: unknown, command: Command) => show(command),

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { uuidv7 } from 'uuidv7';
 import { NatterApiError, type NatterClient } from '../../../../shared/client/main.ts';
+import { systemClock } from '../../../../shared/kit/clock.ts';
 import { NatterError } from '../../../../shared/kit/errors.ts';
 import { limits } from '../../../../shared/kit/limits.ts';
 import { type CommonOptions, clientOf, wholeNumber } from '../../access.ts';
@@ -20,6 +21,8 @@ interface SendOptions extends CommonOptions {
 const defaultWaitSeconds = 60;
 /** How long a message is sent again, with the same id, while the gateway is unavailable. */
 const patienceMs = 10_000;
+/** How often it is looked whether the answer waits for a person, ms. */
+const approvalMs = 2_000;
 
 const inQuotes = '(put the text in quotes: natter send main "hello there")\n';
 
@@ -43,6 +46,17 @@ const exists = async (client: NatterClient, key: string): Promise<boolean> => {
 
 const awaitsApproval = async (client: NatterClient, key: string): Promise<boolean> =>
   (await client.sessions.get(key).catch(() => null))?.status === 'awaiting_approval';
+
+/** Says once, while an answer is waited for, that it waits for a person. Resolves, when that is over, with whether it was said. */
+const tellOfApproval = async (world: World, client: NatterClient, key: string, signal: AbortSignal): Promise<boolean> => {
+  while (!signal.aborted) {
+    await systemClock.sleep(approvalMs, signal);
+    if (signal.aborted || !(await awaitsApproval(client, key))) continue;
+    world.terminal.note(`${key} waits until a tool call is approved or denied: natter approvals`);
+    return true;
+  }
+  return false;
+};
 
 /** `natter send`: one message to one session, and with `--wait` its answer (A10/118–121). Exit code 1 if the run failed or is not done. */
 export const sendCommand = (program: Command, world: World): void => {
@@ -77,10 +91,12 @@ export const sendCommand = (program: Command, world: World): void => {
       const given = { idempotencyKey: messageId, patienceMs, wait: seconds };
       const client = clientOf(world, common);
       const isNew = !isExpected && !(await exists(client, key));
-      const run = await client.sessions.post(key, message, given);
+      const waiting = new AbortController();
+      const telling = wait === undefined || json ? false : tellOfApproval(world, client, key, waiting.signal);
+      const run = await client.sessions.post(key, message, given).finally(() => waiting.abort());
       if (isNew) world.terminal.note(`${key} is a new session (--new sends without this hint)`);
       await showRun(world, key, run, json);
-      if (run.status === 'timeout' && !json && (await awaitsApproval(client, key)))
+      if (run.status === 'timeout' && !json && !(await telling) && (await awaitsApproval(client, key)))
         world.terminal.note(`${key} waits until a tool call is approved or denied: natter approvals`);
     });
 };

@@ -58,10 +58,11 @@ const settingLines = (facts: ReportFacts, { machine: { context } }: SessionState
   const { name, label, word, choices } = facts.setting;
   const configured: Partial<Record<keyof Settings, string | undefined>> = { model: facts.model, queueMode: facts.queueMode };
   const own = context.settings[name];
+  const isFree = choices.length === 0;
   return [
-    `${label}: ${own ?? (configured[name] === undefined ? 'default' : `${configured[name]} (as configured)`)}`,
-    ...(name === 'queueMode' ? queueModeChoices : choices.length === 0 ? [] : [`Choices: ${choices.join(', ')}`]),
-    `Change it with ${word} <${choices.length === 0 ? 'text' : 'choice'}>; ${word} default makes it as configured.`,
+    `${label}: ${own ?? (configured[name] === undefined ? (isFree ? 'none' : 'default') : `${configured[name]} (as configured)`)}`,
+    ...(name === 'queueMode' ? queueModeChoices : isFree ? [] : [`Choices: ${choices.join(', ')}`]),
+    `Change it with ${word} <${isFree ? 'text' : 'choice'}>; ${word} default ${isFree ? 'removes it' : 'makes it as configured'}.`,
   ];
 };
 

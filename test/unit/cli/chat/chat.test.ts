@@ -571,9 +571,9 @@ describe('an approval', () => {
 test.each(['leaves', 'stops everything'] as const)('/help and Ctrl-C say what leaving does: %s', async (leaving) => {
   const chat = atTerminal({ leaving });
   chat.type('/help\r');
-  await chat.shows('Ctrl-C stops the answer');
+  await chat.shows('Ctrl-C stops the answer and clears what waits');
   expect(chat.screen.text).toMatch(new RegExp(`^/quit +${leaving}; so do quit, exit and Ctrl-D$`, 'm'));
-  expect(chat.screen.text).toContain(`pressed again, it ${leaving}.`);
+  expect(chat.screen.text.replaceAll('\n', ' ')).toContain(`pressed again, it ${leaving}.`);
   expect(chat.screen.text.replaceAll('\n', ' ')).toContain('restart "natter up": agent: { workspace:');
   chat.type('\u0003');
   await chat.shows(`Ctrl-C again ${leaving}.`);

@@ -68,7 +68,7 @@ describe('natter init', () => {
     const server = await provide(ready);
     const { printed, written } = await run({ provider: 'openai', baseUrl: server.url, keyEnv: 'HOUSE_KEY' }, { HOUSE_KEY: key });
     expect(printed).toMatch(
-      /found +OpenAI at http:\S+, model huge\n[\s\S]*works +openai\/huge answered in [\d.]+ s\n[\s\S]*written .*natter\.json\nThe model may not run programs \(exec\): uncomment "workspace" and "tools" in it to allow that, each time with your approval\.\nNext: natter up\n$/,
+      /found +OpenAI at http:\S+, model huge\n[\s\S]*works +openai\/huge answered in [\d.]+ s\n[\s\S]*written .*natter\.json\nThe model may not run programs \(exec\): uncomment "workspace" and "tools" in it before "natter up" to allow that, each time with your approval\.\nNext: natter up\n$/,
     );
     expect(config()).toMatchObject({
       agent: { model: 'openai/huge' },

@@ -78,7 +78,7 @@ describe('a command that sets one thing (B25)', () => {
       '/queue',
       /^Queue mode: followup \(as configured\)\nChoices, for .+:\nfollowup: it waits for a turn of its own\n(.+\n){3}reject: it is refused\n/,
     ],
-    ['/name', /^Name: default\nChange it with \/name <text>/],
+    ['/name', /^Name: none\nChange it with \/name <text>; \/name default removes it/],
   ])('alone it shows it: %s', (text, notice) => expect(told(text, 'open').text).toMatch(notice));
 
   test('alone it shows what was set', () => {
