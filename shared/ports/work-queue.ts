@@ -54,6 +54,12 @@ export interface Consumption {
   close(drainMs?: number): Promise<void>;
 }
 
+/** A message that waits for its time. */
+export interface Scheduled<T> {
+  readonly name: string;
+  readonly message: T;
+}
+
 /** At least once, ordered per key, with partitions shared among the consuming members. */
 export interface WorkQueue<T> {
   /** Durable once it resolves. The same id within two minutes is stored once (`duplicate`). */
@@ -71,6 +77,11 @@ export interface WorkQueue<T> {
   schedule(name: string, at: number, message: T): Promise<void>;
   /** Cancels a scheduled message that is not due yet. */
   cancel(key: string, name: string): Promise<void>;
+  /**
+   * At most `limit` of the messages that are scheduled and not due yet, of a key, under a name, or of both; in no order. It reads no more than
+   * that many, and may miss one of the last moments.
+   */
+  scheduled(of: { readonly key?: string; readonly name?: string }, limit: number): Promise<readonly Scheduled<T>[]>;
   consume(options: ConsumeOptions<T>): Promise<Consumption>;
   /** The partition a key belongs to. */
   partitionOf(key: string): number;

@@ -61,7 +61,7 @@ const grants = {
     ...{ operator: 'cr', backup: 'crs', restorer: 'mkxcr' },
   },
   'timers of commands': {
-    ...{ provisioner: 'm', session: 'wtcp', router: 'c', checkpoint: 'c', delivery: 'c', gateway: 'wc' },
+    ...{ provisioner: 'm', session: 'wtcp', router: 'c', checkpoint: 'c', delivery: 'c', gateway: 'wcr' },
     ...{ operator: 'crp', backup: 'crs', restorer: 'mkxcrp' },
   },
   'timers of checkpoints': {

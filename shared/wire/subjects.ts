@@ -68,8 +68,10 @@ export interface Subjects {
   timer(queue: QueueName, key: string, name: string): string;
   /** Everything scheduled, and everything cancelled. */
   readonly publishedTimers: string;
-  /** Everything scheduled for a key. */
-  timersOf(queue: QueueName, key: string): string;
+  /** Everything scheduled for a key, under a name, or both. */
+  timersOf(queue: QueueName, of: { readonly key?: string; readonly name?: string }): string;
+  /** The name in the subject of a timer; of a very long one its hash. */
+  nameOfTimer(subject: string): string;
   /** Where the broker puts a scheduled message when it is due. */
   due(queue: QueueName): string;
   event(headline: EventType, key: SessionKey): string;
@@ -148,7 +150,9 @@ export const subjectsUnder = (prefix: string): Subjects => {
     checkpoint: (key) => `${prefix}.checkpoint.${escapeText(key)}`,
     timer: (queue, key, name) => `${prefix}.timer.${queue}.${token(key)}.${token(name)}`,
     publishedTimers: `${prefix}.timer.*.*.*`,
-    timersOf: (queue, key) => `${prefix}.timer.${queue}.${token(key)}.*`,
+    timersOf: (queue, { key, name }) =>
+      `${prefix}.timer.${queue}.${key === undefined ? '*' : token(key)}.${name === undefined ? '*' : token(name)}`,
+    nameOfTimer: (subject) => unescapeText(subject.slice(subject.lastIndexOf('.') + 1)),
     due: (queue) => `${prefix}.due.${queue}`,
     event: (headline, key) => `${prefix}.event.${headline}.${path(key)}`,
     eventsOf: (key) => `${prefix}.event.*.${path(key)}`,

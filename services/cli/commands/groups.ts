@@ -46,6 +46,10 @@ export const commandGroups: readonly Group[] = [
         line: 'send a message to a session',
         load: async () => (await import('./talk/send.ts')).sendCommand,
       },
+      scheduled: {
+        line: 'list messages that are sent later; cancel one',
+        load: async () => (await import('./talk/scheduled.ts')).scheduledCommand,
+      },
       ingest: {
         line: 'send a chat log as group messages; running it again changes nothing',
         load: async () => (await import('./talk/ingest.ts')).ingestCommand,

@@ -6,6 +6,7 @@ import {
   sessionsSendResult,
 } from '../../../shared/domain/projections/schemas.ts';
 import { limits } from '../../../shared/kit/limits.ts';
+import { keyFrom } from '../../../shared/runtime/session-tools/named-session.ts';
 import { incomingAttachments } from '../attachments/incoming-attachment.ts';
 import { afterParameter, beforeParameter, limitNumber, limitParameter, waitParameter } from '../http/input.ts';
 import { acting, method, type Operation, operation, readOnly, tool } from '../operation/operation.ts';
@@ -16,7 +17,8 @@ import { sessionsHistory } from './history.ts';
 import { postBody, postMessage } from './post-message.ts';
 import { readMessages } from './read-messages.ts';
 import { receiveEnvelope, strictEnvelope } from './receive-envelope.ts';
-import { messagesFound } from './results.ts';
+import { messagesFound, scheduledMessage, scheduledMessages } from './results.ts';
+import { cancelScheduledMessage, listScheduledMessages } from './scheduled-messages.ts';
 import { searchMessages } from './search-messages.ts';
 import { chatSend, sessionsSend } from './send.ts';
 
@@ -44,6 +46,10 @@ const historyParameters = sessionsHistoryParameters.extend({ includeTools: z.boo
 
 const query = z.string('give it once').trim().min(1, 'is empty; use some words').max(limits.memoryQueryCharacters);
 const searchQuery = z.object({ q: query, limit: limitParameter(50) });
+const scheduledQuery = z.object({
+  key: z.string('give it once').min(1).max(1_024).optional().describe('only of this session'),
+  limit: limitParameter(50),
+});
 const searchParameters = z.strictObject({
   query,
   limit: limitNumber(50),
@@ -80,6 +86,30 @@ export const messageOperations: readonly Operation[] = [
       problems: [...reading, 'forbidden', 'precondition_failed', 'refused'],
       input: ({ query, ...given }) => ({ ...given, waitMs: query.wait * 1_000 }),
       waitMs: ({ query, body }) => (body.sendAt === undefined ? query.wait * 1_000 : 0),
+    }),
+  }),
+  operation(listScheduledMessages, {
+    ...{ id: 'listScheduledMessages', tag: 'messages', changes: 'nothing' },
+    summary: 'Lists messages that are sent later (`sendAt`), the next first',
+    http: route({
+      ...{ method: 'get', path: '/v1/scheduled-messages', query: scheduledQuery },
+      answers: { 200: scheduledMessages },
+      examples: { answer: { messages: [samples.scheduledSample], complete: true } },
+      input: ({ query: { key, limit } }, { config }) => ({
+        ...(key !== undefined && { key: keyFrom(config, key, 'key') }),
+        limit,
+      }),
+    }),
+  }),
+  operation(cancelScheduledMessage, {
+    ...{ id: 'cancelScheduledMessage', tag: 'messages', changes: 'sessions' },
+    summary: 'Cancels a message that is not sent yet; this is audited',
+    http: route({
+      ...{ method: 'delete', path: '/v1/scheduled-messages/:runId' },
+      answers: { 200: scheduledMessage },
+      examples: { answer: samples.scheduledSample },
+      problems: ['forbidden', 'not_found'],
+      input: ({ path: { runId = '' } }) => runId,
     }),
   }),
   operation(readMessages, {

@@ -15,3 +15,14 @@ export const messagesFound = z.object({
   since: seq.describe('older messages were not searched; 0: all were'),
   complete: z.boolean().describe('whether all was searched that had been said by then'),
 });
+export const scheduledMessage = z
+  .object({
+    ...{ runId: z.string(), sessionKey: z.string(), sendAt: z.number(), actor: z.string().describe('whose token scheduled it') },
+    command: z.string().describe('what becomes of it: `post_message`, or what a chat command does'),
+    text: z.string().nullable().describe('`null`: it is a chat command'),
+  })
+  .meta({ id: 'ScheduledMessage', description: 'A message that is sent later (`sendAt`).' });
+export const scheduledMessages = z.object({
+  messages: z.array(scheduledMessage),
+  complete: z.boolean().describe('`false`: there are more, or too many timers to look at all of them'),
+});

@@ -11,6 +11,9 @@ export const sender = { id: 'telegram:42', role: 'participant', name: 'Ann' } as
 
 export const takenSample = { runId, status: 'ok', outcome: 'accepted', seq: 42, rev: 7 };
 export const begun = { runId, status: 'accepted', duplicate: false };
+export const scheduledSample = {
+  ...{ runId, sessionKey: key, sendAt: at, actor: 'token:telegram', command: 'post_message', text: 'Is the build green?' },
+};
 export const runSample = { runId, status: 'ok', reply: 'The build is green.' };
 
 export const sessionRow = {

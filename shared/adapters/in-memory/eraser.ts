@@ -30,7 +30,7 @@ export const createInMemoryEraser = ({ timers, commands, deadLetters, ...options
     ...options,
     store: {
       commits: async (key, before) => options.events.purge(key, before),
-      timers: async (key) => timers.cancelUnder(options.subjects.timersOf('commands', key).slice(0, -1)),
+      timers: async (key) => timers.cancelUnder(options.subjects.timersOf('commands', { key })),
       commands: async (key, upTo) => commands.removeDone(key, upTo),
       custody: async () => 0,
       deadLetters: async (belongs) => deadLetters.erase(belongs),

@@ -1,6 +1,7 @@
 import type { Clock } from '../../kit/clock.ts';
 import { NatterError } from '../../kit/errors.ts';
 import type { DeadLetters } from '../../ports/dead-letters.ts';
+import type { Scheduled } from '../../ports/work-queue.ts';
 import type { QueueBinding } from '../streams/queue-binding.ts';
 import { InMemoryDoneMessages } from './done-messages.ts';
 import type { Faults } from './faults.ts';
@@ -121,4 +122,15 @@ export const forgetPosition = <T>({ stored, done, out }: PartitionState<T>): voi
   out.clear();
   stored.unshift(...done.forget());
   for (const message of stored) message.deliveries = 0;
+};
+
+/** At most `limit` of what is scheduled and not due, of a key, under a name, or of both. */
+export const scheduledIn = <T>(
+  timers: Timers,
+  { timersOf, nameOfTimer, decode }: QueueBinding<T>,
+  of: { readonly key?: string; readonly name?: string },
+  limit: number,
+): Scheduled<T>[] => {
+  const found = timers.under(timersOf(of)).slice(0, limit);
+  return found.map(({ name, bytes }) => ({ name: nameOfTimer(name), message: decode(bytes) }));
 };

@@ -14,6 +14,7 @@ import {
   notDone,
   type PartitionState,
   runsOut,
+  scheduledIn,
   staysWithOwner,
   storedOrNot,
 } from './queue-state.ts';
@@ -65,14 +66,16 @@ export class InMemoryWorkQueue<T> implements WorkQueue<T> {
   }
 
   async schedule(name: string, at: number, message: T): Promise<void> {
-    const { binding } = this.#settings;
-    void this.#timers.set(binding.timerSubjectOf(binding.keyOf(message), name), at, this.#storing(message));
+    const { timerSubjectOf, keyOf, encode } = this.#settings.binding;
+    const bytes = encode(message);
+    void this.#timers.set(timerSubjectOf(keyOf(message), name), at, { bytes, due: this.#storing(message, { bytes }) });
   }
 
   async cancel(key: string, name: string): Promise<void> {
     this.#timers.cancel(this.#settings.binding.timerSubjectOf(key, name));
   }
 
+  readonly scheduled: WorkQueue<T>['scheduled'] = async (...of) => scheduledIn(this.#timers, this.#settings.binding, ...of);
   readonly lag = async (): Promise<number> => notDone(this.#partitions);
   readonly lagByPartition = async (): Promise<readonly number[]> => this.#partitions.map((one) => notDone([one]));
 

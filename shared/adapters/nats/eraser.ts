@@ -52,7 +52,7 @@ export const openEraser = async ({ connection, requestTimeoutMs, ...options }: N
         // Messages that a lagging replica did not show.
         return removed + (await purge(names.events, { filter: subjects.eventsOf(key), seq: before }));
       },
-      timers: (key) => purge(names.timers, { filter: subjects.timersOf('commands', key) }),
+      timers: (key) => purge(names.timers, { filter: subjects.timersOf('commands', { key }) }),
       commands: async (key, upTo) => {
         // In another life of the stream the position has no meaning.
         const found = await orNatterError('describe the commands', manager.streams.info(names.commands));

@@ -29,6 +29,9 @@ export interface QueueBinding<T> {
   subjectOf(key: string): string;
   /** Where a scheduled message waits, and where it appears when due: both in the timer stream. */
   timerSubjectOf(key: string, name: string): string;
+  /** The subjects of those of a key, under a name, or both, and the name in one. */
+  timersOf(of: { readonly key?: string; readonly name?: string }): string;
+  nameOfTimer(subject: string): string;
   readonly dueSubject: string;
   readonly timerStream: string;
   partitionOf(key: string): number;
@@ -41,6 +44,8 @@ const placesOf = (name: QueueName, subjects: Subjects) => ({
   name,
   stream: streamNames(subjects.prefix)[name],
   timerSubjectOf: (key: string, timer: string) => subjects.timer(name, key, timer),
+  timersOf: (of: { readonly key?: string; readonly name?: string }) => subjects.timersOf(name, of),
+  nameOfTimer: subjects.nameOfTimer,
   dueSubject: subjects.due(name),
   timerStream: streamNames(subjects.prefix).timers,
 });

@@ -24,6 +24,7 @@ export const tracedQueue = <T extends Traceable>(
   resend: (bytes, id) => queue.resend(bytes, id),
   schedule: (timer, at, message) => queue.schedule(timer, at, carrying(message)),
   cancel: (key, timer) => queue.cancel(key, timer),
+  scheduled: (of, limit) => queue.scheduled(of, limit),
   consume: (options) => {
     const handle = wrapped((delivery) => options.handle(delivery));
     return queue.consume({

@@ -1,7 +1,7 @@
 import type { DeliveryReport, WaitingDelivery } from '../../domain/values/delivery.ts';
 import type { DeliveryTarget } from '../../domain/values/types.ts';
 
-/** What `client.get` returns of messages that did not arrive or could not be processed. Times are milliseconds since 1970. */
+/** What `client.get` returns of messages that are sent later, did not arrive or could not be processed. Times are milliseconds since 1970. */
 
 export type { WaitingDelivery };
 
@@ -57,4 +57,22 @@ export interface DeadLetterWithMessage extends DeadLetter {
     readonly wouldRepeat: boolean | null;
     readonly why: string;
   };
+}
+
+/** A message that is sent later. */
+export interface ScheduledMessage {
+  readonly runId: string;
+  readonly sessionKey: string;
+  readonly sendAt: number;
+  /** Whose token scheduled it. */
+  readonly actor: string;
+  /** What becomes of it: `post_message`, or what a chat command does. */
+  readonly command: string;
+  /** `null`: it is a chat command. */
+  readonly text: string | null;
+}
+/** `GET /v1/scheduled-messages`. `complete: false`: there are more, or too many timers to look at all of them. */
+export interface ScheduledMessages {
+  readonly messages: readonly ScheduledMessage[];
+  readonly complete: boolean;
 }

@@ -14,6 +14,7 @@ export const auditKinds = [
   'pairing_revoked',
   'dead_letter_resent',
   'dead_letter_discarded',
+  'message_cancelled',
   'delivery_repeated',
   'delivery_left',
   'delivery_resumed',

@@ -434,6 +434,13 @@ export const workQueueContract = (name: string, start: () => Promise<QueueBroker
         await queue.schedule('idle', at, commandTo('k2', 'other key'));
         await queue.cancel('k', 'cancelled');
         await queue.cancel('k', 'never scheduled');
+        const listed = async (of: { key?: string; name?: string }, limit = 10): Promise<string[]> =>
+          (await queue.scheduled(of, limit)).map(({ name, message }) => `${name}: ${message.id}`).sort();
+        await vi.waitFor(async () => expect(await listed({ key: 'k' })).toEqual(['idle: new', 'other: other name']), soon);
+        expect(await listed({ name: 'idle' })).toEqual(['idle: new', 'idle: other key']);
+        expect(await listed({ key: 'k2', name: 'idle' })).toEqual(['idle: other key']);
+        expect(await listed({}, 1)).toHaveLength(1);
+        expect(await listed({ key: 'nobody' })).toEqual([]);
         await queue.schedule('last', at + 1_000, commandTo('k', 'last'));
         await queue.schedule('past', at - 60_000, commandTo('k', 'past'));
         await vi.waitFor(() => expect(a.ids()).toContain('last'), soon);

@@ -265,6 +265,7 @@ const gatedQueue = <T>(process: Process, queue: WorkQueue<T>): WorkQueue<T> => (
   resend: (bytes, id) => process.through(() => queue.resend(bytes, id)),
   schedule: (name, at, message) => process.through(() => queue.schedule(name, at, message)),
   cancel: (key, name) => process.through(() => queue.cancel(key, name)),
+  scheduled: (of, limit) => process.through(() => queue.scheduled(of, limit)),
   consume: (options) => process.through(() => queue.consume(options)),
   partitionOf: (key) => queue.partitionOf(key),
   lag: () => queue.lag(),

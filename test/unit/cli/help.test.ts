@@ -139,7 +139,7 @@ describe('a group that lists', async () => {
   const groups = visible(await create()).filter(({ commands }) => commands.some((each) => each.name() === 'list'));
 
   test('is each of these', () => {
-    const names = ['sessions', 'approvals', 'memory', 'skills', 'pairing', 'dead-letters', 'deliveries', 'token'];
+    const names = ['scheduled', 'sessions', 'approvals', 'memory', 'skills', 'pairing', 'dead-letters', 'deliveries', 'token'];
     expect(groups.map(nameOf)).toEqual(names);
   });
 

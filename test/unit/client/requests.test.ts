@@ -110,6 +110,7 @@ const unmade: Readonly<Record<string, string>> = {
   },
   ...{ createLoginCode: byPath, logInPage: 'for the page', logOutPage: byPath, whoAmI: byPath },
   ...{ listDeadLetters: byPath, readDeadLetter: byPath, resendDeadLetter: byPath, discardDeadLetter: byPath },
+  ...{ listScheduledMessages: byPath, cancelScheduledMessage: byPath },
   ...{ listPairings: byPath, approvePairing: byPath, denyPairing: byPath, revokePairing: byPath },
   ...{ listDeliveries: byPath, readDelivery: byPath, repeatDelivery: byPath, leaveDelivery: byPath, resumeAccounts: byPath },
   ...{ listHosts: byPath, listSkills: byPath, readConfig: byPath, findProblems: byPath, readLog: byPath },

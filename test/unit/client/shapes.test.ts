@@ -5,6 +5,7 @@ import type * as deadLetters from '../../../services/gateway/dead-letters/result
 import type * as deliveries from '../../../services/gateway/deliveries/results.ts';
 import type * as inspection from '../../../services/gateway/inspection/results.ts';
 import type { postBody } from '../../../services/gateway/messages/post-message.ts';
+import type { scheduledMessages } from '../../../services/gateway/messages/results.ts';
 import type * as results from '../../../services/gateway/operation/results.ts';
 import type { codeMade, whoIsThere } from '../../../services/gateway/page/operations.ts';
 import type { pairingList } from '../../../services/gateway/pairing/results.ts';
@@ -67,6 +68,7 @@ interface Paths {
   '/v1/deliveries/:seq': [client.DeliveryWithText, typeof deliveries.deliveryRead];
   '/v1/dead-letters': [client.DeadLetterPage, typeof deadLetters.deadLetters];
   '/v1/dead-letters/:seq': [client.DeadLetterWithMessage, typeof deadLetters.deadLetterRead];
+  '/v1/scheduled-messages': [client.ScheduledMessages, typeof scheduledMessages];
   '/v1/audit': [client.AuditPage, typeof results.audit];
   '/v1/hosts': [client.Hosts, typeof inspection.hosts];
   '/v1/skills': [client.Skills, typeof inspection.skills];

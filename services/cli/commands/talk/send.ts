@@ -96,6 +96,7 @@ export const sendCommand = (program: Command, world: World): void => {
       const run = await client.sessions.post(key, message, given).finally(() => waiting.abort());
       if (isNew) world.terminal.note(`${key} is a new session (--new sends without this hint)`);
       await showRun(world, key, run, json);
+      if (run.status === 'scheduled' && !json) world.terminal.note(`cancel it with: natter scheduled cancel ${run.runId}`);
       if (run.status === 'timeout' && !json && !(await telling) && (await awaitsApproval(client, key)))
         world.terminal.note(`${key} waits until a tool call is approved or denied: natter approvals`);
     });

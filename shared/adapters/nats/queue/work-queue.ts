@@ -7,7 +7,7 @@ import type { Clock } from '../../../kit/clock.ts';
 import { NatterError } from '../../../kit/errors.ts';
 import { escapeText } from '../../../kit/text/escape-text.ts';
 import type { DeadLetters } from '../../../ports/dead-letters.ts';
-import type { ConsumeOptions, Consumption, WorkQueue } from '../../../ports/work-queue.ts';
+import type { ConsumeOptions, Consumption, Scheduled, WorkQueue } from '../../../ports/work-queue.ts';
 import { traceHeader } from '../../../wire/cloudevents.ts';
 import type { Subjects } from '../../../wire/subjects.ts';
 import { bucketNames, partitionConsumer, type StreamSpec, type Topology } from '../../../wire/topology.ts';
@@ -20,6 +20,7 @@ import { Anchors } from '../publish/anchors.ts';
 import { AtomicPublisher, groupingOf } from '../publish/atomic-publisher.ts';
 import { forwardDueTimers } from './due-timers.ts';
 import { PartitionedConsumer } from './partitioned-consumer.ts';
+import { readScheduled } from './read-scheduled.ts';
 
 export interface WorkQueueSettings {
   readonly connection: NatsConnection;
@@ -121,6 +122,11 @@ class NatsWorkQueue<T extends { readonly traceparent?: string | undefined }> imp
     const { timerSubjectOf, dueSubject } = this.#binding;
     const headers = { ...schedule(never, dueSubject), 'Nats-TTL': cancelledTtl };
     await this.#setTimer(timerSubjectOf(key, name), new Uint8Array(), headers);
+  }
+
+  async scheduled(of: Parameters<WorkQueue<T>['scheduled']>[0], limit: number): Promise<readonly Scheduled<T>[]> {
+    const options = { inbox: this.#inbox, manager: await this.#manager, timeoutMs: this.#settings.requestTimeoutMs };
+    return readScheduled({ ...options, binding: this.#binding }, of, limit);
   }
 
   async consume(options: ConsumeOptions<T>): Promise<Consumption> {

@@ -80,6 +80,12 @@ export const runs = worldOf(async ({ as }, key, letter) => {
   return began.runId;
 });
 
+/** The same, with a message that the owner has planned there. */
+export const scheduled = worldOf(async ({ as }, key) => {
+  const body = { text: 'hi', sendAt: 4e12 };
+  return (await as.owner('POST', pathOf(key, '/messages'), { body })).body.runId;
+});
+
 /** The same, with an answer as OpenAI's clients know it. */
 export const responses = worldOf(async ({ as }, key, letter) => {
   const body = { model: 'natter', input: 'hi', conversation: key };

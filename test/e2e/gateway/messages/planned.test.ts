@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest';
 import type { Clock } from '../../../../shared/kit/clock.ts';
 import { systemClock } from '../../../../shared/kit/clock.ts';
-import { pathOf, startWorld } from '../setup.ts';
+import { callerOf, pathOf, startWorld } from '../setup.ts';
 
 const key = 'agent:main:telegram:default:dm:1';
 const hourMs = 3_600_000;
@@ -16,7 +16,7 @@ const startPlanned = async () => {
         ? systemClock.sleep(ms, signal)
         : Promise.race([systemClock.sleep(ms, signal), systemClock.sleep(ms, due.signal)]),
   };
-  const { call, ports } = await startWorld({ clock });
+  const { call, gateway, ports } = await startWorld({ clock });
   const plan = async (text: string, more: object = {}): Promise<string> => {
     const answer = await call('POST', pathOf(key, '/messages'), { body: { text, sendAt: Date.now() + hourMs, ...more } });
     expect(answer).toMatchObject({ status: 202, body: { status: 'scheduled' } });
@@ -29,7 +29,7 @@ const startPlanned = async () => {
     (await call('GET', pathOf(key, '/messages'))).body.messages
       .filter(({ role }: { role: string }) => role === 'user')
       .map(({ text }: { text: string }) => text);
-  return { call, ports, plan, say, remove, runOf, textsOf, comeDue: () => due.abort() };
+  return { call, gateway, ports, plan, say, remove, runOf, textsOf, comeDue: () => due.abort() };
 };
 
 test.each(['session', 'key'])('C9: deleting a conversation (%s) cancels what was planned in it', async (mode) => {
@@ -64,4 +64,30 @@ test('A4/43: a reset cancels nothing that was planned, and a plan may be the fir
   comeDue();
   expect(await runOf(first)).toMatchObject({ status: 'ok', reply: 'you said: first' });
   await vi.waitFor(async () => expect(await textsOf()).toEqual(['first']));
+});
+
+test('what is planned is listed, the next first, and can be cancelled, by whoever has planned it', async () => {
+  const { call, gateway, plan, runOf, textsOf, comeDue } = await startPlanned();
+  const made = await call('POST', '/v1/tokens', { body: { role: 'participant', principal: 'telegram:1' } });
+  expect(made.status).toBe(201);
+  const ann = callerOf(gateway.url, made.body.token);
+  const list = async (by = call) => (await by('GET', `/v1/scheduled-messages?key=${key}`)).body;
+  const cancel = async (runId: string, by = call) => (await by('DELETE', `/v1/scheduled-messages/${runId}`)).status;
+  const kept = await plan('kept', { sendAt: Date.now() + 2 * hourMs });
+  const dropped = await plan('dropped');
+  expect(await list()).toMatchObject({
+    messages: [
+      { runId: dropped, sessionKey: key, text: 'dropped', command: 'post_message', sendAt: expect.any(Number) },
+      { runId: kept, text: 'kept' },
+    ],
+    complete: true,
+  });
+  expect(await list(ann)).toEqual({ messages: [], complete: true });
+  expect([await cancel(dropped, ann), await cancel(dropped), await cancel(dropped)]).toEqual([404, 200, 404]);
+  expect((await list()).messages).toMatchObject([{ runId: kept }]);
+  comeDue();
+  expect(await runOf(kept)).toMatchObject({ status: 'ok' });
+  expect(await runOf(dropped)).toMatchObject({ status: 'error', error: { code: 'cancelled' } });
+  expect(await textsOf()).toEqual(['kept']);
+  expect(await list()).toEqual({ messages: [], complete: true });
 });
