@@ -3,6 +3,7 @@ import { limits } from '../../kit/limits.ts';
 import { oneLine, question, quoted } from '../../kit/one-line.ts';
 import { printable } from '../../kit/scrub.ts';
 import type { Tool, ToolEnd } from '../../ports/tools.ts';
+import { argumentsFault } from './arguments-fault.ts';
 import { toolName } from './names.ts';
 
 export type Call = (tool: string, given: Record<string, unknown>, signal: AbortSignal) => Promise<ToolEnd>;
@@ -44,6 +45,7 @@ const toolOf = (server: string, { name, title, description, inputSchema }: Liste
     idempotent: false,
     describe: (given) =>
       question(`call ${quoted(name, 160)} of the MCP server ${server} with ${oneLine(JSON.stringify(given ?? {}), 1_200)}`),
+    faultIn: (given) => argumentsFault(parameters, given ?? {}),
     run: async ({ arguments: given }, signal) =>
       isRecord(given) ? call(name, given, signal) : { outcome: 'error', text: 'wrong arguments: use an object' },
   };
