@@ -78,8 +78,8 @@ export interface WorkQueue<T> {
   /** Cancels a scheduled message that is not due yet. */
   cancel(key: string, name: string): Promise<void>;
   /**
-   * At most `limit` of the messages that are scheduled and not due yet, of a key, under a name, or of both; in no order. It reads no more than
-   * that many, and may miss one of the last moments.
+   * At most `limit` of the messages that are scheduled and not due yet, of a key, under a name, or of both; in no order. It may miss
+   * what changed a moment ago.
    */
   scheduled(of: { readonly key?: string; readonly name?: string }, limit: number): Promise<readonly Scheduled<T>[]>;
   consume(options: ConsumeOptions<T>): Promise<Consumption>;

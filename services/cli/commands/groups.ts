@@ -47,7 +47,7 @@ export const commandGroups: readonly Group[] = [
         load: async () => (await import('./talk/send.ts')).sendCommand,
       },
       scheduled: {
-        line: 'list messages that are sent later; cancel one',
+        line: 'list scheduled messages; cancel one',
         load: async () => (await import('./talk/scheduled.ts')).scheduledCommand,
       },
       ingest: {

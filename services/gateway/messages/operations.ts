@@ -90,7 +90,7 @@ export const messageOperations: readonly Operation[] = [
   }),
   operation(listScheduledMessages, {
     ...{ id: 'listScheduledMessages', tag: 'messages', changes: 'nothing' },
-    summary: 'Lists messages that are sent later (`sendAt`), the next first',
+    summary: 'Lists scheduled messages (`sendAt`), the next first',
     http: route({
       ...{ method: 'get', path: '/v1/scheduled-messages', query: scheduledQuery },
       answers: { 200: scheduledMessages },
@@ -103,7 +103,7 @@ export const messageOperations: readonly Operation[] = [
   }),
   operation(cancelScheduledMessage, {
     ...{ id: 'cancelScheduledMessage', tag: 'messages', changes: 'sessions' },
-    summary: 'Cancels a message that is not sent yet; this is audited',
+    summary: 'Cancels a scheduled message; this is audited',
     http: route({
       ...{ method: 'delete', path: '/v1/scheduled-messages/:runId' },
       answers: { 200: scheduledMessage },

@@ -21,7 +21,7 @@ export const scheduledMessage = z
     command: z.string().describe('what becomes of it: `post_message`, or what a chat command does'),
     text: z.string().nullable().describe('`null`: it is a chat command'),
   })
-  .meta({ id: 'ScheduledMessage', description: 'A message that is sent later (`sendAt`).' });
+  .meta({ id: 'ScheduledMessage', description: 'A scheduled message (`sendAt`).' });
 export const scheduledMessages = z.object({
   messages: z.array(scheduledMessage),
   complete: z.boolean().describe('`false`: there are more, or too many timers to look at all of them'),

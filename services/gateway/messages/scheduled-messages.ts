@@ -1,16 +1,15 @@
 import { seesAll } from '../../../shared/domain/access/access.ts';
 import { failedRun } from '../../../shared/domain/projections/run.ts';
-import { messageOf } from '../../../shared/domain/session/commands.ts';
 import type { CommandEnvelope } from '../../../shared/domain/session/envelope.ts';
 import { NatterError } from '../../../shared/kit/errors.ts';
 import type { Call } from '../operation/operation.ts';
 
 /**
- * Messages that are sent later (`sendAt`). Each waits in the queue of commands under its own id. Those who see everything see all of
- * them, others what they have scheduled themselves.
+ * Scheduled messages (`sendAt`). Each waits in the queue of commands under its own id. Those who see everything see all of them,
+ * others what they have scheduled themselves.
  */
 
-/** What one list reads at most: what sessions have planned for themselves, such as checkpoints, is among it. */
+/** What one list reads at most: what sessions have scheduled for themselves, such as checkpoints, is among it. */
 const readAtMost = 10_000;
 /** What is due so soon may be on its way already. */
 const tooLateMs = 1_000;
@@ -29,9 +28,11 @@ const scheduledOf = async ({ context, caller }: Call, of: Of) => {
   return { messages: ours.map(({ message }) => message), complete: found.length < readAtMost };
 };
 
-const listed = ({ id, key, at, actor, data }: CommandEnvelope) => ({
-  ...{ runId: id, sessionKey: key, sendAt: at, actor, command: data.type, text: messageOf(data)?.text ?? null },
-});
+const listed = ({ id, key, at, actor, data }: CommandEnvelope) => {
+  // A reset has the text that greets the new session.
+  const isMessage = data.type === 'post_message' || data.type === 'append_message';
+  return { runId: id, sessionKey: key, sendAt: at, actor, command: data.type, text: isMessage ? data.message.text : null };
+};
 
 /** The next ones first. */
 export const listScheduledMessages = async (call: Call, { key, limit }: { key?: string; limit: number }) => {

@@ -4,6 +4,8 @@ import { useEffect, useRef } from 'preact/hooks';
 interface ConfirmProps {
   readonly title: string;
   readonly words: string;
+  /** What the other button says. Default: `Cancel`. */
+  readonly dismissal?: string;
   /** What is lost cannot be had back. */
   readonly isDangerous?: boolean;
   readonly children?: ComponentChildren;
@@ -47,14 +49,14 @@ export const InfoDialog = ({ title, children, close }: Omit<DialogProps, 'button
 );
 
 /** Asks before something is done. Escape says no. */
-export const Confirm = ({ title, words, isDangerous = false, children, yes, no }: ConfirmProps) => (
+export const Confirm = ({ title, words, dismissal = 'Cancel', isDangerous = false, children, yes, no }: ConfirmProps) => (
   <Dialog
     title={title}
     close={no}
     buttons={
       <>
         <button type="button" class="button" onClick={no}>
-          Cancel
+          {dismissal}
         </button>
         <button type="button" class={`button button-first ${isDangerous ? 'button-danger' : ''}`} onClick={yes}>
           {words}

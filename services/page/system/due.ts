@@ -1,4 +1,5 @@
-import type { PendingApproval, SessionRow, WaitingDelivery } from '../../../shared/client/main.ts';
+import type { PendingApproval, ScheduledMessage, SessionRow, WaitingDelivery } from '../../../shared/client/main.ts';
+import { oneLine } from '../parts/one-line.ts';
 
 /** Something that happens by the clock. */
 export interface Due {
@@ -8,18 +9,21 @@ export interface Due {
   readonly what: string;
   /** The session that it is about. */
   readonly key?: string;
+  /** Of a scheduled message. */
+  readonly runId?: string;
 }
 
 interface Known {
   readonly approvals: readonly PendingApproval[];
   readonly rows: readonly SessionRow[];
   readonly waiting: readonly WaitingDelivery[];
+  readonly messages: readonly ScheduledMessage[];
 }
 
 const actionWidth = 60;
 
 /** What happens next, the soonest first. */
-export const dueNext = ({ approvals, rows, waiting }: Known): readonly Due[] => {
+export const dueNext = ({ approvals, rows, waiting, messages }: Known): readonly Due[] => {
   const questions = approvals.map(({ approvalId, expiresAt, sessionKey: key, action }): Due => {
     const what = `The question “${action.slice(0, actionWidth)}” expires, unless somebody answers it.`;
     return { id: approvalId, at: expiresAt, what, key };
@@ -33,5 +37,9 @@ export const dueNext = ({ approvals, rows, waiting }: Known): readonly Due[] => 
     const account = accountId === undefined ? '' : `, from the account ${accountId}`;
     return { id: `${channel} ${accountId} ${to}`, at: until, what: `${whom} on ${channel} is tried again${account}.` };
   });
-  return [...questions, ...results, ...repeats].sort((one, other) => one.at - other.at);
+  const scheduled = messages.map(({ runId, sendAt, sessionKey: key, command, text }): Due => {
+    const what = text === null ? `A chat command is run: ${command}.` : `The message “${oneLine(text, actionWidth)}” is sent.`;
+    return { id: runId, at: sendAt, what, key, runId };
+  });
+  return [...questions, ...results, ...repeats, ...scheduled].sort((one, other) => one.at - other.at);
 };

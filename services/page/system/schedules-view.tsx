@@ -1,9 +1,13 @@
-import type { ConfigInForce, DeliveryPage, Retention } from '../../../shared/client/main.ts';
+import { useState } from 'preact/hooks';
+import type { ConfigInForce, DeliveryPage, Retention, ScheduledMessages } from '../../../shared/client/main.ts';
 import { counted } from '../../../shared/kit/text/counted.ts';
 import { approvals } from '../approvals/approval-list.ts';
 import { now } from '../base/now.ts';
 import { linkTo } from '../base/route.ts';
+import { client, mayWrite } from '../base/signed-in.ts';
 import { SessionLink } from '../finding/session-link.tsx';
+import { ActOutcome, useAct } from '../parts/act.tsx';
+import { Confirm } from '../parts/confirm.tsx';
 import { Empty } from '../parts/empty.tsx';
 import { Pane, useRead } from '../parts/read.tsx';
 import { spanText, Time } from '../parts/time.tsx';
@@ -12,8 +16,15 @@ import { type Due, dueNext } from './due.ts';
 import { nextAtHour, resetRules } from './reset-rules.ts';
 
 const everyMs = 10_000;
+/** Every read looks at all timers. */
+const scheduledEveryMs = 30_000;
 
-const One = ({ due: { at, what, key } }: { readonly due: Due }) => (
+interface OneProps {
+  readonly due: Due;
+  cancel(): void;
+}
+
+const One = ({ due: { at, what, key, runId }, cancel }: OneProps) => (
   <li class="item">
     <header>
       <h2>{what}</h2>
@@ -23,6 +34,13 @@ const One = ({ due: { at, what, key } }: { readonly due: Due }) => (
       <span>in {spanText(Math.max(0, at - now.value))}</span>
       {key !== undefined && <SessionLink sessionKey={key} />}
     </p>
+    {runId !== undefined && mayWrite() && (
+      <div class="item-buttons">
+        <button type="button" class="button button-danger" onClick={cancel}>
+          Cancel…
+        </button>
+      </div>
+    )}
   </li>
 );
 
@@ -73,28 +91,41 @@ const SchedulesView = () => {
   const deliveries = useRead<DeliveryPage>('/v1/deliveries', { query: { limit: 1 }, everyMs });
   const retention = useRead<Retention>('/v1/retention', { query: { limit: 1 }, everyMs });
   const config = useRead<ConfigInForce>('/v1/config');
+  const scheduled = useRead<ScheduledMessages>('/v1/scheduled-messages', { everyMs: scheduledEveryMs });
+  const [chosen, choose] = useState<Due | null>(null);
+  const act = useAct();
   const waiting = deliveries.value?.waiting ?? [];
-  const next = dueNext({ approvals: approvals.value ?? [], rows: rows.value?.list ?? [], waiting });
+  const { messages = [], complete = true } = scheduled.value ?? {};
+  const next = dueNext({ approvals: approvals.value ?? [], rows: rows.value?.list ?? [], waiting, messages });
+  const cancel = async ({ runId = '' }: Due): Promise<void> => {
+    choose(null);
+    await act.run(() => client.delete(`/v1/scheduled-messages/${encodeURIComponent(runId)}`), 'Cancelled');
+    scheduled.again();
+  };
   return (
     <Pane
       title="Schedules"
-      hint="What happens by the clock. A session’s next reset is shown above its chat; messages that are sent later are kept by the broker and appear when they are due."
-      read={{ value: true, problem: null, again: () => {} }}
+      hint="What happens by the clock. A session’s next reset is shown above its chat."
+      read={{ ...scheduled, value: true }}
     >
       <h2>Next</h2>
+      <ActOutcome act={act} />
       {next.length === 0 ? (
         <Empty title="Nothing is due">
           <p>
-            Questions to you that expire, programs that must answer in time, and messages that are tried again are listed here.
-            There is nothing to do.
+            Questions to you that expire, programs that must answer in time, scheduled messages, and messages that are tried again
+            are listed here. There is nothing to do.
           </p>
         </Empty>
       ) : (
         <ul class="items">
           {next.map((due) => (
-            <One key={due.id} due={due} />
+            <One key={due.id} due={due} cancel={() => choose(due)} />
           ))}
         </ul>
+      )}
+      {!complete && (
+        <p class="hint">There may be more scheduled messages: natter scheduled --key SESSION lists those of one session.</p>
       )}
       <h2>Rules</h2>
       {config.value === null ? (
@@ -107,6 +138,18 @@ const SchedulesView = () => {
             <a href={linkTo(['system', 'config'], { find: 'session.', show: 'all' })}>configuration</a>.
           </p>
         </>
+      )}
+      {chosen && (
+        <Confirm
+          title="Cancel this message?"
+          words="Cancel the message"
+          dismissal="Keep it"
+          isDangerous
+          yes={() => void cancel(chosen)}
+          no={() => choose(null)}
+        >
+          <p>{chosen.what}</p>
+        </Confirm>
       )}
     </Pane>
   );

@@ -1,7 +1,7 @@
 import type { DeliveryReport, WaitingDelivery } from '../../domain/values/delivery.ts';
 import type { DeliveryTarget } from '../../domain/values/types.ts';
 
-/** What `client.get` returns of messages that are sent later, did not arrive or could not be processed. Times are milliseconds since 1970. */
+/** What `client.get` returns of messages that are scheduled, did not arrive or could not be processed. Times are milliseconds since 1970. */
 
 export type { WaitingDelivery };
 
@@ -59,7 +59,7 @@ export interface DeadLetterWithMessage extends DeadLetter {
   };
 }
 
-/** A message that is sent later. */
+/** A scheduled message (`sendAt`). */
 export interface ScheduledMessage {
   readonly runId: string;
   readonly sessionKey: string;

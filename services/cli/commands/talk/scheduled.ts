@@ -14,11 +14,11 @@ interface ScheduledOptions extends CommonOptions {
   readonly json?: boolean;
 }
 
-/** `natter scheduled [list|cancel]`: messages that `natter send --at` sends later. */
+/** `natter scheduled [list|cancel]`: messages of `natter send --at`. */
 export const scheduledCommand = (program: Command, world: World): void => {
   const { terminal } = world;
   const scheduled = program.command('scheduled').addHelpText('after', example('scheduled --key agent:main:main'));
-  listCommand(scheduled, 'list messages that are sent later, the next first')
+  listCommand(scheduled, 'list scheduled messages, the next first')
     .option('--key <key>', 'only of this session')
     .option('--limit <count>', 'maximum number of messages', wholeNumber(1, limits.pageRows), 50)
     .option('--json', 'print JSON')
@@ -34,9 +34,9 @@ export const scheduledCommand = (program: Command, world: World): void => {
   scheduled
     .command('cancel')
     .argument('<id>', 'id of the message, from the list')
-    .description('cancel a message before it is sent')
+    .description('cancel a scheduled message')
     .option('--json', 'print JSON')
-    .addHelpText('after', example('scheduled cancel 0199f0c1-6b7e-7c55-9f0a-2f6a1f0f3b10'))
+    .addHelpText('after', example('scheduled cancel once-m7Wr9cFOC-vOV9onPa50KB3YfI-ahlpfDCm1zyHUUI0'))
     .action(async (id: string, _: unknown, command: Command) => {
       const { json, ...common } = command.optsWithGlobals<ScheduledOptions>();
       const path = `/v1/scheduled-messages/${encodeURIComponent(id)}`;

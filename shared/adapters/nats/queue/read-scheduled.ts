@@ -16,15 +16,13 @@ export const readScheduled = async <T>(
   limit: number,
 ): Promise<readonly Scheduled<T>[]> => {
   const found: Scheduled<T>[] = [];
-  let read = 0;
   for await (const { subject, data } of new StreamMessages({ ...options, stream: binding.timerStream, count }).of(
     binding.timersOf(of),
   )) {
     try {
       if (data.length > 0) found.push({ name: binding.nameOfTimer(subject), message: binding.decode(data) });
     } catch {}
-    read += 1;
-    if (read === limit) break;
+    if (found.length === limit) break;
   }
   return found;
 };

@@ -75,15 +75,18 @@ test('what is planned is listed, the next first, and can be cancelled, by whoeve
   const cancel = async (runId: string, by = call) => (await by('DELETE', `/v1/scheduled-messages/${runId}`)).status;
   const kept = await plan('kept', { sendAt: Date.now() + 2 * hourMs });
   const dropped = await plan('dropped');
+  const reset = await plan('/new', { sendAt: Date.now() + 3 * hourMs });
   expect(await list()).toMatchObject({
     messages: [
       { runId: dropped, sessionKey: key, text: 'dropped', command: 'post_message', sendAt: expect.any(Number) },
       { runId: kept, text: 'kept' },
+      { runId: reset, text: null, command: 'reset' },
     ],
     complete: true,
   });
   expect(await list(ann)).toEqual({ messages: [], complete: true });
   expect([await cancel(dropped, ann), await cancel(dropped), await cancel(dropped)]).toEqual([404, 200, 404]);
+  expect(await cancel(reset)).toBe(200);
   expect((await list()).messages).toMatchObject([{ runId: kept }]);
   comeDue();
   expect(await runOf(kept)).toMatchObject({ status: 'ok' });

@@ -1,6 +1,6 @@
 import { describe, expect, test, vi } from 'vitest';
 import { exportLines } from '../../../../services/cli/stored-export.ts';
-import type { Hosts, MemoryPage } from '../../../../shared/client/main.ts';
+import type { Hosts, MemoryPage, ScheduledMessages } from '../../../../shared/client/main.ts';
 import type { SessionKey } from '../../../../shared/domain/keys/session-key.ts';
 import { encodeCommand } from '../../../../shared/wire/codec.ts';
 import { undeliveredCodec } from '../../../../shared/wire/undelivered.ts';
@@ -106,12 +106,22 @@ describe.skipIf(!hasBrowser)('the views of the system', () => {
     expect(faults).toEqual([]);
   });
 
-  test('schedules and values are in words, an empty view says what appears there, and equal lines of the log are one row', async () => {
+  test('schedules and values are in words, a scheduled message is cancelled, an empty view says what appears there, and equal lines of the log are one row', async () => {
+    await rig().client.sessions.post(main, { text: 'Is the build green?', sendAt: Date.now() + 3_600_000 });
     const { page, faults } = await open();
     await goTo(page, '#/system/schedules');
     await page.getByText(/^All sessions begin afresh every day at 04:00 \(.+\)\.$/).waitFor();
     await page.getByText(/^Next: .+ on your clock$/).waitFor();
     expect(await page.locator('.view pre, .view code').count()).toBe(0);
+    const message = page.locator('.item', { hasText: 'The message “Is the build green?” is sent.' });
+    await message.getByRole('link', { name: hostile, exact: true }).waitFor();
+    expect(await axeFindings(page)).toEqual([]);
+    await message.getByRole('button', { name: 'Cancel…' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Keep it' }).click();
+    await message.getByRole('button', { name: 'Cancel…' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Cancel the message' }).click();
+    await message.waitFor({ state: 'detached' });
+    expect(await rig().client.get<ScheduledMessages>('/v1/scheduled-messages')).toEqual({ messages: [], complete: true });
     await goTo(page, '#/system/config?show=all&find=gateway.requestsPerMinute');
     const value = page.locator('.keys > div');
     await value.getByText('From: the default: you set nothing').waitFor();

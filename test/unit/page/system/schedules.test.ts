@@ -74,14 +74,21 @@ test.each([
 test('what is due names people and leads to its session, the soonest first', () => {
   const key = 'agent:main:telegram:group:-100';
   const row = { key, resultsUntil: 30 };
+  const scheduled = { sessionKey: key, actor: 'token:api' };
   const due = dueNext({
     approvals: [{ approvalId: 'a', expiresAt: 20, sessionKey: key, action: 'exec: ls' } as PendingApproval],
     rows: [row as unknown as SessionRow],
     waiting: [{ state: 'waiting', channel: 'telegram', to: 'Ann', until: 10, detail: 'busy' }],
+    messages: [
+      { ...scheduled, runId: 'r', sendAt: 40, command: 'post_message', text: 'Is the build\ngreen?' },
+      { ...scheduled, runId: 's', sendAt: 15, command: 'reset', text: null },
+    ],
   });
   expect(due.map((each) => [each.what, each.key])).toEqual([
     ['What waits for Ann on telegram is tried again.', undefined],
+    ['A chat command is run: reset.', key],
     ['The question “exec: ls” expires, unless somebody answers it.', key],
     ['The answer ends, unless the program that it waits for gives its results.', key],
+    ['The message “Is the build green?” is sent.', key],
   ]);
 });
