@@ -38,7 +38,8 @@ export const dueNext = ({ approvals, rows, waiting, messages }: Known): readonly
     return { id: `${channel} ${accountId} ${to}`, at: until, what: `${whom} on ${channel} is tried again${account}.` };
   });
   const scheduled = messages.map(({ runId, sendAt, sessionKey: key, command, text }): Due => {
-    const what = text === null ? `A chat command is run: ${command}.` : `The message “${oneLine(text, actionWidth)}” is sent.`;
+    const what =
+      text === null ? `A chat command will be run: ${command}.` : `The message “${oneLine(text, actionWidth)}” will be sent.`;
     return { id: runId, at: sendAt, what, key, runId };
   });
   return [...questions, ...results, ...repeats, ...scheduled].sort((one, other) => one.at - other.at);

@@ -166,7 +166,7 @@ rpc config.get                                 200  ok           =      403     
 rpc doctor.run                                 200  ok           =      403     403        403        403     403          403          403     403        403       403      403   403     403
 rpc log.tail                                   200  ok           =      403     403        403        403     403          403          403     403        403       403      403   403     403
 GET /v1/scheduled-messages                     200  ok           =      =       ok         ok         ok      ok           ok           ok      ok         ok        ok       ok    ok      ok
-DELETE /v1/scheduled-messages/:runId           200  abcdgne      =      403     -          -          -       -            -            -       -          403       403      403   403     403
+DELETE /v1/scheduled-messages/:runId           200  abcdne       =      403     -          -          -       -            -            -       -          403       403      403   403     403
 GET /v1/dead-letters                           200  ok           =      403     403        403        403     403          403          403     403        403       403      403   403     403
 GET /v1/dead-letters/:seq                      200  l            =      403     403        403        403     403          403          403     403        403       403      403   403     403
 POST /v1/dead-letters/:seq/resend              200  l            =      403     403        403        403     403          403          403     403        403       403      403   403     403

@@ -113,7 +113,7 @@ describe.skipIf(!hasBrowser)('the views of the system', () => {
     await page.getByText(/^All sessions begin afresh every day at 04:00 \(.+\)\.$/).waitFor();
     await page.getByText(/^Next: .+ on your clock$/).waitFor();
     expect(await page.locator('.view pre, .view code').count()).toBe(0);
-    const message = page.locator('.item', { hasText: 'The message “Is the build green?” is sent.' });
+    const message = page.locator('.item', { hasText: 'The message “Is the build green?” will be sent.' });
     await message.getByRole('link', { name: hostile, exact: true }).waitFor();
     expect(await axeFindings(page)).toEqual([]);
     await message.getByRole('button', { name: 'Cancel…' }).click();

@@ -86,9 +86,9 @@ test('what is due names people and leads to its session, the soonest first', () 
   });
   expect(due.map((each) => [each.what, each.key])).toEqual([
     ['What waits for Ann on telegram is tried again.', undefined],
-    ['A chat command is run: reset.', key],
+    ['A chat command will be run: reset.', key],
     ['The question “exec: ls” expires, unless somebody answers it.', key],
     ['The answer ends, unless the program that it waits for gives its results.', key],
-    ['The message “Is the build green?” is sent.', key],
+    ['The message “Is the build green?” will be sent.', key],
   ]);
 });
