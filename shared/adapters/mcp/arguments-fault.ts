@@ -29,7 +29,8 @@ const isOfType = (type: unknown, value: unknown): boolean => {
 };
 
 const faultOf = (schema: unknown, value: unknown, path: string): string | null => {
-  if (!isObject(schema)) return null;
+  // What stands beside a reference means nothing in some drafts of JSON Schema.
+  if (!isObject(schema) || Object.hasOwn(schema, '$ref')) return null;
   const at = path === '' ? 'the arguments' : path;
   const [type, choices] = [own(schema, 'type'), own(schema, 'enum')];
   if (!isOfType(type, value)) return `${at}: must be of type ${[type].flat().join(' or ')}`;

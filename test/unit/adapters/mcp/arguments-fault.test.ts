@@ -8,7 +8,7 @@ const inputSchema = {
     mode: { enum: ['read', 'write'] },
     lines: { type: 'array', items: { type: 'integer' } },
     more: { type: ['object', 'null'], required: ['id'], additionalProperties: false, properties: { id: { const: 1 } } },
-    any: { $ref: '#/nowhere', anyOf: [{ type: 'string' }] },
+    any: { $ref: '#/nowhere', type: 'string', anyOf: [{ type: 'string' }] },
     odd: { type: 'toString' },
   },
   required: ['path'],
