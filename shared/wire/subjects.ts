@@ -70,7 +70,7 @@ export interface Subjects {
   readonly publishedTimers: string;
   /** Everything scheduled for a key, under a name, or both. */
   timersOf(queue: QueueName, of: { readonly key?: string; readonly name?: string }): string;
-  /** The name in the subject of a timer; of a very long one its hash. */
+  /** The name in the subject of a timer. */
   nameOfTimer(subject: string): string;
   /** Where the broker puts a scheduled message when it is due. */
   due(queue: QueueName): string;
