@@ -12,6 +12,12 @@ export const isToWrite = (key: string): boolean => writing.peek() === key;
 /** The session that this tab has begun or forked last, or that a key has led to: the list shows its row where it comes to stand. */
 export const broughtUp = signal<string | null>(null);
 
+/** Somebody goes through the sessions to read: the field of the chat that opens does not take the keys. */
+export const readIn = (key: string): void => {
+  writing.value = null;
+  broughtUp.value = key;
+};
+
 /** Opens the chat of a session to write in it. The list beside it stays as it is filtered. */
 export const writeIn = (key: string): void => {
   writing.value = key;

@@ -93,9 +93,12 @@ export const Composer = ({ store, row }: { readonly store: ChatStore; readonly r
   };
   const sendOnEnter = (event: KeyboardEvent): void => {
     const [match] = completions;
-    if (event.key === 'Tab' && !event.shiftKey && match && match.text.trim() !== text) {
+    const isTab = event.key === 'Tab' && !event.shiftKey;
+    // A command that is not written to its end is no message.
+    const isUnfinished = /^\/\S+$/.test(text) && !completions.some(({ name }) => name.split(' ', 1)[0] === text);
+    if (match && ((isTab && match.text.trim() !== text) || (isSendKey(event) && isUnfinished))) {
       event.preventDefault();
-      keep(match.text);
+      return keep(match.text);
     }
     if (!isSendKey(event)) return;
     event.preventDefault();

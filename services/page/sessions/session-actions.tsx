@@ -72,7 +72,10 @@ export const SessionActions = ({ session }: { readonly session: Session }) => {
   const act = useAct();
   if (!mayWrite()) return null;
   const { key, settings, status } = session;
-  const offered: readonly Action[] = [settings.pinned ? 'unpin' : 'pin', status === 'inactive' ? 'restore' : 'archive'];
+  const offered: readonly Action[] = [
+    settings.pinned ? 'unpin' : 'pin',
+    status === 'inactive' && session.generation > 0 ? 'restore' : 'archive',
+  ];
   const run = (call: Promise<unknown>, done: string): void => {
     void act.run(() => call.then(readAgain), done);
   };

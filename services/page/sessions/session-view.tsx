@@ -112,7 +112,7 @@ const Head = ({ sessionKey, name, session, tab }: HeadProps) => {
           </a>
         )}
         <h1>{name}</h1>
-        {session && !isPast && <StatusBadge status={session.status} hasFailed={saysFailed(session)} />}
+        {session && session.generation > 0 && !isPast && <StatusBadge status={session.status} hasFailed={saysFailed(session)} />}
         {session && <ShareButton key={session.key} session={session} />}
       </div>
       <div class="session-bar">

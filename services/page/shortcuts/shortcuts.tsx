@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals';
-import { broughtUp, writeIn } from '../base/new-chat.ts';
+import { readIn, writeIn } from '../base/new-chat.ts';
 import { go, linkTo, listQuery, route } from '../base/route.ts';
 import { isViewer } from '../base/signed-in.ts';
 import { isPaletteOpen } from '../palette/open.ts';
@@ -45,8 +45,8 @@ const openBeside = (step: 1 | -1): void => {
   const key = besideKey(keys, route.peek().path[1], step);
   if (key === undefined) return;
   const place = [['sessions', key, 'chat'], listQuery()] as const;
+  readIn(key);
   go(...place);
-  broughtUp.value = key;
   const row = `a.row[href=${JSON.stringify(linkTo(...place))}]`;
   // Enter and Tab go on from the row that is open, or from the session itself.
   trySoon(() => focus(isListInSight() ? row : '.session .tabs [aria-current]'));

@@ -118,7 +118,11 @@ const MemoryView = () => {
       <ActOutcome act={act} />
       {memories.length === 0 ? (
         <Empty title={q === '' ? 'Nothing is remembered yet' : 'Nothing matches'}>
-          <p>What the agent should know in every conversation. It notes things itself, and you can add more.</p>
+          <p>
+            {q === ''
+              ? 'What the agent should know in every conversation. It notes things itself, and you can add more.'
+              : 'No memory has these words.'}
+          </p>
         </Empty>
       ) : (
         <ul class="items">

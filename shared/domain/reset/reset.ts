@@ -164,7 +164,7 @@ export const nextReset = (session: Session, place: ResetScope, interactedAt: num
   };
 };
 
-type Used = Pick<IndexRow, 'key' | 'interactedAt' | 'activeTurnId' | 'lastRoute' | 'origin'>;
+type Used = Pick<IndexRow, 'key' | 'generation' | 'interactedAt' | 'activeTurnId' | 'lastRoute' | 'origin'>;
 
 /** `timeZone` applies to the daily hour. */
 type ZonedReset = NextReset & { readonly timeZone: string };
@@ -174,6 +174,8 @@ const resetIn = (row: Used, session: Session, now: number, scopeOf: (parsed: Par
   const parsed = parseKey(row.key, session.mainKey);
   if (parsed.kind === 'cron') return { rule: isolatedCron.rule, due: true, timeZone };
   const next = nextReset(session, scopeOf(parsed), row.interactedAt, now);
+  // Where no message has come there is nothing to reset: only a chat command was answered.
+  if (row.generation === 0) return { rule: next.rule, due: false, timeZone };
   // A session is not reset while its turn runs.
   return { ...next, due: next.due && row.activeTurnId === null, timeZone };
 };

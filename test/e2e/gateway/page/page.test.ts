@@ -99,6 +99,10 @@ describe.skipIf(!hasBrowser)('the page', () => {
     await page.locator('.said-assistant', { hasText: 'what was meant' }).waitFor();
     await page.getByLabel('Message', { exact: true }).fill('/na');
     await page.getByText('shows or changes the name of this session').waitFor();
+    // Enter completes it as Tab does: a command that is not written to its end is no message.
+    await page.keyboard.press('Enter');
+    expect(await page.getByLabel('Message', { exact: true }).inputValue()).toBe('/name ');
+    await page.getByLabel('Message', { exact: true }).fill('/na');
     await page.keyboard.press('Tab');
     expect(await page.getByLabel('Message', { exact: true }).inputValue()).toBe('/name ');
     expect(faults).toEqual([]);

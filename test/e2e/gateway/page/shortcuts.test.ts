@@ -56,6 +56,13 @@ describe.skipIf(!hasBrowser)('the keys of the page', () => {
     await page.locator('.live-on').waitFor();
     await keyboard.press('m');
     await page.locator('.composer textarea:focus').waitFor();
+    // Whoever has written there and goes from session to session writes nothing.
+    await keyboard.press('Escape');
+    await keyboard.press('j');
+    await page.getByRole('heading', { name: 'older' }).waitFor();
+    await keyboard.press('k');
+    await page.getByRole('heading', { name: 'newer' }).waitFor();
+    await page.locator('a.row-open:focus', { hasText: 'newer' }).waitFor();
     await page.getByRole('link', { name: 'Chat', exact: true }).focus();
     for (const [second, title] of [
       ['a', 'Approvals'],

@@ -335,7 +335,15 @@ describe('next reset', () => {
     ['A4/52: of the channel of its last message', 'agent:main:main', { lastRoute: { channel: 'discord', to: '9' } }, 33],
     ['A4/50: of all the others', 'agent:main:main', {}, 60],
   ])('the rule of a session in the index is that %s', (_, key, more, minutes) => {
-    const row = { key: key as SessionKey, interactedAt: 0, activeTurnId: null, lastRoute: null, origin: {}, ...more };
+    const row = {
+      key: key as SessionKey,
+      generation: 1,
+      interactedAt: 0,
+      activeTurnId: null,
+      lastRoute: null,
+      origin: {},
+      ...more,
+    };
     const policies = session({
       reset: { mode: 'idle' },
       resetByType: { group: { mode: 'idle', idleMinutes: 30 } },
@@ -353,7 +361,7 @@ describe('next reset', () => {
   ])('A4/52: the rule of a call is that %s, as of the message that it sends', (_, name, minutes) => {
     const key = name as SessionKey;
     const lastRoute = { channel: 'discord', to: '9' };
-    const row = { key, interactedAt: 0, activeTurnId: null, lastRoute, origin: { threadId: '7' } };
+    const row = { key, generation: 1, interactedAt: 0, activeTurnId: null, lastRoute, origin: { threadId: '7' } };
     const config = configSchema.parse({
       session: {
         reset: { mode: 'idle' },
@@ -364,8 +372,20 @@ describe('next reset', () => {
     const { rule } = occasionOf(key, config, { at: 0 }).expiry;
     expect(nextResetByCall(row, config.session, 0)).toMatchObject({ rule, idleAt: minutes * 60_000, due: false });
   });
+  test('none where only a chat command was answered, and no message came', () => {
+    const row = {
+      key: 'agent:main:main' as SessionKey,
+      generation: 0,
+      interactedAt: 0,
+      activeTurnId: null,
+      lastRoute: null,
+      origin: {},
+    };
+    expect(nextResetOf(row, given, used)).toEqual({ rule: 'session.reset', due: false, timeZone: 'America/New_York' });
+  });
   test('A4/57: every message of a cron job resets', () => {
-    const row = { key: 'agent:main:cron:x' as SessionKey, interactedAt: 0, activeTurnId: null, lastRoute: null, origin: {} };
+    const key = 'agent:main:cron:x' as SessionKey;
+    const row = { key, generation: 1, interactedAt: 0, activeTurnId: null, lastRoute: null, origin: {} };
     expect(nextResetOf(row, given, 0)).toEqual({ rule: 'isolated cron job', due: true, timeZone: 'America/New_York' });
   });
   test('A4/44: as people read it', () => {
