@@ -25,8 +25,12 @@ const patience = { attempts: 300, pauseMs: 100 } as const;
 const silenceMs = 60_000;
 const pieceBytes = 256 * 1024;
 
-const ask = async <T extends object>(connection: NatsConnection, subject: string, request: unknown): Promise<T> =>
-  answerOf(await connection.request(subject, JSON.stringify(request), { timeout: requestMs }));
+const ask = async <T extends object>(
+  connection: NatsConnection,
+  subject: string,
+  request: unknown,
+  timeout = requestMs,
+): Promise<T> => answerOf(await connection.request(subject, JSON.stringify(request), { timeout }));
 
 const answerOf = <T extends object>(answer: Msg): T => {
   const parsed = answer.json<T & { readonly error?: ApiError }>();
@@ -77,7 +81,8 @@ export const makeFromSnapshot = async (
   const { deliver_subject: subject } = await orNatterError(
     doing,
     patiently(
-      () => ask<{ deliver_subject: string }>(connection, api, { config, state }),
+      // Servers that have just started agree on a place for the stream first.
+      () => ask<{ deliver_subject: string }>(connection, api, { config, state }, silenceMs),
       (error) => failureOf(error) === 'unavailable',
     ),
   );

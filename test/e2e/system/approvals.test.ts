@@ -41,7 +41,7 @@ describe('in the chat', () => {
     expect((await whole.delivered()).text).toMatch(/^You said: done\?\nwrite_file → wrote/);
     expect(whole.written()).toBe('one');
     expect(await ask(whole, owner, `/approve ${idIn(question)}`)).toContain('was granted by telegram:7 already');
-    expect(await ask(whole, owner, '/approve never')).toContain('is unknown in this session');
+    expect(await ask(whole, owner, '/approve never')).toContain('there is no approval "never" in this session');
   });
 
   test('A5/62: /approve ID always: the same call is not asked about again until /new, another one is', async () => {
@@ -135,7 +135,7 @@ describe('in the chat', () => {
     const whole = await startAsking();
     const id = idIn(await ask(whole, owner, writing('one')));
     expect(await ask(whole, owner, '/stop')).toBe('Stopped the answer.');
-    expect(await ask(whole, owner, `/approve ${id}`)).toContain(`approval ${id}`);
+    expect(await ask(whole, owner, `/approve ${id}`)).toContain(`there is no approval "${id}" in this session`);
     expect(await ask(whole, owner, 'on')).toBe('You said: on');
     expect(() => whole.written()).toThrow();
   });

@@ -199,6 +199,7 @@ export const without: Readonly<Record<string, string>> = {
   ...{ resendDeadLetter: 'what was sent is sent again, byte for byte', 'rpc deadLetters.resend': 'the same' },
   ...{ discardDeadLetter: 'it is removed', 'rpc deadLetters.discard': 'the same' },
   ...{ repeatDelivery: 'it takes a number; the message is in the log', 'rpc deliveries.repeat': 'the same' },
+  cancelScheduledMessage: 'it is removed before a session hears of it',
   ...{ leaveDelivery: 'it is removed', 'rpc deliveries.leave': 'the same' },
   ...{ resumeAccounts: 'the delivery service is told, not a session', 'rpc deliveries.resume': 'the same' },
   ...{ approvePairing: 'who may write is not in the log', denyPairing: 'the same', revokePairing: 'the same' },
