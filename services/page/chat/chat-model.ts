@@ -1,6 +1,7 @@
 import type { LiveText, NatterEvent, Sender } from '../../../shared/client/main.ts';
 import type { EventOf } from '../../../shared/domain/session/events.ts';
 import type { Attachment } from '../../../shared/domain/values/attachment.ts';
+import { isNatters } from '../../../shared/domain/values/person-words.ts';
 import { withoutSilence } from '../../../shared/domain/values/silence.ts';
 import { modelAfter } from '../parts/model-words.ts';
 import { answerId, cutAt, withStopped } from './answers.ts';
@@ -131,7 +132,7 @@ const itemsAfter = (items: readonly ChatItem[], event: NatterEvent, model?: stri
   switch (event.type) {
     case 'user_message': {
       const { messageId, text, sender, attachments } = event.message;
-      if (sender.id === 'natter') return [...items, mark(event, `Natter to the agent: ${text}`)];
+      if (isNatters(sender)) return [...items, mark(event, `Natter to the agent: ${text}`)];
       const from = { sender, attachments, actor: event.actor, turnId: event.turnId, isUnanswered: wantsNoAnswer(event) };
       return [...items, { kind: 'said', ...placed(event), id: messageId, role: 'user', text, ...from }];
     }

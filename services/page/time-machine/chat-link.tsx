@@ -1,4 +1,5 @@
 import type { ShownState } from '../../../shared/domain/session/fold/evolve.ts';
+import { isNatters } from '../../../shared/domain/values/person-words.ts';
 import { linkTo, listQuery } from '../base/route.ts';
 import { Icon } from '../parts/icon.tsx';
 import type { Past } from '../past/past.ts';
@@ -10,7 +11,7 @@ const lookedAt = 10;
 /** Leads to the chat, at the last message of the chosen moment. */
 export const ChatLink = ({ past, state }: { readonly past: Past; readonly state: ShownState }) => {
   const { lines } = lastSaid(past.timeline.commits, past.place.value, state.position, lookedAt);
-  const last = lines.findLast(({ sender }) => sender?.id !== 'natter');
+  const last = lines.findLast(({ sender }) => !isNatters(sender));
   return (
     <a class="button button-quiet" href={linkTo(['sessions', past.key, 'chat'], { ...listQuery(), said: last && `${last.seq}` })}>
       <Icon name="sessions" /> Show in the chat

@@ -55,15 +55,13 @@ export const MachineDiagram = ({ before, status }: { readonly before: Status; re
         />
       );
     })}
-    {(Object.keys(boxes) as Status[])
-      .map((state) => ({ state, ...boxes[state] }))
-      .map(({ state, x, y }) => (
-        <g key={state} class={`machine-state ${state === status ? `machine-lit machine-${state}` : ''}`}>
-          <rect x={x} y={y} width={width} height={height} rx="10" />
-          <text x={x + width / 2} y={y + height / 2 + 4}>
-            {statusWords[state]}
-          </text>
-        </g>
-      ))}
+    {Object.entries(boxes).map(([state, { x, y }]) => (
+      <g key={state} class={`machine-state ${state === status ? `machine-lit machine-${state}` : ''}`}>
+        <rect x={x} y={y} width={width} height={height} rx="10" />
+        <text x={x + width / 2} y={y + height / 2 + 4}>
+          {statusWords[state as Status]}
+        </text>
+      </g>
+    ))}
   </svg>
 );

@@ -1,5 +1,6 @@
 import { limits } from '../../kit/limits.ts';
 import type { EventOf, SessionEvent } from '../session/events.ts';
+import { isNatters } from '../values/person-words.ts';
 import type { Settings } from '../values/settings.ts';
 import type { ApprovalRequest, Message, Sender } from '../values/types.ts';
 import { type IndexRow, type PendingApproval, questionsIn } from './index-row.ts';
@@ -21,7 +22,7 @@ export const previewOf = (text: string, most: number = limits.previewCharacters)
 
 /** A row with the first words of a message, where no message before it has any. What Natter itself asks of the agent is none. */
 export const withFirstWords = ({ firstWords }: IndexRow, message: Message, firstWordsId: string): Partial<IndexRow> =>
-  firstWords === '' && message.sender.id !== 'natter'
+  firstWords === '' && !isNatters(message.sender)
     ? { firstWords: previewOf(wordsOf(message), limits.firstWordsCharacters), firstWordsId }
     : {};
 

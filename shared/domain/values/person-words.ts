@@ -9,6 +9,9 @@ const page = /^token:page:([^:]+):[^:]+$/;
 /** Who sends the messages of a token that is no person's, such as those typed in the terminal chat. */
 export const writer = 'api';
 
+/** Whether Natter itself says it to the agent. People choose their own ids, and none of them is a program. */
+export const isNatters = (sender: Sender | undefined): boolean => sender?.id === 'natter' && sender.role === 'program';
+
 /** Whose page an actor's token is: the owner's, an approver's, or that of whoever holds the token named; `null`: it is not a page's. */
 const pageOf = (actor: string): string | null => page.exec(actor)?.[1] ?? null;
 
@@ -41,7 +44,7 @@ export const decidedBy = (by: string): string => {
 export const personNamed = (sender: Sender | undefined, actor: string | undefined, me: string | undefined): string => {
   if (sender?.name && sender.id !== writer) return sender.name;
   // What Natter itself asks of the agent is nobody's, whoever had it asked.
-  if (sender?.id === 'natter') return 'Natter';
+  if (isNatters(sender)) return 'Natter';
   if (isSamePerson(actor, me)) return 'You';
   if (sender?.role === 'owner' || (actor !== undefined && isOwnersPage(actor))) return ownerName;
   if (sender === undefined || sender.id === writer) return 'A program (API)';

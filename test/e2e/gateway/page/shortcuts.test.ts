@@ -4,6 +4,12 @@ import { goTo, hasBrowser, usePage } from './use-page.ts';
 
 /** The page by the keyboard alone. */
 
+/** The body of the page: the project is compiled without the types of the DOM. */
+interface Listening {
+  readonly classList: { add(name: string): void };
+  addEventListener(type: 'focusin', listen: (event: { readonly target: { readonly tagName: string } }) => void): void;
+}
+
 describe.skipIf(!hasBrowser)('the keys of the page', () => {
   const deep = 'agent:main:deep';
   const { open } = usePage({}, async ({ client: { sessions } }) => {
@@ -60,9 +66,15 @@ describe.skipIf(!hasBrowser)('the keys of the page', () => {
     await keyboard.press('Escape');
     await keyboard.press('j');
     await page.getByRole('heading', { name: 'older' }).waitFor();
+    await page.locator('a.row-open:focus', { hasText: 'older' }).waitFor();
+    const body = page.locator('body');
+    await body.evaluate((element: Listening) =>
+      element.addEventListener('focusin', ({ target }) => element.classList.add(`focused-${target.tagName}`)),
+    );
     await keyboard.press('k');
     await page.getByRole('heading', { name: 'newer' }).waitFor();
     await page.locator('a.row-open:focus', { hasText: 'newer' }).waitFor();
+    expect(await body.getAttribute('class')).toBe('focused-A');
     await page.getByRole('link', { name: 'Chat', exact: true }).focus();
     for (const [second, title] of [
       ['a', 'Approvals'],

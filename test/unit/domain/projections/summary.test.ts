@@ -69,19 +69,20 @@ test('the first words stay after a reset by the clock', () => {
   expect(byClock.reduce(summarize, summarize(null, first)).firstWords).toBe('text of m1');
 });
 
-test('the greeting that Natter asks for after a reset gives a session no name', () => {
+test.each([
+  ['program', ''],
+  ['participant', 'text of m1'],
+] as const)('what a %s called natter says first names a session: %j', (role, expected) => {
   const [first, ...later] = tell('post m1', 'stop', 'append m2').commits;
   if (first === undefined) throw new Error('no commit');
   const asked = {
     ...first,
     events: first.events.map((event) =>
-      event.type === 'user_message'
-        ? { ...event, message: { ...event.message, sender: { id: 'natter', role: 'program' as const } } }
-        : event,
+      event.type === 'user_message' ? { ...event, message: { ...event.message, sender: { id: 'natter', role } } } : event,
     ),
   };
-  expect(summarize(null, asked).firstWords).toBe('');
-  expect(later.reduce(summarize, summarize(null, asked)).firstWords).toBe('text of m2');
+  expect(summarize(null, asked).firstWords).toBe(expected);
+  expect(later.reduce(summarize, summarize(null, asked)).firstWords).toBe(expected || 'text of m2');
 });
 
 test('a row of an older version does not take a later message for the first', () => {

@@ -15,6 +15,9 @@ test.each([
   ['token:page:phone:xyz', 'A program (API)', program],
   ['token:api', 'A program (API)', program],
   [me, 'Ann', { id: 'telegram:1', name: 'Ann' }],
+  // The greeting after a reset, whoever asked for that; and somebody on a channel who is called so.
+  [me, 'Natter', { id: 'natter', role: 'program' as const }],
+  ['channel', 'natter', { id: 'natter', role: 'participant' as const }],
 ])('what %s says is said by: %s', (actor, name, sender) => {
   expect(personNamed(sender, actor, me)).toBe(name);
   const said = { type: 'user_message', message: { text: 'hello', sender } } as unknown as SessionEvent;
