@@ -1,6 +1,7 @@
 /** Generated from the gateway's operation table by test/unit/client/routes.test.ts; do not edit. */
 export const routes = {
   answerApproval: { method: 'POST', path: '/v1/approvals/:id' },
+  cancelRun: { method: 'DELETE', path: '/v1/sessions/:key/runs/:runId' },
   checkpointSession: { method: 'POST', path: '/v1/sessions/:key/checkpoint' },
   compactSession: { method: 'POST', path: '/v1/sessions/:key/compact' },
   createTicket: { method: 'POST', path: '/v1/tickets' },

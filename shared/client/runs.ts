@@ -1,8 +1,8 @@
 import type { Http } from './http.ts';
 import { operationAt } from './operation-at.ts';
 import { pause, retryMs } from './pause.ts';
-import type { ReadOptions } from './sessions.ts';
-import type { Run } from './types.ts';
+import { type ReadOptions, type WriteOptions, writing } from './sessions.ts';
+import type { Run, Taken } from './types.ts';
 
 /** How many seconds one call waits; the gateway's limit is 120. */
 const longestSeconds = 60;
@@ -16,6 +16,9 @@ export const createRuns = (http: Http) => {
   };
   return {
     get: (key: string, runId: string, options?: ReadOptions) => get(key, runId, options),
+    /** Takes a message out of the queue before its turn begins. Rejects with `NatterApiError` of code `not_queued` if it has begun. */
+    cancel: (key: string, runId: string, options: WriteOptions = {}): Promise<Taken> =>
+      http.call(...operationAt('cancelRun', { key, runId }), undefined, writing(options)),
     /**
      * Resolves with the run once it is over, or with its current state after `timeoutMs` (default: no limit). Keeps asking,
      * whichever replica answers. The run itself does not depend on it.

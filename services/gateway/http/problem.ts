@@ -39,6 +39,7 @@ const table: Readonly<Record<ProblemCode, readonly [status: number, title: strin
   not_resendable: [409, 'This dead letter cannot be sent again'],
   session_unknown: [404, 'There is no such session yet'],
   stop_forbidden: [403, 'What runs there is not yours to stop'],
+  not_queued: [409, 'The message does not wait in the queue'],
   results_forbidden: [403, 'The calls are not yours to answer'],
   results_unexpected: [409, 'Nothing waits for these results'],
   results_incomplete: [400, 'A call has no result'],

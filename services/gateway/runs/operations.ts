@@ -11,6 +11,8 @@ import { type Call, method, type Operation, operation } from '../operation/opera
 import * as results from '../operation/results.ts';
 import { sessionRoute } from '../operation/route.ts';
 import * as samples from '../operation/samples.ts';
+import { cancelRun } from '../sessions/control.ts';
+import { conditional, withoutKey, writing } from '../sessions/parameters.ts';
 
 /** What became of a run, from the log, on any replica (A10/122). */
 
@@ -49,6 +51,18 @@ const noSuchRun = (): NatterError =>
   new NatterError('not_found', `runId: there is no such run, or it is not yours to see; ${olderRuns}`, { field: 'runId' });
 
 export const runOperations: readonly Operation[] = [
+  operation(cancelRun, {
+    ...{ id: 'cancelRun', tag: 'messages', changes: 'sessions' },
+    summary: 'Takes a message out of the queue before its turn begins',
+    http: sessionRoute({
+      ...{ method: 'delete', path: '/runs/:runId', headers: conditional, refusesBody: true },
+      answers: { 200: results.takenResult, 202: results.takenResult },
+      examples: { answer: samples.takenSample },
+      problems: [...writing, 'not_queued', 'stop_forbidden'],
+      input: ({ path: { runId = '' }, ...given }) => ({ ...given, runId }),
+      output: withoutKey,
+    }),
+  }),
   operation(readRun, {
     ...{ id: 'readRun', tag: 'messages', changes: 'nothing' },
     summary: 'Returns the outcome of a run, and optionally waits for its end',

@@ -24,14 +24,19 @@ const send = async (
   return { key, ...(await sendCommand(context, caller, key, data, { runId, ...(await condition?.()) })) };
 };
 
-/** Ends the running turn and clears the queue; in a session of several people, others than the owner end what is theirs (D7). */
-export const stopSession = async (call: Call, { reason, ...control }: Control & { readonly reason: string }) => {
-  const { access } = call.context;
-  const { principal } = call.caller;
-  await access.enter(principal, control.key);
-  const by = (await access.mayControl(principal, control.key)) ? {} : { by: speakerOf(principal, undefined, access.identities) };
-  return send(call, control, { type: 'stop', reason, ...by });
+/** Who asks, for a caller who may not control all of the session: in one of several people each ends only what is theirs (D7). */
+const asker = async ({ context: { access }, caller: { principal } }: Call, key: SessionKey) => {
+  await access.enter(principal, key);
+  return (await access.mayControl(principal, key)) ? {} : { by: speakerOf(principal, undefined, access.identities) };
 };
+
+/** Ends the running turn and clears the queue. */
+export const stopSession = async (call: Call, { reason, ...control }: Control & { readonly reason: string }) =>
+  send(call, control, { type: 'stop', reason, ...(await asker(call, control.key)) });
+
+/** Takes a message out of the queue before its turn begins. */
+export const cancelRun = async (call: Call, { runId, ...control }: Control & { readonly runId: string }) =>
+  send(call, control, { type: 'cancel_queued', turnId: runId, ...(await asker(call, control.key)) });
 
 /** Creates a session, or makes an inactive one visible. A person who opens one takes part in it. */
 export const openSession = async (call: Call, control: Control) => {

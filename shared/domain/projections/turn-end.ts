@@ -2,7 +2,7 @@ import { counted } from '../../kit/text/counted.ts';
 import type { EventOf, SessionEvent } from '../session/events.ts';
 
 /** What a person gives as the reason: the chat command, or nothing. */
-const byPerson: ReadonlySet<string> = new Set(['/stop', 'api']);
+const byPerson: ReadonlySet<string> = new Set(['/stop', 'api', 'cancelled']);
 
 /** How an answer was stopped: the log has none of what was not finished. */
 const stopped = ({ reason }: EventOf<'turn_aborted'>, isMine: boolean): string => {

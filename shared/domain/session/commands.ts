@@ -73,6 +73,8 @@ export const sessionCommand = z.discriminatedUnion('type', [
     by: sender.optional(),
     notice: notice.omit({ text: true }).optional(),
   }),
+  /** Takes a message out of the queue before its turn begins. With `by`, only one that this person asked for (D7). */
+  z.object({ type: z.literal('cancel_queued'), turnId: id, by: sender.optional() }),
   /**
    * Starts a new generation with this session id (A4/53–55). `message` is the new generation's first; `by` is who requested it.
    * `notice` says which model was taken (D5).

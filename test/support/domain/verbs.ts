@@ -154,6 +154,8 @@ export const verbs: Record<string, (...words: string[]) => SessionCommand> = {
     facts: { kind: 'status', model: 'offline', parts: [], warnings: [] },
     notice: { code: 'status' },
   }),
+  cancel: (turnId = '') => ({ type: 'cancel_queued', turnId }),
+  'cancel-of': (person, turnId = '') => ({ type: 'cancel_queued', turnId, by: personCalled(person) }),
   'stop-told': () => ({ type: 'stop', reason: '/stop', notice: { code: 'stopped' } }),
   /** The owner edits or withdraws the message that came with this command. */
   edit: (target = '') => ({ type: 'edit_message', target, text: 'edited', by: { id: 'boss', role: 'owner' } }),

@@ -70,6 +70,7 @@ const calls: Record<MethodName, (client: NatterClient) => readonly Promise<unkno
   'sessions.diff': ({ sessions }) => [sessions.diff(key, { from: 0, to: '2026-01-31', limit: 5 })],
   'runs.get': ({ runs }) => [runs.get(key, 'r/1')],
   'runs.wait': ({ runs }) => [runs.wait(key, 'r/1')],
+  'runs.cancel': ({ runs }) => [runs.cancel(key, 'r/1', { ...write, ifMatch: '*' })],
   'approvals.list': ({ approvals }) => [all(approvals.list())],
   'approvals.resolve': ({ approvals }) => [
     approvals.resolve('k3x9', 'deny', { reason: 'no', sessionKey: key, idempotencyKey: 'once' }),

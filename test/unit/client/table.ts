@@ -52,6 +52,7 @@ export const table = {
   'sessions.diff': { operations: ['readDiff'], answer: answers.diff },
   'runs.get': { operations: ['readRun'], answer: answers.runResult },
   'runs.wait': { operations: ['readRun'], answer: answers.runResult },
+  'runs.cancel': { operations: ['cancelRun'], answer: answers.takenResult },
   'approvals.list': {
     operations: ['listApprovals'],
     answer: answers.approvals,

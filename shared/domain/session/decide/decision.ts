@@ -9,6 +9,7 @@ import type { Position } from '../fold/evolve.ts';
 export type RefusalCode =
   | 'session_busy'
   | 'stop_forbidden'
+  | 'not_queued'
   | 'session_unknown'
   | 'session_retained'
   | 'fork_invalid'

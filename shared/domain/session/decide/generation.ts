@@ -17,7 +17,7 @@ import { begunApprovedCall } from './deferred-call.ts';
 export const abortEvents = (view: SessionView, reason: string): SessionEvent[] =>
   view.turn === null ? [] : [...clearing(view.context.queue, reason), aborting(view.turn, reason)];
 
-const clearing = (queue: readonly QueuedTurn[], reason: string): SessionEvent[] =>
+export const clearing = (queue: readonly QueuedTurn[], reason: string): SessionEvent[] =>
   queue.length === 0 ? [] : [{ type: 'queue_cleared', v: 1, turnIds: queue.map(({ id }) => id), reason }];
 
 const aborting = (turn: ActiveTurn, reason: string): SessionEvent => ({

@@ -8,7 +8,7 @@ import { awaitResults, expireResults, giveResults } from './client-results.ts';
 import { compact, recordCompaction } from './compaction.ts';
 import { type Decision, type Given, nothing, refuse, type SessionView, sessionMoved } from './decision.ts';
 import { repeatDelivery, reportDelivery } from './delivery.ts';
-import { deactivate, deleteSession, fork, reset, stop } from './lifecycle.ts';
+import { cancelQueued, deactivate, deleteSession, fork, reset, stop } from './lifecycle.ts';
 import { appendMessage, isCancelled, openSession, postMessage, recordOrigin, refuseCancelled } from './message.ts';
 import { patchSession, postNotice, report } from './notice.ts';
 import { repairHistory } from './repair.ts';
@@ -31,6 +31,7 @@ export const handlers: Handlers = {
   withdraw_message: withdrawMessage,
   record_origin: recordOrigin,
   stop,
+  cancel_queued: cancelQueued,
   reset,
   fork,
   request_checkpoint: requestCheckpoint,

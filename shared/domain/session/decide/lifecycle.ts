@@ -5,7 +5,7 @@ import type { Sender } from '../../values/types.ts';
 import type { SessionContext } from '../context.ts';
 import type { SessionEvent } from '../events.ts';
 import { accept, awaiting, type Decision, type Given, nothing, refuse, type SessionView } from './decision.ts';
-import { abortEvents, noticeEvent, renewalEvents, stopOwnEvents, stopRunsEvents } from './generation.ts';
+import { abortEvents, clearing, noticeEvent, renewalEvents, stopOwnEvents, stopRunsEvents } from './generation.ts';
 import { storeAndStartTurn } from './message.ts';
 import { isNew, originEvents, participantEvents, readinessEvents, settingsEvents } from './opening.ts';
 
@@ -35,6 +35,16 @@ const stopOwn = ({ reason, notice }: Given<'stop'>['data'], { principal }: Sende
   const nothingStopped = isBusy ? `Nothing was stopped: ${others}.` : 'Nothing was running.';
   const text = events.length > 0 ? stoppedText(stopped) : nothingStopped;
   return accept(...events, noticeEvent(view.context.settings, { ...notice, text }));
+};
+
+/** Takes one message out of the queue; its turn never begins. */
+export const cancelQueued = ({ data: { turnId, by } }: Given<'cancel_queued'>, { context }: SessionView): Decision => {
+  const queued = context.queue.find(({ id }) => id === turnId);
+  if (queued === undefined)
+    return refuse('not_queued', 'runId: this message does not wait in the queue; its turn has begun or is over');
+  if (by !== undefined && queued.askedBy !== by.principal)
+    return refuse('stop_forbidden', 'only the owner may cancel what others asked for; ask them');
+  return accept(...clearing([queued], 'cancelled'));
 };
 
 /** What was stopped (D6): the run, the sub-agent runs and the waiting messages. */

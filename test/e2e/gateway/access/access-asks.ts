@@ -34,6 +34,7 @@ import {
   strangers,
   tokens,
   type World,
+  waitingMessages,
 } from './access-world.ts';
 
 /** How each line of the access matrix is asked. */
@@ -239,6 +240,10 @@ export const asks: Readonly<Record<string, (title: string) => Asking>> = {
   'POST /v1/sessions/:key/messages, /pair X': said('/pair X'),
   'POST /v1/sessions/:key/open': route(),
   'POST /v1/sessions/:key/stop': route(),
+  'DELETE /v1/sessions/:key/runs/:runId': route(
+    {},
+    { world: waitingMessages, codes: { 403: 'stop_forbidden', 409: 'not_queued' } },
+  ),
   'POST /v1/sessions/:key/deactivate': route(),
   'POST /v1/sessions/:key/read': route(),
   'POST /v1/sessions/:key/reset': route({}, unknownYet),

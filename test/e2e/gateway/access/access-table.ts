@@ -82,6 +82,7 @@ POST /v1/sessions/:key/messages, /usage        200  abcdgne      =      403     
 POST /v1/sessions/:key/messages, /send on      200  abcdgne      =      403     403ab      403bc      403e    403ab        403c         403b    403ab      403       403      403   403     403
 POST /v1/sessions/:key/messages, /pair X       200  abcdgne      =      403     403ab      403bc      403e    403ab        403c         403b    403ab      403       403      403   403     403
 POST /v1/sessions/:key/open                    200  abcdgne      =      403     ab         bc         e       ab           c            b       ab         403       403      403   403     403
+DELETE /v1/sessions/:key/runs/:runId           200  abcd/409gne  =      403     ab         403bc      409e    a/403b       403c         403b    ab         403       403      403   403     403
 POST /v1/sessions/:key/stop                    200  abcdgne      =      403     ab         bc         e       ab           c            b       ab         403       403      403   403     403
 POST /v1/sessions/:key/deactivate              200  abcd         =      403     a/403b     403bc      -       a/403b       403c         403b    a/403b     403       403      403   403     403
 POST /v1/sessions/:key/reset                   200  abcd/404gne  =      403     a/403b     403bc      404e    a/403b       403c         403b    a/403b     403       403      403   403     403

@@ -157,6 +157,17 @@ export const memories: World = {
   },
 };
 
+/** In each a turn of its first person runs, and another message of theirs waits: `id` is its run. */
+export const waitingMessages = worldOf(async ({ host, done, lastRun }, key, letter, cell) => {
+  const people = kindOf(letter).people.slice(0, 1);
+  host.hold();
+  for (const [at, principal] of [...people, ...people].entries()) {
+    const sender = { id: principal, role: 'participant' as const, principal };
+    await done(key, { type: 'post_message', sessionId: 's', message: { messageId: `m${at}-${cell}`, text: 'hi', sender } });
+  }
+  return lastRun();
+});
+
 /** Tokens made for the question. */
 export const tokens: World = {
   letters: 't',

@@ -92,6 +92,7 @@ export const edges: Readonly<Record<string, (key: string) => EdgeInput>> = {
   openSession: ofSession({}),
   deactivateSession: ofSession({ reason }),
   stopSession: ofSession({ reason }),
+  cancelRun: (key) => ({ path: { key, runId: 'x' }, headers: once }),
   checkpointSession: ofSession({}),
   'rpc sessions.checkpoint': (key) => ({ body: { key } }),
   forkSession: ofSession({ atSeq: 1 }),

@@ -101,3 +101,30 @@ describe('a /stop of somebody who is not the owner', () => {
     given('post-of m1 ann', 'post-of m2 bob').when('stop').then('queue_cleared m2', 'turn_aborted m1/1 stop');
   });
 });
+
+/** A message that waits is taken back alone: what runs, and what others wait for, goes on. */
+describe('a message that waits in the queue', () => {
+  test('is taken out of it alone', () => {
+    given('post m1', 'post m2', 'post m3').when('cancel m2').then('queue_cleared m2');
+  });
+
+  test('its turn never begins', () => {
+    given('post m1', 'post m2', 'post m3', 'cancel m2')
+      .when('reply m1/1 1')
+      .then('model_step m1/1 1 stop', 'assistant_message m1/1', 'turn_completed m1/1', 'turn_started m3/1');
+  });
+
+  test('is not there any more once its turn has begun, is over, or was taken back', () => {
+    given('post m1').when('cancel m1').thenRefused('not_queued');
+    given('post m1', 'reply m1/1 1').when('cancel m1').thenRefused('not_queued');
+    given('post m1', 'post m2', 'cancel m2').when('cancel m2').thenRefused('not_queued');
+    given('post m1', 'post-of m2 ann steer').when('cancel m2').thenRefused('not_queued');
+  });
+
+  test('D7: is only for the owner and whoever asked for it to take back', () => {
+    given('post m1', 'post-of m2 ann').when('cancel-of ann m2').then('queue_cleared m2');
+    given('post m1', 'post-of m2 ann').when('cancel m2').then('queue_cleared m2');
+    given('post m1', 'post-of m2 bob').when('cancel-of ann m2').thenRefused('stop_forbidden');
+    given('post m1', 'post m2').when('cancel-of ann m2').thenRefused('stop_forbidden');
+  });
+});
