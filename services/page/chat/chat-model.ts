@@ -3,7 +3,7 @@ import type { EventOf } from '../../../shared/domain/session/events.ts';
 import type { Attachment } from '../../../shared/domain/values/attachment.ts';
 import { isNatters } from '../../../shared/domain/values/person-words.ts';
 import { withoutSilence } from '../../../shared/domain/values/silence.ts';
-import { modelAfter } from '../parts/model-words.ts';
+import { modelAfter, reasoningText } from '../parts/model-words.ts';
 import { answerId, cutAt, withStopped } from './answers.ts';
 import { failureDetails } from './failed.ts';
 import { deletedText, failedText, stoppedText } from './mark-texts.ts';
@@ -66,7 +66,12 @@ export interface MarkItem extends Placed {
   /** Something happened that its moment in the time machine explains. */
   readonly explains?: 'moment' | 'fork';
 }
-export type ChatItem = SaidItem | ToolItem | ApprovalItem | MarkItem;
+/** What the model thought before it said something or called a tool. */
+export interface ReasoningItem extends Placed {
+  readonly kind: 'reasoning';
+  readonly text: string;
+}
+export type ChatItem = SaidItem | ToolItem | ApprovalItem | MarkItem | ReasoningItem;
 
 export interface Chat {
   readonly items: readonly ChatItem[];
@@ -124,7 +129,9 @@ const stepItems = (event: NatterEvent & EventOf<'model_step'>): ChatItem[] => {
       status: 'waiting',
     }),
   );
-  return [...said, ...tools];
+  const thought = reasoningText(event.reasoning);
+  const id = `reasoning:${turn.id}:${turn.attempt}:${step}`;
+  return [...(thought === '' ? [] : [{ kind: 'reasoning' as const, ...placed(event), id, text: thought }]), ...said, ...tools];
 };
 
 /** The items after an event. */

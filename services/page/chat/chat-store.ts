@@ -1,17 +1,20 @@
 import { batch, computed, signal } from '@preact/signals';
 import { type EventPage, type LiveText, NatterApiError, type NatterEvent, sessionPath } from '../../../shared/client/main.ts';
+import { withoutSilence } from '../../../shared/domain/values/silence.ts';
 import { counted } from '../../../shared/kit/text/counted.ts';
 import { actionText } from '../approvals/command-line.ts';
 import { away } from '../base/away.ts';
 import { begun, broughtUp, isUnwritten } from '../base/new-chat.ts';
 import { client, problemOf } from '../base/signed-in.ts';
 import { announce } from '../parts/announce.tsx';
+import { plainText } from '../parts/one-line.ts';
 import { firstChanged } from '../parts/reset-words.ts';
 import { type Chat, noChat, type SaidItem, takeEvent, takeLive } from './chat-model.ts';
 import { lastFailure } from './failed.ts';
 import { failedText, stopReason } from './mark-texts.ts';
-import { filesOf, newMessageId, type Outgoing, postOutgoing } from './outgoing.ts';
+import { changeOutgoing, filesOf, newMessageId, type Outgoing, outgoingTo, postOutgoing } from './outgoing.ts';
 
+const without = (messageId: string) => (list: readonly Outgoing[]) => list.filter((each) => each.messageId !== messageId);
 const pageEvents = 300;
 /** Live text is shown this often, ms: more often than a screen changes would be work for nobody. */
 const liveMs = 33;
@@ -23,7 +26,7 @@ export class ChatStore {
   readonly #items = computed(() => this.chat.value.items);
   /** The answer that failed last, which can be tried again at its mark. */
   readonly failed = computed(() => lastFailure(this.#items.value));
-  readonly outgoing = signal<readonly Outgoing[]>([]);
+  readonly outgoing = computed(() => outgoingTo(this.key));
   readonly isRead = signal(false);
   /** There was no session of this key when the chat was opened, and New chat has not made the key. */
   readonly isUnknown = signal(false);
@@ -54,16 +57,21 @@ export class ChatStore {
 
   /** Sends a message. It is shown at once, and replaced by the recorded one; the same one again is one message. */
   async send(text: string, files: readonly File[] = [], messageId = newMessageId()): Promise<void> {
-    const others = this.outgoing.value.filter((each) => each.messageId !== messageId);
-    this.outgoing.value = [...others, { messageId, text, files, at: Date.now(), problem: null }];
+    const one: Outgoing = { messageId, text, files, at: Date.now(), problem: null };
+    changeOutgoing(this.key, (list) => [...without(messageId)(list), one]);
     try {
       await postOutgoing(this.key, { messageId, text, files });
-      // A text that is a chat command has an answer, and no message of its own.
-      if (text.startsWith('/')) this.#settle(messageId);
+      // A text that is a chat command has an answer, and no message of its own. Nobody waits for the event in a chat that is closed.
+      if (text.startsWith('/') || this.#closing.signal.aborted) this.discard(messageId);
     } catch (error) {
       const problem = problemOf(error);
-      this.outgoing.value = this.outgoing.value.map((each) => (each.messageId === messageId ? { ...each, problem } : each));
+      changeOutgoing(this.key, (list) => list.map((each) => (each.messageId === messageId ? { ...each, problem } : each)));
     }
+  }
+
+  /** Takes a message off those on their way: it has arrived, or is not to be sent any more. */
+  discard(messageId: string): void {
+    changeOutgoing(this.key, without(messageId));
   }
 
   /** Replaces a message: the conversation continues from before it, as a fork, and what came after is no part of it any more. */
@@ -108,18 +116,14 @@ export class ChatStore {
     }
   }
 
-  #settle(messageId: string): void {
-    this.outgoing.value = this.outgoing.value.filter((each) => each.messageId !== messageId);
-  }
-
   #take(event: NatterEvent): void {
     batch(() => {
       this.#show();
       this.#events.push(event);
       this.chat.value = takeEvent(this.chat.value, event);
-      if (event.type === 'user_message') this.#settle(event.message.messageId);
+      if (event.type === 'user_message') this.discard(event.message.messageId);
     });
-    if (event.type === 'assistant_message') announce(event.text);
+    if (event.type === 'assistant_message') announce(plainText(withoutSilence(event.text)));
     if (event.type === 'approval_requested') announce(`Approval needed: ${actionText(event.action)}`);
     if (event.type === 'turn_failed') announce(failedText(event, this.chat.value.model));
   }
@@ -147,6 +151,7 @@ export class ChatStore {
     try {
       if (!isUnwritten(this.key)) this.#events = await this.#back('end');
       this.chat.value = this.#events.reduce(takeEvent, noChat);
+      for (const event of this.#events) if (event.type === 'user_message') this.discard(event.message.messageId);
     } catch (error) {
       if (signal.aborted) return;
       // A session begins with its first message.

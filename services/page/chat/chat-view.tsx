@@ -25,7 +25,13 @@ const Sent = ({ one, store }: { readonly one: Outgoing; readonly store: ChatStor
     </header>
     {one.text !== '' && <p class="plain">{one.text}</p>}
     {one.files.length > 0 && <p class="file-facts">With {one.files.map(fileName).join(', ')}</p>}
-    {one.problem !== null && <Problem text={one.problem} again={() => void store.send(one.text, one.files, one.messageId)} />}
+    {one.problem !== null && (
+      <Problem
+        text={one.problem}
+        {...(one.lostFiles === undefined && { again: () => void store.send(one.text, one.files, one.messageId) })}
+        discard={() => store.discard(one.messageId)}
+      />
+    )}
   </article>
 );
 

@@ -12,7 +12,7 @@ import { decidedText, personOf } from '../parts/person.ts';
 import { spanText, Time } from '../parts/time.tsx';
 import { EditMessage, editDraft, MessageActions, TryAgain } from './again.tsx';
 import { isAskedFor } from './asked-message.ts';
-import type { ApprovalItem, ChatItem, MarkItem, SaidItem, ToolItem } from './chat-model.ts';
+import type { ApprovalItem, ChatItem, MarkItem, ReasoningItem, SaidItem, ToolItem } from './chat-model.ts';
 import type { ChatStore } from './chat-store.ts';
 import { draftOf, keepDraft } from './draft.ts';
 import { isRepeatable } from './failed.ts';
@@ -90,6 +90,16 @@ const Tool = ({ item }: { readonly item: ToolItem }) => (
         <pre>{item.result}</pre>
       </>
     )}
+  </details>
+);
+
+const Reasoning = ({ item: { text } }: { readonly item: ReasoningItem }) => (
+  <details class="tool">
+    <summary>
+      <Icon name="next" />
+      Reasoning
+    </summary>
+    <p class="plain">{text}</p>
   </details>
 );
 
@@ -186,6 +196,8 @@ export const Item = ({ item, store }: { readonly item: ChatItem; readonly store:
       return <Said item={item} store={store} />;
     case 'tool':
       return <Tool item={item} />;
+    case 'reasoning':
+      return <Reasoning item={item} />;
     case 'approval':
       return <Approval item={item} sessionKey={store.key} />;
     case 'mark':

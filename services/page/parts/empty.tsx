@@ -31,12 +31,22 @@ export const LineToCopy = ({ says, line }: { readonly says: string; readonly lin
   </div>
 );
 
-export const Problem = ({ text, again }: { readonly text: string; readonly again?: () => void }) => (
+interface ProblemProps {
+  readonly text: string;
+  again?(): void;
+  discard?(): void;
+}
+export const Problem = ({ text, again, discard }: ProblemProps) => (
   <div class="problem" role="alert">
     <p>{text}</p>
     {again && (
       <button type="button" class="button" onClick={again}>
         Try again
+      </button>
+    )}
+    {discard && (
+      <button type="button" class="button button-quiet" onClick={discard}>
+        Discard
       </button>
     )}
   </div>

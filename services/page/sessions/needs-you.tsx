@@ -1,5 +1,6 @@
 import { approvals } from '../approvals/approval-list.ts';
 import { linkTo, route } from '../base/route.ts';
+import { unsentIn } from '../chat/outgoing.ts';
 import { lastFailed, statusWords } from '../parts/status.tsx';
 import { type Filter, failedCount, isUnfiltered, mostFailed } from './session-list.ts';
 
@@ -7,7 +8,8 @@ import { type Filter, failedCount, isUnfiltered, mostFailed } from './session-li
 export const NeedsYou = () => {
   const asking = new Set(approvals.value?.map(({ sessionKey }) => sessionKey)).size;
   const failed = failedCount.value;
-  if (!isUnfiltered.value || asking + failed === 0) return null;
+  const unsent = unsentIn.value;
+  if (!isUnfiltered.value || asking + failed + unsent.length === 0) return null;
   const { path, query } = route.value;
   const link = (status: Filter, style: string, words: string, count: number | string) => (
     <a class={`badge ${style}`} href={linkTo(path, { ...query, status })}>
@@ -16,6 +18,11 @@ export const NeedsYou = () => {
   );
   return (
     <nav class="needs-you" aria-label="Needs you">
+      {unsent[0] !== undefined && (
+        <a class="badge badge-fail" href={linkTo(['sessions', unsent[0], 'chat'])}>
+          Message not sent <b>{unsent.length}</b>
+        </a>
+      )}
       {failed > 0 && link('failed', 'badge-fail', lastFailed, failed < mostFailed ? failed : `${mostFailed} or more`)}
       {asking > 0 && link('awaiting_approval', 'badge-awaiting_approval', statusWords.awaiting_approval, asking)}
     </nav>

@@ -10,6 +10,8 @@ export interface Script {
   readonly size: number | null;
   readonly fail: string | null;
   readonly silent: boolean;
+  /** The answer comes with what was thought before it. */
+  readonly reason: boolean;
   /** Tool calls, step by step. */
   readonly calls: readonly (readonly RequestedCall[])[];
 }
@@ -17,7 +19,7 @@ export interface Script {
 const bounds = { thinkMs: 600_000, steps: 32, size: 200_000, ends: 64 };
 
 /** A bracketed word with its value, or the beginning of a call up to its arguments. */
-const opening = /\[\[(?:(think|steps|size|fail|silent|then)(?: ([A-Za-z0-9_-]{1,32}))?\]\]|tool ([\w.:-]{1,128})(?: |(?=\]\])))/g;
+const opening = /\[\[(?:(think|steps|size|fail|silent|reason|then)(?: ([A-Za-z0-9_-]{1,32}))?\]\]|tool ([\w.:-]{1,128})(?: |(?=\]\])))/g;
 
 export const scriptOf = (prompt: string): Script => {
   const found = new Map<string, string>();
@@ -45,6 +47,7 @@ export const scriptOf = (prompt: string): Script => {
     size: found.has('size') ? number('size', 0, bounds.size) : null,
     fail: found.has('fail') ? found.get('fail') || 'offline_failure' : null,
     silent: found.has('silent'),
+    reason: found.has('reason'),
     calls: calls
       .filter((step) => step.length > 0)
       .slice(0, bounds.steps)

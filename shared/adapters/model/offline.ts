@@ -101,7 +101,10 @@ const progressOf = ({ messages, prompt, step }: ModelRequest): Progress => {
 type Read = Parameters<typeof estimateUsage>[0];
 const lastStep = (script: Script, read: Read, results: readonly ToolMessage[]): StepOutcome =>
   script.fail === null
-    ? said(read, answerOf(script, script.calls.length === 0 ? [] : results))
+    ? {
+        ...said(read, answerOf(script, script.calls.length === 0 ? [] : results)),
+        ...(script.reason && { reasoning: [{ text: `I was asked: ${script.text}` }] }),
+      }
     : { kind: 'failed', code: script.fail, message: 'the message asked the offline model to fail' };
 
 const said = (read: Read, text: string) => ({ kind: 'reply', text, model: 'offline', usage: estimateUsage(read, text) }) as const;

@@ -63,10 +63,7 @@ export const sessionCommand = z.discriminatedUnion('type', [
   z.object({ type: z.literal('withdraw_message'), target: id, by: sender }),
   /** Records where the session's messages come from and go to, without a message (A13/138–139). */
   z.object({ type: z.literal('record_origin'), ...occasion, deliverTo: deliveryTarget.optional() }),
-  /**
-   * Ends the running turn and clears the queue; late results are discarded by epoch and attempt (A11/125). `notice` reports what
-   * was stopped. With `by`, only what this person asked for ends (D7).
-   */
+  /** Ends the running turn and clears the queue (A11/125). `notice` reports what was stopped. `by`: only what they asked for (D7). */
   z.object({
     type: z.literal('stop'),
     reason: z.string().max(200),

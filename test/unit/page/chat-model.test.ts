@@ -46,6 +46,17 @@ describe('live text', () => {
   });
 });
 
+test('what was thought stands above what was said, and what its provider hides is named', () => {
+  const reasoning = [{ text: 'first\n' }, { text: '', redacted: 'xyz' }, { text: '' }];
+  const step = () => event({ type: 'model_step', turn, step: 1, finish: 'stop', text: 'yes', reasoning });
+  const chat = [asked(), step(), answered('yes')].reduce(takeEvent, noChat);
+  expect(chat.items).toMatchObject([
+    { kind: 'said', text: 'hi' },
+    { kind: 'reasoning', text: 'first\n\n(hidden by the provider)' },
+    { kind: 'said', text: 'yes' },
+  ]);
+});
+
 describe('a stop', () => {
   const stop = event({ type: 'turn_aborted', turn, reason: 'enough' }, 1_000);
   const start = takeEvent(noChat, event({ type: 'turn_started', turn, attempt: 1 }, 999));

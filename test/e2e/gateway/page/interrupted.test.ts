@@ -40,7 +40,7 @@ describe.skipIf(!hasBrowser)('who is interrupted', () => {
     // Whatever has patience for a while loses it now.
     await page.clock.fastForward(60_000);
     await vi.waitFor(() => expect(failures().every((count, index) => count > (before[index] ?? 0))).toBe(true), soon);
-    await page.getByText('not sent').waitFor();
+    await page.getByText('not sent', { exact: true }).waitFor();
     await vi.waitFor(async () => {
       expect(await trouble.allTextContents()).toEqual([
         'No connection to the gateway. The page keeps trying, and goes on by itself.',
@@ -80,6 +80,40 @@ describe.skipIf(!hasBrowser)('who is interrupted', () => {
     await page.reload();
     await dropped.getByText('another one').waitFor();
     expect(faults).toEqual([]);
+  });
+
+  test('finds a message that could not be sent in another view and after a reload, and sends it once', async () => {
+    const { page, faults } = await open();
+    const messages = `**/v1/sessions/${encodeURIComponent(kept)}/messages`;
+    const problem = {
+      type: 'urn:natter:problem:queue_full',
+      title: 'x',
+      status: 429,
+      code: 'queue_full',
+      detail: 'the queue is full',
+    };
+    await page.route(messages, (route) => route.fulfill({ status: 429, contentType: 'application/problem+json', json: problem }));
+    await goTo(page, place(kept));
+    for (const text of ['do not lose me', 'never mind this']) {
+      await page.getByLabel(field, { exact: true }).fill(text);
+      await page.keyboard.press('Enter');
+      await page.locator('.said-outgoing', { hasText: text }).getByText('the queue is full').waitFor();
+    }
+    await goTo(page, '#/approvals');
+    await page.reload();
+    await goTo(page, '#/sessions');
+    await page.getByRole('link', { name: 'Message not sent' }).press('Enter');
+    const unsent = page.locator('.said-outgoing');
+    await unsent.filter({ hasText: 'never mind this' }).getByRole('button', { name: 'Discard' }).click();
+    await page.unroute(messages);
+    await unsent.filter({ hasText: 'do not lose me' }).getByRole('button', { name: 'Try again' }).click();
+    await page.locator('.said-user:not(.said-outgoing)', { hasText: 'do not lose me' }).waitFor();
+    expect(await unsent.count()).toBe(0);
+    expect(await page.getByRole('link', { name: 'Message not sent' }).count()).toBe(0);
+    await page.reload();
+    await page.locator('.said-user', { hasText: 'do not lose me' }).waitFor();
+    expect(await page.locator('.said-user', { hasText: /do not lose me|never mind this/ }).count()).toBe(1);
+    expect(faults.filter((fault) => !fault.includes('429'))).toEqual([]);
   });
 
   test('stops an answer that waits for an approval, and is told what a message sent now does', async () => {

@@ -342,6 +342,36 @@ describe.skipIf(!hasBrowser)('the page', () => {
     expect(faults).toEqual([]);
   });
 
+  test('what a model thought is folded above its answer, as text', async () => {
+    const key = 'agent:main:web:thoughtful';
+    await rig().client.sessions.post(key, '[[reason]] <img src=x onerror=alert(2)>', { wait: 30 });
+    const { page, faults } = await open();
+    await goTo(page, place(key, 'chat'));
+    const summary = page.locator('summary', { hasText: 'Reasoning' });
+    const thought = page.getByText('I was asked: <img src=x onerror=alert(2)>');
+    await summary.waitFor();
+    expect(await thought.isVisible()).toBe(false);
+    await summary.press('Enter');
+    await thought.waitFor();
+    await page.reload();
+    await summary.waitFor();
+    expect(faults).toEqual([]);
+  });
+
+  test('a screen reader hears an answer without its marks, and nothing of one that says nothing', async () => {
+    const key = 'agent:main:web:heard';
+    await rig().client.sessions.post(key, 'hello', { wait: 30 });
+    const { page, faults } = await open();
+    await goTo(page, place(key, 'chat'));
+    await page.locator('.said-assistant').waitFor();
+    for (const text of ['[[silent]] hush', '**tea** at `five`', '[[fail busy]]'])
+      await rig().client.sessions.post(key, text, { wait: 30 });
+    const heard = page.getByRole('log').locator('p');
+    await heard.filter({ hasText: 'asked the offline model to fail' }).waitFor();
+    expect(await heard.allTextContents()).toEqual(['You said: tea at five', expect.stringContaining('asked the offline model to fail')]);
+    expect(faults).toEqual([]);
+  });
+
   test('a block of code is copied, and a wide table keeps its columns and scrolls by itself', async () => {
     const key = 'agent:main:web:code';
     const word = 'Donaudampfschiffahrtsgesellschaft';

@@ -63,6 +63,7 @@ describe('the grammar of the offline model (docs/use/offline-model.md)', () => {
     ['[[steps 99]] hello', 1, said('step 1 of 32', 'continue'), 0],
     ['[[size 10]] hello', 1, said('natter nat'), 0],
     ['[[silent]] hello', 1, said('<NO_REPLY>'), 0],
+    ['[[reason]] hello', 1, { ...said('You said: hello'), reasoning: [{ text: 'I was asked: hello' }] }, 0],
     ['[[fail busy]] hello', 1, { kind: 'failed', code: 'busy' }, 0],
     ['[[fail]] hello', 1, { kind: 'failed', code: 'offline_failure' }, 0],
     ['[[steps 2]] [[fail]] hello', 1, said('step 1 of 2', 'continue'), 0],
