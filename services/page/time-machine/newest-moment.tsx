@@ -77,7 +77,7 @@ export const NewestMoment = ({ past, newest: { commits, state } }: NewestMomentP
           )}
           <section class="card" aria-labelledby="moment-machine">
             <h2 id="moment-machine">State machine</h2>
-            <MachineDiagram before={status} status={status} />
+            <MachineDiagram before={status} status={status} events={[]} />
           </section>
         </div>
       )}

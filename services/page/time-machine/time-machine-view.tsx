@@ -51,7 +51,7 @@ const Changes = ({ changes }: { readonly changes: readonly Change[] }) => (
 const Moment = ({ past }: { readonly past: Past }) => {
   const place = past.place.value;
   const [before, state] = useMemo(() => past.timeline.statesAround(place), [past, place]);
-  const seq = past.timeline.commits[place - 1]?.seq ?? 0;
+  const { seq = 0, events = [] } = past.timeline.commits[place - 1] ?? {};
   const changes = useMemo(() => changesBetween(before, state), [before, state]);
   const [facts, books] = [changes.filter((change) => !isBookkeeping(change)), changes.filter(isBookkeeping)];
   const scroller = useRef<HTMLDivElement>(null);
@@ -93,7 +93,7 @@ const Moment = ({ past }: { readonly past: Past }) => {
       <MomentConversation past={past} state={state} />
       <section class="card" aria-labelledby="moment-machine">
         <h2 id="moment-machine">State machine</h2>
-        <MachineDiagram before={before.status} status={state.status} />
+        <MachineDiagram before={before.status} status={state.status} events={events} />
       </section>
       <section class="card" aria-labelledby="moment-changes">
         <h2 id="moment-changes">What it changed</h2>

@@ -19,7 +19,8 @@ export interface Script {
 const bounds = { thinkMs: 600_000, steps: 32, size: 200_000, ends: 64 };
 
 /** A bracketed word with its value, or the beginning of a call up to its arguments. */
-const opening = /\[\[(?:(think|steps|size|fail|silent|reason|then)(?: ([A-Za-z0-9_-]{1,32}))?\]\]|tool ([\w.:-]{1,128})(?: |(?=\]\])))/g;
+const opening =
+  /\[\[(?:(think|steps|size|fail|silent|reason|then)(?: ([A-Za-z0-9_-]{1,32}))?\]\]|tool ([\w.:-]{1,128})(?: |(?=\]\])))/g;
 
 export const scriptOf = (prompt: string): Script => {
   const found = new Map<string, string>();

@@ -181,6 +181,9 @@ describe.skipIf(!hasBrowser)('the page', () => {
     await number.fill('1');
     await number.press('Enter');
     await same.waitFor();
+    // Its first commit opens the session and begins the turn.
+    await page.getByRole('img', { name: /^State machine: Inactive to Idle to Running/ }).waitFor();
+    expect(await page.locator('.machine-taken').count()).toBeGreaterThan(0);
     // A link to an early moment counts what comes after it as well.
     await page.reload();
     await page.getByText('Error 1', { exact: true }).waitFor();
@@ -189,7 +192,8 @@ describe.skipIf(!hasBrowser)('the page', () => {
     await page.getByText('by a call: test').first().waitFor();
     await page.getByRole('button', { name: 'Next error' }).click();
     await page.locator('.happened').getByText('answer failed').waitFor();
-    await page.getByRole('img', { name: /Running|Idle/ }).waitFor();
+    await page.getByRole('img', { name: 'State machine: Idle to Running to Idle' }).waitFor();
+    expect(await page.locator('.machine-taken').count()).toBe(2);
     // The moment in words: what the agent knew then, of this generation alone.
     await page.getByRole('region', { name: 'The session at this moment' }).getByText('1 answer', { exact: true }).waitFor();
     const moment = page.getByRole('region', { name: 'What the agent knew of the conversation' });
@@ -368,7 +372,10 @@ describe.skipIf(!hasBrowser)('the page', () => {
       await rig().client.sessions.post(key, text, { wait: 30 });
     const heard = page.getByRole('log').locator('p');
     await heard.filter({ hasText: 'asked the offline model to fail' }).waitFor();
-    expect(await heard.allTextContents()).toEqual(['You said: tea at five', expect.stringContaining('asked the offline model to fail')]);
+    expect(await heard.allTextContents()).toEqual([
+      'You said: tea at five',
+      expect.stringContaining('asked the offline model to fail'),
+    ]);
     expect(faults).toEqual([]);
   });
 
