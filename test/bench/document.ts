@@ -24,7 +24,7 @@ export type BenchDocument = z.infer<typeof documentSchema>;
 export type Figure = BenchDocument['figures'][number];
 
 export const figuresOf = (scenario: string, setup: string | undefined, rows: readonly Row[]): Figure[] =>
-  rows.map(({ what, value, unit, ratio, goal }) => ({
+  rows.map(({ what, value, unit, ratio, atMost, goal = atMost === undefined ? undefined : `at most ${atMost} ${unit}` }) => ({
     ...{ scenario, what, value: Number.isFinite(value) ? value : null, unit },
     ...(setup !== undefined && { setup }),
     ...(ratio !== undefined && { ratio }),
@@ -48,6 +48,12 @@ export const medianRows = (rounds: readonly (readonly Row[])[]): Row[] =>
     const ratio = ratios[middle];
     return { ...(sorted[middle] ?? row), ...(ratio !== undefined && { ratio }) };
   });
+
+/** A line for each figure over its limit, or not measured. */
+export const overLimit = (scenario: string, rows: readonly Row[]): string[] =>
+  rows.flatMap(({ what, value, unit, atMost }) =>
+    atMost === undefined || value <= atMost ? [] : [`${scenario}: ${what}: ${value.toFixed(1)} ${unit}, at most ${atMost}`],
+  );
 
 /** Throws an error for a file that is no such document. */
 export const readDocument = (path: string): BenchDocument => documentSchema.parse(JSON.parse(readFileSync(path, 'utf8')));

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { documentOf, type Figure, figuresOf, medianRows, readDocument, worseThan } from './document.ts';
+import { documentOf, type Figure, figuresOf, medianRows, overLimit, readDocument, worseThan } from './document.ts';
 import { record } from './history.ts';
 import { optionsOf } from './options.ts';
 import { profileInto, profilesIn } from './profiles.ts';
@@ -30,7 +30,7 @@ import { printTable, type Row } from './table.ts';
  * `npm run bench [-- --only through-gateway,turns --setup always,default,cluster --seconds 8 --rounds 3 --json FILE --against FILE --record
  * NAME --profile FOLDER]`: whole-process measurements against real nats-servers, what a user gets first. `--only` names some of the scenarios below; `routing`, `list`, `skills` and
  * `memory-search` need no broker and run once, and so do `idle` and `backup`, with brokers of their own, and `page`, with a broker and a Chromium. `--rounds` runs each so many times and shows medians. `--json` writes
- * one document; `--against` compares with an earlier one and ends with 1 if a ratio is worse by more than a tenth; `--record` keeps the figures
+ * one document; `--against` compares with an earlier one and ends with 1 if a ratio is worse by more than a tenth, and so does a figure over its limit; `--record` keeps the figures
  * under a name in docs/develop; `--profile FOLDER` has each process write its profile there, and says where its time went (that costs some).
  * Figures are of this machine and this run; trust the ratios. Nothing here is a test.
  */
@@ -82,12 +82,14 @@ const before = values.against === undefined ? undefined : readDocument(values.ag
 if (values.profile !== undefined) profileInto(resolve(values.profile));
 
 const figures: Figure[] = [];
+const over: string[] = [];
 const report = async (name: string, setup: SetupName | undefined, round: () => Promise<Row[]>): Promise<void> => {
   const rounds: Row[][] = [];
   for (let number = 0; number < Number(values.rounds); number++) rounds.push(await round());
   const rows = medianRows(rounds);
   printTable(name, rows);
   figures.push(...figuresOf(name, setup, rows));
+  over.push(...overLimit(name, rows));
 };
 for (const name of names) {
   const [scenario, single] = [scenarios[name], alone[name]];
@@ -100,4 +102,5 @@ if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify(docu
 if (values.record !== undefined) record({ name: values.record, ...document }, pathToFileURL(`${process.cwd()}/docs/develop/`));
 const worse = before === undefined ? [] : worseThan(before, figures);
 for (const line of worse) process.stdout.write(`worse by more than a tenth: ${line}\n`);
-process.exit(worse.length === 0 ? 0 : 1);
+for (const line of over) process.stdout.write(`over its limit: ${line}\n`);
+process.exit(worse.length + over.length === 0 ? 0 : 1);

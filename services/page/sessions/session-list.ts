@@ -2,7 +2,7 @@ import { computed, effect, signal } from '@preact/signals';
 import type { SessionPage, SessionRow } from '../../../shared/client/main.ts';
 import { route } from '../base/route.ts';
 import { client, problemOf, who } from '../base/signed-in.ts';
-import { bySaid, rowsOf, type SessionRows, withPage } from './merge-rows.ts';
+import { rowsOf, type SessionRows, withFirstPage, withPage } from './merge-rows.ts';
 import { saysFailed } from './session-why.ts';
 
 /** The list of sessions, as the filters in the address say. It is read again whenever anything is recorded. */
@@ -64,8 +64,8 @@ export const isUnfiltered = computed(
   () => search.value === '' && filter.value === 'active' && label.value === '' && !isUnreadOnly.value,
 );
 const mostPinned = 50;
-const readPinned = async (signal: AbortSignal): Promise<readonly SessionRow[]> => {
-  if (!isUnfiltered.peek()) return [];
+const readPinned = async (signal: AbortSignal): Promise<readonly SessionRow[] | null> => {
+  if (!isUnfiltered.peek()) return null;
   const { sessions } = await client.get<SessionPage>('/v1/sessions', { query: { limit: mostPinned, pinned: true }, signal });
   return sessions;
 };
@@ -87,15 +87,11 @@ export const readAgain = async (): Promise<void> => {
   try {
     const [page, pinned, failed] = await Promise.all([readPage(undefined, signal), readPinned(signal), readFailed(signal)]);
     if (signal.aborted) return;
-    const fresh = new Set([...pinned, ...page.sessions].map(({ key }) => key));
-    const oldest = page.sessions.at(-1)?.updatedAt ?? 0;
-    const further =
-      page.nextCursor === null
-        ? []
-        : (rows.peek()?.list ?? []).filter((row) => row.updatedAt < oldest && !row.settings.pinned && !fresh.has(row.key));
-    noteLabels([...pinned, ...page.sessions]);
-    rows.value = rowsOf([...bySaid(pinned), ...bySaid([...page.sessions, ...further])]);
-    if (further.length === 0) nextCursor.value = page.nextCursor;
+    noteLabels([...(pinned ?? []), ...page.sessions]);
+    const before = page.nextCursor === null ? null : rows.peek();
+    rows.value = withFirstPage(before ?? rowsOf([]), pinned, page.sessions);
+    // Nothing further down was read.
+    if (rows.value.list.length === (pinned ?? []).length + page.sessions.length) nextCursor.value = page.nextCursor;
     failedCount.value = failed;
     listProblem.value = null;
   } catch (error) {

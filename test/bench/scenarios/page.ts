@@ -15,7 +15,7 @@ import { freePort } from '../up.ts';
 const long = 'agent:main:long' as SessionKey;
 const chatty = 'agent:main:chatty' as SessionKey;
 const [longCommits, chatMessages, sessions] = [10_000, 1_000, 100_000];
-const [seeks, updatesPerSecond] = [100, 60];
+const [seeks, updatesPerSecond, recordedTimes] = [100, 60, 5];
 const token = 'bench-token-0123456789';
 const patienceMs = 120_000;
 const [scrollMs, seekLimitMs] = [60_000, 5_000];
@@ -78,8 +78,8 @@ const firstLoad = async (page: Page, address: string): Promise<Row[]> => {
   const what = `first load, to the first of ${sessions} sessions`;
   return [
     { what, value: await shownAt(page, 'a.row'), unit: 'ms' },
-    { what: 'its files', value: requests, unit: 'requests', goal: '20' },
-    { what: 'their bytes, compressed', value: bytes / 1_000, unit: 'kB', goal: '120 kB' },
+    { what: 'its files', value: requests, unit: 'requests', atMost: 20 },
+    { what: 'their bytes, compressed', value: bytes / 1_000, unit: 'kB', atMost: 120 },
   ];
 };
 
@@ -129,15 +129,15 @@ const timeMachine = async (page: Page): Promise<Row[]> => {
       what: `time machine of ${longCommits} commits: open at the newest, the gateway's first work`,
       value: first.newestMs,
       unit: 'ms',
-      goal: '1,000 ms',
+      atMost: 1_000,
     },
     { what: 'all of them read and folded', value: first.allMs, unit: 'ms' },
-    { what: 'open again', value: again.newestMs, unit: 'ms', goal: '1,000 ms' },
+    { what: 'open again', value: again.newestMs, unit: 'ms', atMost: 1_000 },
     { what: 'all of them read and folded again', value: again.allMs, unit: 'ms' },
-    { what: 'its longest task while it opens', value: openTask, unit: 'ms', goal: '200 ms' },
-    { what: 'a seek, median', value: quantile(took, 0.5), unit: 'ms', goal: '50 ms' },
-    { what: 'a seek, the worst', value: quantile(took, 1), unit: 'ms', goal: '50 ms' },
-    { what: `heap that ${seeks} seeks leave`, value: grown, unit: 'MB', goal: 'flat', note: `${before.toFixed(1)} MB before` },
+    { what: 'its longest task while it opens', value: openTask, unit: 'ms', atMost: 200 },
+    { what: 'a seek, median', value: quantile(took, 0.5), unit: 'ms', atMost: 50 },
+    { what: 'a seek, the worst', value: quantile(took, 1), unit: 'ms', atMost: 50 },
+    { what: `heap that ${seeks} seeks leave`, value: grown, unit: 'MB', atMost: 10, note: `${before.toFixed(1)} MB before` },
   ];
 };
 
@@ -172,12 +172,12 @@ const chat = async (page: Page, ports: Ports, seconds: number): Promise<Row[]> =
     { what: 'chat: open at its end', value: openMs, unit: 'ms' },
     {
       what: `longest task at ${perSecond.toFixed(0)} updates a second`,
-      ...{ value: await longestTask(page), unit: 'ms', goal: '200 ms', note: `${shown} messages on the page` },
+      ...{ value: await longestTask(page), unit: 'ms', atMost: 200, note: `${shown} messages on the page` },
     },
   ];
 };
 
-const list = async (page: Page): Promise<Row[]> => {
+const list = async (page: Page, ports: Ports): Promise<Row[]> => {
   await goTo(page, '#/sessions');
   await page.locator('a.row').first().waitFor({ timeout: patienceMs });
   await longestTask(page);
@@ -192,12 +192,17 @@ const list = async (page: Page): Promise<Row[]> => {
     },
     { wanted: rowPixels * (sessions - 1), until: scrollMs },
   );
+  const scrolling = await longestTask(page);
+  for (let time = 1; time <= recordedTimes; time++) {
+    const read = page.waitForResponse((response) => new URL(response.url()).pathname === '/v1/sessions');
+    await recordSession(ports, `agent:main:late-${time}` as SessionKey, 1);
+    await read;
+    await page.locator(`a.row[href*="late-${time}"]`).waitFor({ timeout: patienceMs });
+  }
+  const note = `${Math.floor(reached / rowPixels)} rows read; 0: none of 50 ms`;
   return [
-    {
-      what: `longest task while ${sessions} sessions scroll`,
-      ...{ value: await longestTask(page), unit: 'ms', goal: '50 ms (0: none that long)' },
-      note: `${Math.floor(reached / rowPixels)} rows read`,
-    },
+    { what: `longest task while ${sessions} sessions scroll`, value: scrolling, unit: 'ms', atMost: 50, note },
+    { what: 'longest task while others are recorded above them', value: await longestTask(page), unit: 'ms', atMost: 50 },
   ];
 };
 
@@ -207,7 +212,7 @@ const measure = async (browser: Browser, url: string, ports: Ports, seconds: num
   const { page } = await openPage(browser, { width: 1280, origin: url });
   await watchTasks(page);
   const first = await firstLoad(page, `${url}/#code=${code}`);
-  return [...first, ...(await timeMachine(page)), ...(await chat(page, ports, seconds)), ...(await list(page))];
+  return [...first, ...(await timeMachine(page)), ...(await chat(page, ports, seconds)), ...(await list(page, ports))];
 };
 
 export const page = async (seconds: number): Promise<Row[]> => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type BenchDocument, type Figure, figuresOf, worseThan } from '../../bench/document.ts';
+import { type BenchDocument, type Figure, figuresOf, overLimit, worseThan } from '../../bench/document.ts';
 
 const row = (unit: string, value: number, ratio?: number) => ({
   ...{ what: 'turns', unit, value },
@@ -30,4 +30,13 @@ test('figures are compared with those of the same scenario and broker', () => {
 
 test('what could not be measured is null', () => {
   expect(figures(row('ms', Number.NaN))).toMatchObject([{ value: null }]);
+});
+
+test.each([
+  ['at its limit', 50, 50, 0],
+  ['over it', 50.1, 50, 1],
+  ['not measured', Number.NaN, 50, 1],
+  ['without one', 1e9, undefined, 0],
+])('a figure %s', (_, value, atMost, lines) => {
+  expect(overLimit('page', [{ ...row('ms', value), ...(atMost !== undefined && { atMost }) }])).toHaveLength(lines);
 });
