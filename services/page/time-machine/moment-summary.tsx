@@ -8,6 +8,7 @@ import { knownMessages, lastSaid } from '../past/said.ts';
 import { hasFailed } from '../past/timeline.ts';
 import { ApprovalMoment } from './approval-moment.tsx';
 import { ErrorMoment } from './error-moment.tsx';
+import { MomentMemories } from './moment-memories.tsx';
 import { SaidLines } from './said-lines.tsx';
 
 const [fewLines, manyLines] = [4, 200];
@@ -40,6 +41,7 @@ export const MomentFacts = ({ past, state }: { readonly past: Past; readonly sta
         {turn !== null && <span>at step {turn.step} of an answer</span>}
         {queue.length > 0 && <span>{queue.length} in the queue</span>}
       </p>
+      <MomentMemories state={state} isLive={past.isLive} />
     </section>
   );
 };

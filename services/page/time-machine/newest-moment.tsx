@@ -1,5 +1,6 @@
 import type { RecordedCommit } from '../../../shared/domain/session/envelope.ts';
 import { counted } from '../../../shared/kit/text/counted.ts';
+import { MachineDiagram } from '../machine/machine-diagram.tsx';
 import { eventWords, meaningOf } from '../parts/event-words.ts';
 import { actorText, eventText } from '../parts/person.ts';
 import { StatusBadge } from '../parts/status.tsx';
@@ -8,7 +9,6 @@ import type { Newest, Past } from '../past/past.ts';
 import { lastSaid } from '../past/said.ts';
 import { hasFailed } from '../past/timeline.ts';
 import { CommitList } from './commit-list.tsx';
-import { MachineDiagram } from './machine-diagram.tsx';
 import { SaidLines } from './said-lines.tsx';
 
 const fewLines = 4;

@@ -17,8 +17,11 @@ const comesFrom: Readonly<Record<MemoryEntry['source']['by'], string>> = {
 /** Characters of one memory shown in the prompt; `memory_get` returns all of it. */
 const entryCharacters = 600;
 
-/** The newest memories in reach, as many as fit. Empty if there are none or none fit. */
-export const memorySection = (entries: readonly MemoryEntry[], { promptCharacters }: Config['memory']): string => {
+/** The newest memories in reach, as many as fit, and their ids. Empty if there are none or none fit. */
+export const memorySection = (
+  entries: readonly MemoryEntry[],
+  { promptCharacters }: Config['memory'],
+): { readonly text: string; readonly memories: readonly string[] } => {
   const lines: string[] = [];
   let room = promptCharacters;
   for (const entry of entries) {
@@ -27,7 +30,8 @@ export const memorySection = (entries: readonly MemoryEntry[], { promptCharacter
     if (room < 0) break;
     lines.push(line);
   }
-  return lines.length === 0 ? '' : ['## Memory', '', introduction, '', ...lines].join('\n');
+  const text = lines.length === 0 ? '' : ['## Memory', '', introduction, '', ...lines].join('\n');
+  return { text, memories: entries.slice(0, lines.length).map(({ id }) => id) };
 };
 
 const lineOf = (entry: MemoryEntry): string => {

@@ -25,6 +25,8 @@ interface KnownFile {
   readonly text: string;
 }
 
+type Section = Omit<PromptPart, 'characters'> & { readonly text: string };
+
 /**
  * Builds the system prompts of a host's sessions from the configured prompt, the workspace's files (read again when they change)
  * and long-term memory (A7/82).
@@ -47,24 +49,25 @@ export class SystemPrompts {
     const files = workspace === undefined ? [] : await this.#readFiles(workspace, promptFilesFor(scope, mainKey));
     // Skills are listed only where the session can read them (A15/168).
     const canRead = skills !== '' && tools.some(({ name }) => name === 'read_file');
-    const sections = [
+    const { text: remembered, memories } = await this.#remembered(memory, scope);
+    const sections: Section[] = [
       ...files.map(({ name, text }) => ({ name, text: `## ${name}\n\n${text}` })),
       ...(canRead ? [{ name: 'skills', text: skills }] : []),
-      ...named('memory', await this.#remembered(memory, scope)),
+      ...named('memory', remembered, memories),
       ...named('working memory', workingMemorySection(workingMemory)),
     ];
     return {
       text: [systemPrompt, ...sections.map(({ text }) => text)].join('\n\n'),
       parts: [
         { name: 'system prompt', characters: systemPrompt.length },
-        ...sections.map(({ name, text }) => ({ name, characters: text.length })),
+        ...sections.map(({ text, ...part }) => ({ ...part, characters: text.length })),
         ...toolParts(tools),
       ].slice(0, limits.promptParts),
     };
   }
 
-  async #remembered(config: Config['memory'], scope: Pick<ToolScope, 'key' | 'sender'>): Promise<string> {
-    if (this.#memory === undefined || config.promptEntries === 0) return '';
+  async #remembered(config: Config['memory'], scope: Pick<ToolScope, 'key' | 'sender'>): Promise<ReturnType<typeof memorySection>> {
+    if (this.#memory === undefined || config.promptEntries === 0) return { text: '', memories: [] };
     return memorySection((await this.#memory.at(scope)).newest(config.promptEntries), config);
   }
 
@@ -113,7 +116,8 @@ const stampOf = (path: string): string | null => {
   }
 };
 
-const named = (name: string, text: string): { name: string; text: string }[] => (text === '' ? [] : [{ name, text }]);
+const named = (name: string, text: string, memories: readonly string[] = []): Section[] =>
+  text === '' ? [] : [{ name, text, ...(memories.length > 0 && { memories: [...memories] }) }];
 
 /** The beginning of a file: as much as is ever shown, plus one character to tell if it continues. Empty if it may not be read. */
 const startOf = async (workspace: Workspace, name: string): Promise<string> => {

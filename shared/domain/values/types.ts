@@ -190,7 +190,12 @@ export const toolOutcome = z.enum(['ok', 'error', 'denied', 'expired', 'unknown'
 export type ToolOutcome = z.infer<typeof toolOutcome>;
 
 /** A part of the system prompt and its length (A11/124). */
-export const promptPart = z.object({ name: z.string().max(128), characters: z.int().min(0) });
+export const promptPart = z.object({
+  name: z.string().max(128),
+  characters: z.int().min(0),
+  /** Ids of the memories that the part shows, in its order (A7/82). */
+  memories: z.array(z.string().max(limits.idCharacters)).max(200).optional(),
+});
 export type PromptPart = z.infer<typeof promptPart>;
 
 /** The purpose of a turn that does not answer a message. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { ways, waysTaken } from '../../../services/page/time-machine/machine-ways.ts';
+import { ways, waysTaken } from '../../../services/page/machine/machine-ways.ts';
 import type { EventType } from '../../../shared/domain/session/events.ts';
 import { type SessionStatus, sessionMachine } from '../../../shared/domain/session/fold/machine.ts';
 

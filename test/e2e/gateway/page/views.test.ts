@@ -145,6 +145,27 @@ describe.skipIf(!hasBrowser)('the views of the system', () => {
     expect(faults).toEqual([]);
   });
 
+  test('the time machine shows the memories that the agent was given, and leads to where one was written', async () => {
+    const key = 'agent:main:web:reminded';
+    const { client } = rig();
+    const text = `The build server is called Gantry ${hostile}`;
+    await client.sessions.post(key, 'hello', { wait: 30 });
+    await client.post('/v1/memory', { text, scope: `session:${key}` });
+    await vi.waitFor(async () => {
+      const { memories } = await client.get<MemoryPage>('/v1/memory', { query: { query: 'Gantry' } });
+      expect(memories).toHaveLength(1);
+    });
+    await client.sessions.post(key, 'what do you remember', { wait: 30 });
+    const { page, faults } = await open();
+    await goTo(page, `#/sessions/${encodeURIComponent(key)}/time`);
+    await page.locator('.moment-memories summary').press('Enter');
+    const given = page.locator('.moment-memories li', { hasText: text });
+    await given.waitFor();
+    await given.getByRole('link', { name: 'The moment it was written' }).press('Enter');
+    await page.locator('.happened').getByText('memory', { exact: false }).first().waitFor();
+    expect(faults).toEqual([]);
+  });
+
   test('a memory is added and forgotten where memories are read', async () => {
     const { page, faults } = await open();
     await goTo(page, '#/system/memory');

@@ -43,6 +43,15 @@ const table = `
   awaiting | stop            | turn_aborted m1/1 stop
   inactive | stop            | -
 
+  unknown  | cancel m2       | refused: not_queued
+  idle     | cancel m2       | refused: not_queued
+  running  | cancel m2       | refused: not_queued
+  queued   | cancel m2       | queue_cleared m2
+  calling  | cancel m2       | refused: not_queued
+  awaiting | cancel m2       | refused: not_queued
+  inactive | cancel m2       | refused: not_queued
+  deleted  | cancel m2       | refused: not_queued
+
   unknown  | reset s2        | refused: session_unknown
   idle     | reset s2        | session_reset s1 to s2 g2
   running  | reset s2        | turn_aborted m1/1 /new, checkpoint_requested new_session s1 1-1, session_reset s1 to s2 g2

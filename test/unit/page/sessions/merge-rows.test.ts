@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { rowsOf, withFirstPage, withPage } from '../../../services/page/sessions/merge-rows.ts';
-import type { SessionRow } from '../../../shared/client/main.ts';
+import { rowsOf, withFirstPage, withPage } from '../../../../services/page/sessions/merge-rows.ts';
+import type { SessionRow } from '../../../../shared/client/main.ts';
 
 /** The list of sessions, as its next page comes. */
 
