@@ -47,10 +47,13 @@ export const afterReset = (
   );
 };
 
+/** Whether something was said and kept: of an answer that was stopped nothing is recorded. */
+const isKept = (item: ChatItem): boolean => item.kind === 'said' && item.isStopped !== true;
+
 /** How much of what counts is among these items: `2 messages, 1 call`; empty: none of it. */
 export const countsOf = (items: readonly ChatItem[]): string => {
   const [said, calls, failures] = [
-    items.filter(({ kind }) => kind === 'said').length,
+    items.filter(isKept).length,
     items.filter(({ kind }) => kind === 'tool').length,
     items.filter((item) => item.kind === 'mark' && item.tone === 'bad').length,
   ];

@@ -1,5 +1,6 @@
 import { failureAdvice } from '../chat/failed.ts';
 import { failedText } from '../chat/mark-texts.ts';
+import { knownMessages } from '../past/said.ts';
 import type { Timeline } from '../past/timeline.ts';
 
 /** What a fork at the moment after `place` commits does, before it is done: two sentences, and what is special about this one. */
@@ -22,8 +23,12 @@ const nextWords = (timeline: Timeline, place: number): string => {
     : 'write on, or choose Try again below it.';
 };
 
+/** How much of what the agent knows now came later. What an earlier fork left behind, or was before a reset, it does not know. */
 const laterWords = (timeline: Timeline, place: number): string => {
-  const later = timeline.saidBetween(place, timeline.commits.length).length;
+  const { commits } = timeline;
+  const { contextSeq, skips } = timeline.stateAfter(commits.length).position;
+  const after = Math.max(contextSeq, (commits[place - 1]?.seq ?? 0) + 1);
+  const later = knownMessages(commits, commits.length, { contextSeq: after, skips });
   if (later === 0) return '';
   const [messages, them] = later === 1 ? ['message', 'it'] : [`${later} messages`, 'them'];
   return `, and the agent forgets the ${messages} after it; the log keeps ${them}`;

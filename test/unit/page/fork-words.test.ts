@@ -38,6 +38,13 @@ test('where the session goes on, and how much of the conversation is left behind
   expect(told(4)).toContain('goes on from commit 4. Its memories stay');
 });
 
+test('what an earlier fork left behind is not forgotten a second time', () => {
+  const again = new Timeline();
+  for (const commit of tell('post m1', 'reply m1/1 1', 'post m2', 'reply m2/1 1', 'fork s2 1', 'post m3').commits)
+    again.add(commit);
+  expect(forkWords(again, 1).join('\n')).toContain('the agent forgets the message after it;');
+});
+
 test('which model failed next, what to do about it, and which model the fork keeps', () => {
   const failing = new Timeline();
   for (const commit of tell('post m1', 'reply m1/1 1', 'set model gone/model', 'post m2', 'fail m2/1 1').commits)

@@ -54,10 +54,17 @@ test('of one whose cause the log does not have', () => {
 test.each([
   ['said said', '2 messages'],
   ['said tool bad', '1 message, 1 call, 1 failure'],
+  ['said stopped', '1 message'],
+  ['stopped', 'nothing that was said'],
   ['bad', '1 failure'],
   ['calm', 'nothing that was said'],
 ])('a fork that left behind %s says so', (kinds, expected) => {
-  const itemOf = (kind: string) => (kind === 'bad' || kind === 'calm' ? { kind: 'mark', tone: kind } : { kind });
+  const special: Readonly<Record<string, object>> = {
+    bad: { kind: 'mark', tone: 'bad' },
+    calm: { kind: 'mark', tone: 'calm' },
+    stopped: { kind: 'said', isStopped: true },
+  };
+  const itemOf = (kind: string) => special[kind] ?? { kind };
   expect(leftWords(kinds.split(' ').map(itemOf) as unknown as ChatItem[])).toBe(`Left behind by the fork: ${expected}`);
 });
 
