@@ -3,7 +3,7 @@ import { linkTo } from '../base/route.ts';
 import { isApprover } from '../base/signed-in.ts';
 import { SessionLink } from '../finding/session-link.tsx';
 import { nameBy } from '../finding/session-name.ts';
-import { oneLine, plainText } from '../parts/one-line.ts';
+import { plainLine } from '../parts/one-line.ts';
 import { personOf } from '../parts/person.ts';
 import { Time } from '../parts/time.tsx';
 import type { ApprovalStory } from './approval-story.ts';
@@ -39,7 +39,7 @@ export const ApprovalFacts = ({ approval, story, workspace, verdict }: Props) =>
           <dt>Asked by</dt>
           <dd>
             {personOf(message.sender, message.actor)}, <Time at={message.at} exact />: “
-            {oneLine(plainText(message.text), messageCharacters)}”{' '}
+            {plainLine(message.text, messageCharacters)}”{' '}
             <a href={linkTo(['sessions', sessionKey, 'time'], { at: `${askedSeq ?? message.seq}` })}>Show when it was asked</a>
           </dd>
         </>

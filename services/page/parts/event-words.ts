@@ -1,7 +1,7 @@
 import { summaryOf } from '../../../shared/domain/projections/event-summary.ts';
 import { reasonOf } from '../../../shared/domain/prompt/model-failure.ts';
 import type { EventOf, SessionEvent } from '../../../shared/domain/session/events.ts';
-import { oneLine } from './one-line.ts';
+import { oneLine, plainLine } from './one-line.ts';
 
 /** Events in words for people who have not read the glossary. */
 
@@ -43,7 +43,7 @@ export const meaningOf = ({ type }: SessionEvent): string | null => explained[ty
 
 const reasons: Readonly<Record<EventOf<'checkpoint_requested'>['reason'], string>> = {
   manual: 'asked for',
-  new_session: 'before a new session',
+  new_session: 'before a reset or a fork',
   turn_limit: 'after many answers',
   idle: 'after a silence',
 };
@@ -60,6 +60,10 @@ const failureText = (failed: { readonly code: string; readonly message: string }
 /** An event in a few words, without the names of codes. */
 export const plainSummary = (event: SessionEvent): string => {
   switch (event.type) {
+    case 'assistant_message':
+    case 'message_edited':
+    case 'model_step':
+      return summaryOf(event, plainLine);
     case 'turn_failed':
       return failureText(event);
     case 'message_refused':
@@ -67,7 +71,7 @@ export const plainSummary = (event: SessionEvent): string => {
     case 'checkpoint_requested':
       return checkpointText(event);
     case 'introspected':
-      return [checkpointText(event), ...(event.description ? [oneLine(event.description, width)] : [])].join(': ');
+      return [checkpointText(event), ...(event.description ? [plainLine(event.description, width)] : [])].join(': ');
     case 'introspection_failed':
       return `${checkpointText(event)}: ${failureText(event)}`;
     default:

@@ -33,3 +33,6 @@ export const plainText = (text: string): string =>
       return text.startsWith('…') ? begun.replace(closing, '') : begun;
     })
     .join('');
+
+/** What somebody wrote as Markdown, without its marks, on one line of at most `width` characters. */
+export const plainLine = (text: string, width: number): string => oneLine(plainText(text), width);

@@ -2,7 +2,7 @@ import type { SessionEvent } from '../../../shared/domain/session/events.ts';
 import { attachedText } from '../../../shared/domain/values/attachment.ts';
 import { decidedWords, personNamed } from '../../../shared/domain/values/person-words.ts';
 import { plainSummary } from './event-words.ts';
-import { oneLine } from './one-line.ts';
+import { oneLine, plainLine } from './one-line.ts';
 
 const width = 100;
 const verdictWords = { granted: 'allowed', denied: 'denied', expired: 'expired' } as const;
@@ -11,7 +11,7 @@ const verdictWords = { granted: 'allowed', denied: 'denied', expired: 'expired' 
 export const eventSummary = (event: SessionEvent, actor: string | undefined, me: string | undefined): string => {
   if (event.type === 'user_message') {
     const { sender, text, attachments } = event.message;
-    const said = `${oneLine(text, width)} ${oneLine(attachedText(attachments), width)}`.trim();
+    const said = `${plainLine(text, width)} ${oneLine(attachedText(attachments), width)}`.trim();
     return `${personNamed(sender, actor, me)}: ${said}`;
   }
   if (event.type === 'approval_resolved') return `${verdictWords[event.verdict]} ${decidedWords(event.by, me)}`;

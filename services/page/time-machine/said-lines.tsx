@@ -1,6 +1,6 @@
 import { eventWords } from '../parts/event-words.ts';
 import { ErrorMark } from '../parts/icon.tsx';
-import { oneLine, plainText } from '../parts/one-line.ts';
+import { plainLine } from '../parts/one-line.ts';
 import { eventText, personOf } from '../parts/person.ts';
 import type { Said } from '../past/said.ts';
 import type { RecordedError } from '../past/timeline.ts';
@@ -25,7 +25,7 @@ interface LineProps extends Pick<SaidLinesProps, 'go'> {
 const Line = ({ line, width, go, isDiffering }: LineProps) => (
   <li class={isDiffering ? 'branch-differs' : ''}>
     <button type="button" class="branch-line" onClick={() => go(line)}>
-      <b>{line.role === 'user' ? personOf(line.sender, line.actor) : 'Agent'}</b> {oneLine(plainText(line.text), width)}
+      <b>{line.role === 'user' ? personOf(line.sender, line.actor) : 'Agent'}</b> {plainLine(line.text, width)}
       {isDiffering && <span class="unseen"> (differs)</span>}
     </button>
   </li>

@@ -34,8 +34,11 @@ test.each([
   ],
   ['turn_failed', { code: 'busy', message: 'it is busy' }, 'it is busy'],
   ['turn_failed', { code: 'model_auth', message: '' }, 'the provider refused the key'],
+  ['assistant_message', { text: '## Plan\n\n**First** the _roof_' }, 'Plan First the roof'],
+  ['model_step', { step: 2, usage: { totalTokens: 9 }, text: 'I **look**' }, 'step 2, 9 tokens: I look'],
+  ['tool_result', { tool: 'exec', outcome: 'ok', text: '__init__.py' }, 'exec ok: __init__.py'],
   ['message_refused', { code: 'queue_full' }, 'queue full'],
-  ['checkpoint_requested', { reason: 'new_session', ...commits }, 'before a new session, of commits 1 to 14'],
+  ['checkpoint_requested', { reason: 'new_session', ...commits }, 'before a reset or a fork, of commits 1 to 14'],
   ['introspected', { reason: 'idle', description: 'A talk', ...commits }, 'after a silence, of commits 1 to 14: A talk'],
   ['introspected', { reason: 'manual', ...commits }, 'asked for, of commits 1 to 14'],
   [
