@@ -1,4 +1,6 @@
 import diff from 'microdiff';
+import type { SessionContext } from '../../../shared/domain/session/context.ts';
+import { counted } from '../../../shared/kit/text/counted.ts';
 import { fieldWords } from '../../../shared/kit/text/field-words.ts';
 
 /** One difference between two states, by the path of what differs. */
@@ -27,6 +29,38 @@ export const isBookkeeping = ({ path }: Change): boolean => bookkeeping.test(pat
 /** Counts that a fork begins anew: beside those of what it left behind they say nothing of what the agent knows. */
 const counts = /^context\.(messages|completedTurns|compactions|usage|review\.(messages|turns))\b/;
 export const isCount = ({ path }: Pick<Change, 'path'>): boolean => counts.test(path);
+
+/** How the session is set up, which is not what the conversation made of it. */
+const settings = /^context\.(skills|settings)\b/;
+export const isSetting = ({ path }: Pick<Change, 'path'>): boolean => settings.test(path);
+
+type Listed = Pick<SessionContext, 'skills' | 'prompt'>;
+
+export interface SkillChanges {
+  readonly summary: string;
+  readonly details: readonly string[];
+}
+
+/** What differs in the skills of a fork and of what it left behind; `null`: nothing, or the model of one of them was not asked yet. */
+export const skillChanges = (before: Listed, after: Listed): SkillChanges | null => {
+  if (before.prompt.length === 0 || after.prompt.length === 0) return null;
+  const byName = ({ skills }: Listed) => new Map(skills.map(({ name, digest }) => [name, digest]));
+  const [old, now] = [byName(before), byName(after)];
+  const lost = [...old.keys()].filter((name) => !now.has(name));
+  const added = [...now.keys()].filter((name) => !old.has(name));
+  const revised = [...now].filter(([name, digest]) => old.has(name) && old.get(name) !== digest).map(([name]) => name);
+  if (lost.length + added.length + revised.length === 0) return null;
+  const first = old.size === now.size ? `${added.length + revised.length} of` : `${old.size} →`;
+  const lines = [
+    ['Only left behind', lost],
+    ['Only in the fork', added],
+    ['In another version', revised],
+  ] as const;
+  return {
+    summary: `${first} ${counted(now.size, 'skill')}`,
+    details: lines.filter(([, names]) => names.length > 0).map(([words, names]) => `${words}: ${names.join(', ')}`),
+  };
+};
 
 /** Names of fields that say nothing to who does not know the code. */
 const named: Readonly<Record<string, string>> = {

@@ -1,6 +1,7 @@
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import type { ShownState } from '../../../shared/domain/session/fold/evolve.ts';
 import { counted } from '../../../shared/kit/text/counted.ts';
+import { fieldWords } from '../../../shared/kit/text/field-words.ts';
 import { now } from '../base/now.ts';
 import { changeQuery } from '../base/route.ts';
 import { Icon } from '../parts/icon.tsx';
@@ -8,7 +9,7 @@ import { shortTime } from '../parts/time.tsx';
 import type { Past } from '../past/past.ts';
 import { knownMessages, type Said } from '../past/said.ts';
 import type { Fork, RecordedError } from '../past/timeline.ts';
-import { type Change, changesBetween, isBookkeeping, isCount, plainPath } from './differences.ts';
+import { type Change, changesBetween, isBookkeeping, isCount, isSetting, plainPath, skillChanges } from './differences.ts';
 import { SaidLines } from './said-lines.tsx';
 import { valueWords } from './value-words.ts';
 
@@ -35,9 +36,13 @@ const Branch = ({ title, said, other, errors, known, go }: BranchProps) => (
   </section>
 );
 
-const StateDifferences = ({ changes }: { readonly changes: readonly Change[] }) => (
+interface DifferencesProps {
+  readonly changes: readonly Change[];
+  readonly caption: string;
+}
+const Differences = ({ changes, caption }: DifferencesProps) => (
   <table class="branch-state">
-    <caption>Where their states differ at their ends.</caption>
+    <caption>{caption}</caption>
     <thead>
       <tr>
         <th scope="col">Field</th>
@@ -59,10 +64,37 @@ const StateDifferences = ({ changes }: { readonly changes: readonly Change[] }) 
   </table>
 );
 
+const settingNames = (changes: readonly Change[]): string =>
+  [...new Set(changes.map(({ path }) => fieldWords(path.split('.')[2] ?? path)))].join(', ');
+
+interface SettingsProps {
+  readonly changes: readonly Change[];
+  readonly skills: ReturnType<typeof skillChanges>;
+}
+/** How the two are set up otherwise: a line each, and what it is on demand. */
+const SettingsDifferences = ({ changes, skills }: SettingsProps) => (
+  <>
+    {changes.length > 0 && (
+      <details class="branch-settings">
+        <summary>Settings changed: {settingNames(changes)}</summary>
+        <Differences changes={changes} caption="How they are set at their ends." />
+      </details>
+    )}
+    {skills && (
+      <details class="branch-settings">
+        <summary>Skills changed: {skills.summary}</summary>
+        {skills.details.map((line) => (
+          <p key={line}>{line}</p>
+        ))}
+      </details>
+    )}
+  </>
+);
+
 const Two = ({ fork, past }: { readonly fork: Fork; readonly past: Past }) => {
   const { place, ancestor, end } = fork;
   const { timeline } = past;
-  const [left, right, changes] = useMemo(() => {
+  const [left, right, changes, skills] = useMemo(() => {
     const [before, after] = [timeline.stateAfter(place - 1), timeline.stateAfter(end)];
     const branch = (from: number, to: number, { position }: ShownState) => ({
       said: timeline.saidBetween(from, to),
@@ -70,8 +102,15 @@ const Two = ({ fork, past }: { readonly fork: Fork; readonly past: Past }) => {
       known: knownMessages(timeline.commits, to, position),
     });
     const differences = changesBetween(before, after).filter((change) => !isBookkeeping(change) && !isCount(change));
-    return [branch(ancestor, place - 1, before), branch(place - 1, end, after), differences] as const;
+    return [
+      branch(ancestor, place - 1, before),
+      branch(place - 1, end, after),
+      differences,
+      skillChanges(before.context, after.context),
+    ] as const;
   }, [timeline, place, ancestor, end]);
+  const facts = changes.filter((change) => !isSetting(change));
+  const set = changes.filter(({ path }) => path.startsWith('context.settings'));
   const leave = (to: number): void => {
     past.goTo(to);
     changeQuery({ compare: '' });
@@ -89,7 +128,8 @@ const Two = ({ fork, past }: { readonly fork: Fork; readonly past: Past }) => {
         <Branch title="Left behind" {...left} other={right.said} go={go} />
         <Branch title="Fork" {...right} other={left.said} go={go} />
       </div>
-      {changes.length > 0 && <StateDifferences changes={changes} />}
+      {facts.length > 0 && <Differences changes={facts} caption="Where their states differ at their ends." />}
+      <SettingsDifferences changes={set} skills={skills} />
     </>
   );
 };

@@ -1,6 +1,13 @@
 import { expect, test } from 'vitest';
 import { Timeline } from '../../../services/page/past/timeline.ts';
-import { changesBetween, isBookkeeping, isCount, plainPath } from '../../../services/page/time-machine/differences.ts';
+import {
+  changesBetween,
+  isBookkeeping,
+  isCount,
+  isSetting,
+  plainPath,
+  skillChanges,
+} from '../../../services/page/time-machine/differences.ts';
 import { tell } from '../../support/domain/given.ts';
 
 test('what a fork changed is told without what every commit and every generation change', () => {
@@ -20,6 +27,36 @@ test('what two branches differ in is told without the counts that a fork begins 
   expect(counts).toContain('context.messages');
   expect(counts).toContain('context.completedTurns');
   expect(counts).not.toContain('context.generation');
+});
+
+const listed = (skills: string) => ({
+  prompt: [{ name: 'skills', characters: 1, tokens: 1, hash: '' }],
+  skills: skills
+    .split(' ')
+    .filter(Boolean)
+    .map((skill) => ({ name: skill.replace(/\d$/, ''), digest: skill })),
+});
+
+test.each([
+  ['other numbers', 'a1 b1', 'a1 b1 c1 d1', '2 → 4 skills', ['Only in the fork: c, d']],
+  ['one that is gone', 'a1 b1', 'a1', '2 → 1 skill', ['Only left behind: b']],
+  ['another version', 'a1 b1', 'a1 b2', '1 of 2 skills', ['In another version: b']],
+  ['one in place of another', 'a1 b1', 'a1 c1', '1 of 2 skills', ['Only left behind: b', 'Only in the fork: c']],
+])('skills of two branches that differ are one line, with their names on demand: %s', (_, before, after, summary, details) => {
+  expect(skillChanges(listed(before), listed(after))).toEqual({ summary, details });
+});
+
+test('skills are not compared where they are the same, or where the model was not asked yet', () => {
+  expect(skillChanges(listed('a1'), listed('a1'))).toBeNull();
+  expect(skillChanges(listed('a1'), { prompt: [], skills: [] })).toBeNull();
+});
+
+test.each([
+  ['context.skills.0.digest', true],
+  ['context.settings.model', true],
+  ['context.review.description', false],
+])('%s is a setting: %s', (path, isOne) => {
+  expect(isSetting({ path })).toBe(isOne);
 });
 
 test.each([

@@ -240,6 +240,9 @@ describe.skipIf(!hasBrowser)('the page', () => {
         .getByText(/epoch|skips|started/)
         .count(),
     ).toBe(0);
+    // Settings are one line below what was said and what it made of the session.
+    await page.getByText('Settings changed: pinned, labels').click();
+    await page.locator('.branch-settings').getByRole('rowheader', { name: 'settings, pinned', exact: true }).waitFor();
     await page.getByRole('button', { name: 'Back to the moment' }).click();
     await page.locator('.happened').getByText('forked').waitFor();
     await page.getByRole('button', { name: 'Compare with what was left behind' }).waitFor();
