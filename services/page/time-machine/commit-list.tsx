@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { RecordedCommit } from '../../../shared/domain/session/envelope.ts';
+import { counted } from '../../../shared/kit/text/counted.ts';
 import { eventWords } from '../parts/event-words.ts';
 import { ErrorMark } from '../parts/icon.tsx';
 import { eventText } from '../parts/person.ts';
@@ -66,7 +67,7 @@ export const CommitList = ({ commits, count, place, go }: CommitListProps) => {
           const head = commit && headOf(commit);
           if (!commit || !head) return null;
           const isChosen = index + 1 === place;
-          const others = commit.events.length - 1;
+          const others = commit.events.filter((event) => event !== head);
           return (
             <li key={commit.seq} style={{ transform: `translateY(${start}px)` }}>
               <button
@@ -80,10 +81,14 @@ export const CommitList = ({ commits, count, place, go }: CommitListProps) => {
                 <span class="commit-type">
                   {landmarkOf(head) === 'error' && <ErrorMark />}
                   {eventWords(head)}
-                  {others > 0 && <small> +{others}</small>}
                 </span>
                 <span class="commit-text">{eventText(head, commit.actor)}</span>
                 <Time at={commit.at} exact />
+                {others.length > 0 && (
+                  <small class="commit-more" title={`Also in this commit: ${others.map(eventWords).join(', ')}`}>
+                    {counted(others.length, 'more event')}
+                  </small>
+                )}
               </button>
             </li>
           );

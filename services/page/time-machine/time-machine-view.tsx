@@ -1,4 +1,5 @@
 import { useEffect, useMemo, useRef } from 'preact/hooks';
+import { counted } from '../../../shared/kit/text/counted.ts';
 import { changeQuery, firstFailed, route } from '../base/route.ts';
 import { mayWrite } from '../base/signed-in.ts';
 import { ResetButton } from '../chat/reset-button.tsx';
@@ -104,7 +105,9 @@ const Moment = ({ past }: { readonly past: Past }) => {
         )}
         {books.length > 0 && (
           <details class="books">
-            <summary>Bookkeeping ({books.length})</summary>
+            <summary title="Its place in the log, digests and ids, which the runtime keeps for itself">
+              {counted(books.length, 'internal field')} changed
+            </summary>
             {past.isLive && (
               <p class="hint">
                 Commit {past.timeline.numberAt(place)} of the session is number {seq} in the log of all sessions, as in the

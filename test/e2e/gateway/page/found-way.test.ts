@@ -242,7 +242,15 @@ describe.skipIf(!hasBrowser)('who goes from one view of the page to another', ()
     await page.getByRole('button', { name: 'One commit on' }).click();
     // The number of the commit and that of the address are both said.
     await page.locator('.commit-facts', { hasText: /^Commit 1 of \d+, / }).waitFor();
-    await page.getByText(/^Bookkeeping/).click();
+    // What else is in a commit is counted in the list, and named where the pointer rests.
+    expect(
+      await page
+        .locator('.commit')
+        .first()
+        .getByText(/^\d more events$/)
+        .getAttribute('title'),
+    ).toMatch(/^Also in this commit: /);
+    await page.getByText(/^\d+ internal fields changed$/).click();
     await page.waitForURL(/[?&]at=\d/);
     const { at } = Object.fromEntries(new URL(page.url().replace('#/', '')).searchParams);
     await page.getByText(`Commit 1 of the session is number ${at} in the log of all sessions`, { exact: false }).waitFor();
