@@ -1,6 +1,5 @@
 import { useRef } from 'preact/hooks';
 import type { PendingApproval } from '../../../shared/client/main.ts';
-import { linkTo } from '../base/route.ts';
 import { isApprover } from '../base/signed-in.ts';
 import { Empty, Problem } from '../parts/empty.tsx';
 import { Time } from '../parts/time.tsx';
@@ -81,21 +80,8 @@ export const ApprovalsView = () => {
         <p class="loading">Reading…</p>
       ) : list.length === 0 ? (
         <Empty title="Nothing to approve">
-          <p>
-            When the agent calls a tool that a person must allow, the call waits here for <i>Allow</i> or <i>Deny</i>. Which ones
-            do is a rule of the configuration:
-          </p>
-          <pre>{"tools: { rules: [{ tool: 'exec', action: 'ask' }] }"}</pre>
-          {isApprover() ? (
-            <p>You may answer them; all else on this page needs another sign-in.</p>
-          ) : (
-            <>
-              <p>To see one, ask the agent in a chat to run a command.</p>
-              <a class="button" href={linkTo(['sessions'])}>
-                All sessions
-              </a>
-            </>
-          )}
+          <p>Nothing waits. A call of a tool that a person must allow appears here.</p>
+          {isApprover() && <p>You may answer it; all else on this page needs another sign-in.</p>}
         </Empty>
       ) : (
         <ul class="approval-list">

@@ -210,7 +210,6 @@ describe.skipIf(!hasBrowser)('who looks at the page for a moment', () => {
     await page.reload();
     await page.getByRole('heading', { name: 'Nothing to approve' }).waitFor();
     expect(await page.locator('.empty a').count()).toBe(0);
-    expect(await page.getByText('ask the agent in a chat').count()).toBe(0);
     expect(await page.getByRole('alert').count()).toBe(0);
     expect(await wrongIn(page, '#/approvals', '.empty')).toEqual([]);
     expect(faults).toEqual([]);

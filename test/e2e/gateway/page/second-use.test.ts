@@ -47,7 +47,8 @@ describe.skipIf(!hasBrowser)('who uses the page again', () => {
     const lately = page.getByRole('region', { name: 'Answered lately' });
     await lately.getByText('Denied by you').waitFor();
     await lately.getByText('true', { exact: true }).waitFor();
-    await page.getByText('To see one, ask the agent in a chat to run a command.').waitFor();
+    await page.getByText('Nothing waits. A call of a tool that a person must allow appears here.').waitFor();
+    expect(await page.locator('.empty pre').count()).toBe(0);
     await lately.getByRole('link', { name: 'Show the answer' }).click();
     await page.locator('.happened').getByText('approval answered').waitFor();
     expect(faults).toEqual([]);
