@@ -40,27 +40,30 @@ const groups: Readonly<Record<string, readonly [words: string, types: readonly E
 };
 const typesOf = (name: string): readonly EventType[] => groups[name]?.[1] ?? ([name] as EventType[]);
 
-const Row = ({ event, isChosen, top }: { readonly event: NatterEvent; readonly isChosen: boolean; readonly top: number }) => (
-  <li style={{ transform: `translateY(${top}px)` }}>
-    <button
-      type="button"
-      class={`event-row event-${event.type} ${isChosen ? 'event-chosen' : ''}`}
-      aria-current={isChosen ? 'true' : undefined}
-      onClick={() => changeQuery({ id: event.id })}
-    >
-      <span class="event-commit" title="The commit of its session that it is in">
-        <span class="unseen">commit </span>
-        {event.rev}
-      </span>
-      <span class="event-type">{eventWords(event)}</span>
-      <span class="event-text">{eventText(event, event.actor)}</span>
-      <span class="event-key" title={event.key}>
-        {nameOfKey(event.key)}
-      </span>
-      <Time at={event.at} exact />
-    </button>
-  </li>
-);
+const Row = ({ event, isChosen, top }: { readonly event: NatterEvent; readonly isChosen: boolean; readonly top: number }) => {
+  const name = nameOfKey(event.key);
+  return (
+    <li style={{ transform: `translateY(${top}px)` }}>
+      <button
+        type="button"
+        class={`event-row event-${event.type} ${isChosen ? 'event-chosen' : ''}`}
+        aria-current={isChosen ? 'true' : undefined}
+        onClick={() => changeQuery({ id: event.id })}
+      >
+        <span class="event-commit" title="The commit of its session that it is in">
+          <span class="unseen">commit </span>
+          {event.rev}
+        </span>
+        <span class="event-type">{eventWords(event)}</span>
+        <span class="event-text">{eventText(event, event.actor)}</span>
+        <span class="event-key" title={`${name} (${event.key})`}>
+          {name}
+        </span>
+        <Time at={event.at} exact />
+      </button>
+    </li>
+  );
+};
 
 /** The newest event first. Arrow keys move the choice. */
 const Rows = ({

@@ -29,9 +29,6 @@ const shownLabels = 2;
 /** How many rows before the end the next page is asked for. */
 const aheadRows = 30;
 
-/** Before the name; where sessions are chosen below it, which leaves the room to the name. */
-const New = () => <span class="row-new">Unread </span>;
-
 const Row = ({ row, isOpen }: { readonly row: SessionRow; readonly isOpen: boolean }) => {
   const why = whyOf(row, now.value);
   const foundKey = foundKeyOf(row, search.value);
@@ -51,9 +48,9 @@ const Row = ({ row, isOpen }: { readonly row: SessionRow; readonly isOpen: boole
     >
       <StatusDot status={row.status} hasFailed={saysFailed(row)} />
       <span class="row-name">
-        {row.unread && !isChoosing.value && <New />}
-        {pinned && <span class="row-pin">Pinned </span>}
-        <span class="row-title">{nameOf(row)}</span>
+        <span class="row-title" title={nameOf(row)}>
+          {nameOf(row)}
+        </span>
         {foundKey !== null && <span class="row-key">{foundKey}</span>}
         {labels.slice(0, shownLabels).map((each) => (
           <small key={each} class="row-label" title={each}>
@@ -69,12 +66,17 @@ const Row = ({ row, isOpen }: { readonly row: SessionRow; readonly isOpen: boole
       <span class="row-time">
         <Time at={row.interactedAt || row.updatedAt} />
       </span>
-      <span class={`row-text ${why === null ? 'row-alone' : 'row-why'} ${saysFailed(row) ? 'row-failed' : ''}`}>
-        {row.unread && isChoosing.value && <New />}
-        {saysFailed(row) && <ErrorMark />}
-        {why ?? preview}
+      {why !== null && (
+        <span class={`row-text row-why ${saysFailed(row) ? 'row-failed' : ''}`}>
+          {saysFailed(row) && <ErrorMark />}
+          {why}
+        </span>
+      )}
+      <span class={`row-text ${why === null ? 'row-alone' : ''}`}>
+        {row.unread && <span class="row-new">Unread </span>}
+        {pinned && <span class="row-pin">Pinned </span>}
+        {preview}
       </span>
-      {why !== null && <span class="row-text row-second">{preview}</span>}
     </a>
   );
 };

@@ -111,7 +111,7 @@ const Head = ({ sessionKey, name, session, tab }: HeadProps) => {
             <Icon name="back" />
           </a>
         )}
-        <h1>{name}</h1>
+        <h1 title={name}>{name}</h1>
         {session && session.generation > 0 && !isPast && <StatusBadge status={session.status} hasFailed={saysFailed(session)} />}
         {session && <ShareButton key={session.key} session={session} />}
       </div>

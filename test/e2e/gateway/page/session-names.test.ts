@@ -9,6 +9,7 @@ describe.skipIf(!hasBrowser)('who meets a session on the page', () => {
   const named = 'agent:main:web:named';
   const forked = 'agent:main:forked';
   const asking = 'agent:main:web:asking';
+  const long = 'agent:main:web:long';
   const { rig, open, openTab } = usePage({ tools: { exec: { enabled: true } } }, async ({ client: { sessions } }) => {
     await sessions.post(named, 'the plan: **sow** the `beans` and _water_ them', { wait: 30 });
     await sessions.patch(named, { displayName: 'Garden' });
@@ -16,6 +17,8 @@ describe.skipIf(!hasBrowser)('who meets a session on the page', () => {
     const { seq } = await sessions.get(forked);
     await sessions.post(forked, 'the last words', { wait: 30 });
     await sessions.fork(forked, { at: seq });
+    await sessions.post(long, 'when to water', { wait: 30 });
+    await sessions.patch(long, { displayName: 'Tomatoes of the house', pinned: true, labels: ['travel'] });
     await sessions.append(asking, 'a secret');
     await sessions.patch(asking, { displayName: 'Harvest' });
     await sessions.post(asking, '[[tool exec {"command": ["true"]}]] please', {});
@@ -46,6 +49,30 @@ describe.skipIf(!hasBrowser)('who meets a session on the page', () => {
     expect(await page.title()).toBe('Events · Natter');
     // A call may still be on its way through the route.
     await page.unrouteAll({ behavior: 'ignoreErrors' });
+    expect(faults).toEqual([]);
+  });
+
+  test('reads as much of a name as there is room for, and all of it in the title', async () => {
+    const { page, faults } = await open();
+    const isCut = (selector: string) =>
+      page
+        .locator(selector, { hasText: 'Tomatoes of the house' })
+        .first()
+        .evaluate((name) => name.scrollWidth > name.clientWidth);
+    const row = page.locator('a.row', { hasText: 'Tomatoes' });
+    for (const word of ['Unread', 'Pinned']) await row.getByText(word, { exact: true }).waitFor();
+    expect(await isCut('.row-title')).toBe(false);
+    expect(await row.locator('.row-title').getAttribute('title')).toBe('Tomatoes of the house');
+    await goTo(page, place(long, 'time'));
+    await page.locator('.live-on').waitFor();
+    expect(await page.getByRole('heading', { level: 1, name: 'Tomatoes' }).getAttribute('title')).toBe('Tomatoes of the house');
+    await page.setViewportSize({ width: 1920, height: 800 });
+    await goTo(page, '#/events');
+    await page.locator('.event-key', { hasText: 'Tomatoes' }).first().waitFor();
+    expect(await isCut('.event-key')).toBe(false);
+    expect(await page.locator('.event-key', { hasText: 'Tomatoes' }).first().getAttribute('title')).toBe(
+      `Tomatoes of the house (${long})`,
+    );
     expect(faults).toEqual([]);
   });
 
