@@ -8,6 +8,8 @@ export interface Act {
   readonly outcome: { readonly text: string; readonly failed: boolean } | null;
   /** `done`: the text to show once it is done. Resolves with whether it was done. Never throws. */
   run(work: () => Promise<unknown>, done: string): Promise<boolean>;
+  /** How the last one ended is old news. */
+  clear(): void;
 }
 
 export const useAct = (): Act => {
@@ -27,7 +29,7 @@ export const useAct = (): Act => {
       setBusy(false);
     }
   };
-  return { isBusy, outcome, run };
+  return { isBusy, outcome, run, clear: () => setOutcome(null) };
 };
 
 export const ActOutcome = ({ act: { outcome } }: { readonly act: Act }) =>

@@ -1,10 +1,10 @@
-import { useRef, useState } from 'preact/hooks';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { Memory, MemoryPage } from '../../../shared/client/main.ts';
 import { unescapeText } from '../../../shared/kit/text/escape-text.ts';
 import { changeQuery, linkTo, route } from '../base/route.ts';
 import { client, mayWrite } from '../base/signed-in.ts';
 import { SessionLink } from '../finding/session-link.tsx';
-import { ActOutcome, useAct } from '../parts/act.tsx';
+import { type Act, ActOutcome, useAct } from '../parts/act.tsx';
 import { Confirm } from '../parts/confirm.tsx';
 import { Empty } from '../parts/empty.tsx';
 import { decidedText } from '../parts/person.ts';
@@ -14,6 +14,8 @@ import { Paging } from './paging.tsx';
 
 const everyMs = 5_000;
 const searchMs = 250;
+
+const pathOf = (id: string): string => `/v1/memory/${encodeURIComponent(id)}`;
 
 const writer = ({ by, person }: Memory['source']): string =>
   by === 'person' ? decidedText(person ?? 'a person') : by === 'agent' ? 'by the agent, with its tool' : 'from a checkpoint';
@@ -35,33 +37,80 @@ const ScopeWords = ({ scope }: Pick<Memory, 'scope'>) => {
   );
 };
 
-const One = ({ one, forget }: { readonly one: Memory; readonly forget: () => void }) => (
-  <li class="item">
-    <p>{one.text}</p>
-    <p class="item-facts">
-      <ScopeWords scope={one.scope} />
-      <span>
-        {writer(one.source)}, <Time at={one.updatedAt} />
-      </span>
-      <a href={linkTo(['sessions', one.source.key, 'time'], { at: `${one.source.seq}` })}>The moment it was written</a>
-      <span>
-        in <SessionLink sessionKey={one.source.key} />
-      </span>
-    </p>
-    {mayWrite() && (
+interface EditProps {
+  readonly text: string;
+  readonly isBusy: boolean;
+  /** Resolves with whether it was saved: what could not be saved stays in the field. */
+  save(text: string): Promise<boolean>;
+  end(): void;
+}
+const EditMemory = ({ text, isBusy, save, end }: EditProps) => {
+  const field = useRef<HTMLTextAreaElement>(null);
+  useLayoutEffect(() => field.current?.focus(), []);
+  return (
+    <form
+      class="field"
+      onSubmit={(event) => {
+        event.preventDefault();
+        const written = field.current?.value.trim() ?? '';
+        if (written === '' || written === text) end();
+        else void save(written).then((isSaved) => isSaved && end());
+      }}
+    >
+      <textarea ref={field} aria-label="Edited memory" defaultValue={text} onKeyDown={({ key }) => key === 'Escape' && end()} />
       <div class="item-buttons">
-        <button type="button" class="button button-quiet button-danger" onClick={forget}>
-          Forget…
+        <button type="button" class="button" onClick={end}>
+          Cancel
+        </button>
+        <button type="submit" class="button button-first" disabled={isBusy}>
+          Save
         </button>
       </div>
-    )}
-  </li>
-);
+    </form>
+  );
+};
+
+interface OneProps extends Pick<EditProps, 'isBusy' | 'save'> {
+  readonly one: Memory;
+  forget(): void;
+}
+const One = ({ one, isBusy, save, forget }: OneProps) => {
+  const [isEdited, edit] = useState(false);
+  const button = useRef<HTMLButtonElement>(null);
+  const end = (): void => {
+    edit(false);
+    button.current?.focus();
+  };
+  return (
+    <li class="item">
+      {isEdited ? <EditMemory text={one.text} isBusy={isBusy} save={save} end={end} /> : <p>{one.text}</p>}
+      <p class="item-facts">
+        <ScopeWords scope={one.scope} />
+        <span>
+          {writer(one.source)}, <Time at={one.updatedAt} />
+        </span>
+        <a href={linkTo(['sessions', one.source.key, 'time'], { at: `${one.source.seq}` })}>The moment it was written</a>
+        <span>
+          in <SessionLink sessionKey={one.source.key} />
+        </span>
+      </p>
+      {mayWrite() && (
+        <div class="item-buttons">
+          <button ref={button} type="button" class="button button-quiet" aria-expanded={isEdited} onClick={() => edit(!isEdited)}>
+            Edit
+          </button>
+          <button type="button" class="button button-quiet button-danger" onClick={forget}>
+            Forget…
+          </button>
+        </div>
+      )}
+    </li>
+  );
+};
 
 /** Adds what the agent should know everywhere. */
-const AddMemory = ({ added }: { added(): void }) => {
+const AddMemory = ({ act, added }: { readonly act: Act; added(): void }) => {
   const [text, setText] = useState('');
-  const act = useAct();
   const add = async (): Promise<void> => {
     const body = { text: text.trim(), scope: 'agent' };
     if (!(await act.run(() => client.post('/v1/memory', body), 'It is remembered'))) return;
@@ -85,7 +134,6 @@ const AddMemory = ({ added }: { added(): void }) => {
           Add
         </button>
       </div>
-      <ActOutcome act={act} />
     </form>
   );
 };
@@ -101,10 +149,18 @@ const MemoryView = () => {
   const { memories = [], nextCursor = null } = read.value ?? {};
   const forget = async ({ id }: Memory): Promise<void> => {
     choose(null);
-    const path = `/v1/memory/${encodeURIComponent(id)}`;
-    if (await act.run(() => client.delete(path, { query: { reason: 'asked for on the page' } }), 'Forgotten')) read.again();
+    if (await act.run(() => client.delete(pathOf(id), { query: { reason: 'asked for on the page' } }), 'Forgotten')) read.again();
+  };
+  /** Another one with its scope takes its place: it is added first, so that nothing is lost. */
+  const change = async ({ id, scope }: Memory, text: string): Promise<boolean> => {
+    const work = async (): Promise<void> => {
+      await client.post('/v1/memory', { text, scope });
+      await client.delete(pathOf(id), { query: { reason: 'edited on the page' } });
+    };
+    return act.run(work, 'It is changed').finally(read.again);
   };
   const seek = (text: string): void => {
+    act.clear();
     clearTimeout(typing.current);
     typing.current = setTimeout(() => changeQuery({ find: text.trim(), cursor: '' }), searchMs);
   };
@@ -114,7 +170,7 @@ const MemoryView = () => {
         <span>Search</span>
         <input type="search" defaultValue={q} onInput={(event) => seek(event.currentTarget.value)} />
       </label>
-      {mayWrite() && <AddMemory added={read.again} />}
+      {mayWrite() && <AddMemory act={act} added={read.again} />}
       <ActOutcome act={act} />
       {memories.length === 0 ? (
         <Empty title={q === '' ? 'Nothing is remembered yet' : 'Nothing matches'}>
@@ -127,7 +183,7 @@ const MemoryView = () => {
       ) : (
         <ul class="items">
           {memories.map((one) => (
-            <One key={one.id} one={one} forget={() => choose(one)} />
+            <One key={one.id} one={one} isBusy={act.isBusy} save={(text) => change(one, text)} forget={() => choose(one)} />
           ))}
         </ul>
       )}

@@ -166,12 +166,26 @@ describe.skipIf(!hasBrowser)('the views of the system', () => {
     expect(faults).toEqual([]);
   });
 
-  test('a memory is added and forgotten where memories are read', async () => {
+  test('a memory is added, edited and forgotten where memories are read', async () => {
     const { page, faults } = await open();
     await goTo(page, '#/system/memory');
     await page.getByLabel('Add a memory').fill('The build server is called Anvil.');
     await page.keyboard.press('Enter');
     const added = page.locator('.item', { hasText: 'called Anvil' });
+    await added.getByText('known in every session of the agent').waitFor();
+    // That it was added is no news beside what is searched for next.
+    const outcome = page.locator('.act-done');
+    await outcome.getByText('It is remembered').waitFor();
+    await page.getByLabel('Search', { exact: true }).fill('anvil');
+    await outcome.waitFor({ state: 'detached' });
+    await added.getByRole('button', { name: 'Edit' }).press('Enter');
+    await page.keyboard.press('Escape');
+    await added.getByRole('button', { name: 'Edit' }).press('Enter');
+    await page.getByLabel('Edited memory').fill('The build server is called Anvil Two.');
+    await page.getByRole('button', { name: 'Save' }).press('Enter');
+    await outcome.getByText('It is changed').waitFor();
+    await vi.waitFor(async () => expect(await added.locator('p').first().textContent()).toContain('Anvil Two'), soon);
+    expect(await added.count()).toBe(1);
     await added.getByText('known in every session of the agent').waitFor();
     await added.getByRole('button', { name: 'Forget…' }).click();
     await page.getByRole('dialog').locator('.button-danger', { hasText: 'Forget' }).click();
