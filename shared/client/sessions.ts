@@ -214,9 +214,12 @@ export const createSessions = (http: Http) => {
     /** Requests a checkpoint of what was said since the last one. */
     checkpoint: (key: string, options: WriteOptions = {}): Promise<CheckpointTaken> =>
       call('checkpointSession', key, { ...writing(options), body: {} }),
-    /** Continues the session from an earlier point: a sequence or an ISO time. Default: its current state. */
-    fork: (key: string, { at, ...options }: WriteOptions & { readonly at?: Cursor | undefined } = {}): Promise<Forked> =>
-      call('forkSession', key, { ...writing(options), body: forkPlace(at) }),
+    /** Continues the session from an earlier point: a sequence or an ISO time. Default: its current state. `reason`: what for. */
+    fork: (
+      key: string,
+      { at, reason, ...options }: WriteOptions & { readonly at?: Cursor | undefined; readonly reason?: string } = {},
+    ): Promise<Forked> =>
+      call('forkSession', key, { ...writing(options), body: { ...forkPlace(at), ...(reason !== undefined && { reason }) } }),
     /** Deletes the session; its next message starts a new one. `mode: 'key'`: any key, even during a turn; only for the owner. */
     delete: (key: string, { mode, ...options }: WriteOptions & { readonly mode?: 'session' | 'key' } = {}): Promise<Taken> =>
       call('deleteSession', key, { ...writing(options), query: { mode } }),

@@ -1,4 +1,5 @@
 import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
+import type { RewindReason } from '../../../shared/domain/values/expiry.ts';
 import { NatterError } from '../../../shared/kit/errors.ts';
 import type { Call } from '../operation/operation.ts';
 import { resetSession } from '../sessions/control.ts';
@@ -10,7 +11,7 @@ import { type HistoryEntry, historyEntries, type SaidEntry } from './run-history
 export interface Rewind {
   readonly key: SessionKey;
   readonly message: UserText & { readonly clientId: string };
-  readonly wants: 'another text' | 'another answer';
+  readonly wants: RewindReason;
   readonly not?: string | undefined;
 }
 
@@ -33,7 +34,7 @@ export const rewindTo = async (
   if (isDone && said.runId !== undefined) return { runId: said.runId };
   const idempotencyKey = `${message.idempotencyKey} @${said.seq}`;
   if (said.isFirst) await resetSession(call, { key, reason: wants, mustExist: true, idempotencyKey });
-  else await fork(call, { key, place: { atSeq: said.seq - 1 }, idempotencyKey });
+  else await fork(call, { key, place: { atSeq: said.seq - 1 }, reason: wants, idempotencyKey });
   return { message: { ...message, idempotencyKey } };
 };
 

@@ -10,7 +10,7 @@ import { sessionRoute } from '../operation/route.ts';
 import * as samples from '../operation/samples.ts';
 import { checkpoint } from './checkpoint.ts';
 import { compact, instructions } from './compact.ts';
-import { fork, forkPlace } from './fork.ts';
+import { fork, forkBody } from './fork.ts';
 import { conditional, emptyBody, keyIn, sessionName, writing } from './parameters.ts';
 
 /** What becomes of a session's context: a checkpoint of it, a summary in its place, or a new generation from an earlier point. */
@@ -40,18 +40,18 @@ export const contextOperations: readonly Operation[] = [
     ...{ id: 'forkSession', tag: 'sessions', changes: 'sessions' },
     summary: 'Starts a new generation from an earlier point',
     http: sessionRoute({
-      ...{ method: 'post', path: '/fork', headers: conditional, body: forkPlace },
+      ...{ method: 'post', path: '/fork', headers: conditional, body: forkBody },
       answers: { 200: results.forked, 202: results.forked },
       examples: {
         body: { atSeq: 30 },
         answer: { key: samples.key, ...samples.takenSample, sessionId: samples.sessionId, generation: 2 },
       },
       problems: [...writing, 'session_unknown', 'fork_invalid', 'erased', 'history_too_long'],
-      input: ({ body: place, ...given }) => ({ ...given, place }),
+      input: ({ body: { reason, ...place }, ...given }) => ({ ...given, place, reason }),
     }),
     rpc: method({
-      ...{ name: 'sessions.fork', parameters: forkPlace.extend({ key: sessionName }) },
-      input: ({ key, ...place }, context) => ({ key: keyIn(key, context), place }),
+      ...{ name: 'sessions.fork', parameters: forkBody.extend({ key: sessionName }) },
+      input: ({ key, reason, ...place }, context) => ({ key: keyIn(key, context), place, reason }),
     }),
   }),
   operation(compact, {

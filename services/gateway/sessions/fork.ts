@@ -26,10 +26,14 @@ export const forkPlace = z.strictObject({
     .optional(),
 });
 type ForkPlace = z.infer<typeof forkPlace>;
+/** Where to fork, and what for. */
+export const forkBody = forkPlace.extend({ reason: z.string().min(1).max(200).optional() });
 
 export interface ForkRequest {
   readonly key: SessionKey;
   readonly place: ForkPlace;
+  /** What for. Default: the place. */
+  readonly reason?: string | undefined;
   readonly idempotencyKey?: string | undefined;
   readonly condition?: Condition | undefined;
 }
@@ -49,7 +53,7 @@ export type ForkAnswer = { readonly key: SessionKey } & CommandResult & Partial<
  */
 export const fork = async (
   { context, caller }: Call,
-  { key, place, idempotencyKey, condition }: ForkRequest,
+  { key, place, reason, idempotencyKey, condition }: ForkRequest,
 ): Promise<ForkAnswer> => {
   const { access, config, ports } = context;
   const moment = momentOf(place);
@@ -61,6 +65,7 @@ export const fork = async (
   const by = speakerOf(caller.principal, undefined, access.identities);
   const data = {
     ...{ type: 'fork' as const, sessionId, from },
+    ...(reason !== undefined && { reason }),
     ...(by.role === 'participant' && { by }),
     // A deletion may come between reading the base and the fork.
     ...(!seesAll(caller.principal) && { ifDeletedGeneration: deletedGeneration }),

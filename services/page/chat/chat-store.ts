@@ -1,5 +1,6 @@
 import { batch, computed, signal } from '@preact/signals';
 import { type EventPage, type LiveText, NatterApiError, type NatterEvent, sessionPath } from '../../../shared/client/main.ts';
+import type { RewindReason } from '../../../shared/domain/values/expiry.ts';
 import { withoutSilence } from '../../../shared/domain/values/silence.ts';
 import { counted } from '../../../shared/kit/text/counted.ts';
 import { actionText } from '../approvals/command-line.ts';
@@ -79,10 +80,11 @@ export class ChatStore {
     broughtUp.value = this.key;
     return this.#attempt(async () => {
       const { seq } = item;
+      const wants: RewindReason = text === item.text ? 'another answer' : 'another text';
       const files = await filesOf(this.key, item);
       const isFirst = this.earlier.value === null && !this.#events.some((one) => one.seq < seq && one.type !== 'session_opened');
       if (isFirst) await client.sessions.reset(this.key, { reason: firstChanged });
-      else await client.sessions.fork(this.key, { at: seq - 1 });
+      else await client.sessions.fork(this.key, { at: seq - 1, reason: wants });
       await this.send(text, files);
     });
   }

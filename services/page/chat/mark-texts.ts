@@ -1,13 +1,17 @@
 import type { EventOf } from '../../../shared/domain/session/events.ts';
+import type { RewindReason } from '../../../shared/domain/values/expiry.ts';
 
 /** What marks of a chat say. */
 
 /** The reason that the page gives when it stops an answer. */
 export const stopReason = 'stopped on the page';
 
+/** Why an answer ended that what follows tells by itself. */
+const untold: ReadonlySet<string> = new Set([stopReason, ...(['another text', 'another answer'] satisfies RewindReason[])]);
+
 /** The log has answers that were finished: what was on its way is gone, and that is said where it was. */
 export const stoppedText = ({ reason }: EventOf<'turn_aborted'>): string =>
-  `Stopped${reason === stopReason ? '' : `: ${reason}`}. What was not finished is not kept.`;
+  `Stopped${untold.has(reason) ? '' : `: ${reason}`}. What was not finished is not kept.`;
 
 export const deletedText = ({ reason }: EventOf<'session_deleted'>): string =>
   reason === 'api' ? 'Deleted' : `Deleted: ${reason}`;

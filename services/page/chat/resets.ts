@@ -24,7 +24,7 @@ export const resetDetails = ({ cause, actor, forkedFrom }: EventOf<'session_rese
 
 /** Why a generation began. Of one that somebody asked for, who did follows. */
 export const resetMark = ({ cause, reason, forkedFrom }: EventOf<'session_reset'>): string => {
-  if (forkedFrom) return `${forkedWords(forkedFrom.rev)}: ${knownAfterFork}`;
+  if (forkedFrom) return `${forkedWords(forkedFrom.rev, cause?.rule)}: ${knownAfterFork}`;
   if (isAsked(cause)) return 'Reset';
   return `${cause ? resetWords(cause) : `Reset: ${reason}`}. ${nothingKnown}`;
 };

@@ -2,6 +2,7 @@ import { summaryOf } from '../../../shared/domain/projections/event-summary.ts';
 import { reasonOf } from '../../../shared/domain/prompt/model-failure.ts';
 import type { EventOf, SessionEvent } from '../../../shared/domain/session/events.ts';
 import { oneLine, plainLine } from './one-line.ts';
+import { forkVerb } from './reset-words.ts';
 
 /** Events in words for people who have not read the glossary. */
 
@@ -23,9 +24,11 @@ const plainer: Readonly<Record<string, string>> = {
 /** The type of an event as words: `tool_result` is "tool result". */
 export const typeWords = (type: string): string => plainer[type] ?? type.replaceAll('_', ' ');
 
-/** An event as words. A reset that goes on from an earlier moment is a fork. */
+/** An event as words. A reset that goes on from an earlier moment is a fork, perhaps for an edit. */
 export const eventWords = (event: SessionEvent): string =>
-  event.type === 'session_reset' && event.forkedFrom !== undefined ? 'forked' : typeWords(event.type);
+  event.type === 'session_reset' && event.forkedFrom !== undefined
+    ? forkVerb(event.cause?.rule).toLowerCase()
+    : typeWords(event.type);
 
 const explained: Partial<Readonly<Record<SessionEvent['type'], string>>> = {
   checkpoint_requested: 'At a checkpoint a model reads what was said since the last one, and keeps notes and memories.',

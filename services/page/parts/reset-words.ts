@@ -1,5 +1,5 @@
 import type { Session } from '../../../shared/client/main.ts';
-import type { ResetCause } from '../../../shared/domain/values/expiry.ts';
+import type { ResetCause, RewindReason } from '../../../shared/domain/values/expiry.ts';
 
 const words: Readonly<Record<ResetCause['trigger'], string>> = {
   daily: 'Reset by the daily rule',
@@ -23,8 +23,12 @@ export const resetWords = ({ trigger, rule, boundaryAt, lastUpdateAt }: ResetCau
     : words[trigger];
 };
 
+const forkVerbs: Readonly<Record<RewindReason, string>> = { 'another text': 'Edited', 'another answer': 'Tried again' };
+/** What somebody did who made a fork for this reason. */
+export const forkVerb = (reason = ''): string => forkVerbs[reason as RewindReason] ?? 'Forked';
+
 /** Where a fork goes on from: the number that the commit has in its session. */
-export const forkedFrom = (rev: number): string => `Forked from commit ${rev}`;
+export const forkedFrom = (rev: number, reason?: string): string => `${forkVerb(reason)} from commit ${rev}`;
 
 /** What the agent knows of the conversation after a fork, as a clause. */
 export const knownAfterFork = 'the agent knows the conversation up to there, and what was said since';

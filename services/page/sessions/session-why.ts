@@ -7,8 +7,8 @@ import { shortTime } from '../parts/time.tsx';
 /** Why the present generation began: "Reset after being idle, 04:00", "Forked from commit 6, 12:30". */
 export const resetText = ({ lastReset }: SessionRow, today: number): string | null => {
   if (lastReset === undefined) return null;
-  const { fromRev, at } = lastReset;
-  return `${fromRev === undefined ? resetWords(lastReset) : forkedFrom(fromRev)}, ${shortTime(at, today)}`;
+  const { fromRev, rule, at } = lastReset;
+  return `${fromRev === undefined ? resetWords(lastReset) : forkedFrom(fromRev, rule)}, ${shortTime(at, today)}`;
 };
 
 /** Whether a session says that its last answer failed: what is under way, waits, or was put away is said instead. */

@@ -100,7 +100,7 @@ export const sessionCommand = z.discriminatedUnion('type', [
   z.object({ type: z.literal('delete_session'), mode: z.enum(['session', 'key', 'erased']), reason: z.string().max(200) }),
   /**
    * Starts a new generation that continues from an earlier point of the session; the history stays (B21). `ifDeletedGeneration`:
-   * only if that is still the last deleted generation, 0 for none.
+   * only if that is still the last deleted generation, 0 for none. `reason`: what for; a host that does not know it records none.
    */
   z.object({
     type: z.literal('fork'),
@@ -108,6 +108,7 @@ export const sessionCommand = z.discriminatedUnion('type', [
     from: forkBase,
     by: sender.optional(),
     ifDeletedGeneration: z.int().min(0).optional(),
+    reason: z.string().max(200).optional(),
   }),
   /**
    * Requests a checkpoint (A7/80–81): because a person asked for it, because `turns` turns were completed since the last one, or

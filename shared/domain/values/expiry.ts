@@ -16,10 +16,13 @@ export const expiry = z.object({
 });
 export type Expiry = z.infer<typeof expiry>;
 
+/** Why somebody goes back to before a message, as a fork or a reset has it in its cause. */
+export type RewindReason = 'another text' | 'another answer';
+
 /** Why a session was reset. `boundaryAt` is the moment at which it became stale. */
 export const resetCause = z.object({
   trigger: z.enum(['daily', 'idle', 'isolated', 'command', 'api', 'fork']),
-  /** The rule, or the command word, that caused it. */
+  /** The rule, the command word or the given reason that caused it. */
   rule: z.string().max(256),
   boundaryAt: timestamp.optional(),
   lastUpdateAt: timestamp.optional(),

@@ -47,6 +47,14 @@ test('a fork is named after the commit that it goes on from', () => {
   );
 });
 
+test.each([
+  ['another text', 'Edited from commit 7'],
+  ['another answer', 'Tried again from commit 7'],
+  ['from sequence 9', 'Forked from commit 7'],
+])('a fork that was made for %s says so', (rule, expected) => {
+  expect(said({ cause: { trigger: 'fork', rule }, forkedFrom: { rev: 7 } as never })).toContain(`${expected}: `);
+});
+
 test('of one whose cause the log does not have', () => {
   expect(said({})).toBe('Reset: asked. The agent no longer knows what is above');
 });

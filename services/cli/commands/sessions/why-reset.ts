@@ -62,7 +62,7 @@ const inWords = ({ trigger, rule, boundaryAt, lastUpdateAt }: ResetCause, actor:
     case 'command':
       return `${actor} wrote ${rule}${used}`;
     case 'fork':
-      return `${actor} forked it ${rule}${used}`;
+      return `${actor} forked it (${rule})${used}`;
     case 'api':
       return `${actor} asked for it (${rule})${used}`;
   }

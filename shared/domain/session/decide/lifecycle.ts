@@ -82,7 +82,8 @@ export const reset = ({ id, at, data }: Given<'reset'>, view: SessionView): Deci
  * A new generation that continues from an earlier point. The running turn and the queue end, new messages belong to another
  * branch, and the history stays (B21).
  */
-export const fork = ({ data: { sessionId, from, by, ifDeletedGeneration } }: Given<'fork'>, view: SessionView): Decision => {
+export const fork = ({ data }: Given<'fork'>, view: SessionView): Decision => {
+  const { sessionId, from, by, ifDeletedGeneration, reason = `from sequence ${from.seq}` } = data;
   if (isNew(view)) return refuse('session_unknown', 'there is nothing to fork yet; send a message first');
   const { rev, seq } = view.position;
   if (from.rev > rev || from.seq > seq)
@@ -92,7 +93,7 @@ export const fork = ({ data: { sessionId, from, by, ifDeletedGeneration } }: Giv
   if (from.skips.length >= limits.forkDepth) {
     return refuse('fork_invalid', `after ${limits.forkDepth} nested forks the conversation must be compacted first`);
   }
-  const cause: ResetCause = { trigger: 'fork', rule: `from sequence ${from.seq}`, lastUpdateAt: view.position.interactedAt };
+  const cause: ResetCause = { trigger: 'fork', rule: reason, lastUpdateAt: view.position.interactedAt };
   const events = renewalEvents(view, sessionId, cause).map(
     (event): SessionEvent => (event.type === 'session_reset' ? { ...event, forkedFrom: from } : event),
   );

@@ -87,7 +87,7 @@ describe.skipIf(!hasBrowser)('the page', () => {
     await page.getByLabel('Edited message').fill('what was meant');
     await page.getByRole('button', { name: 'Send instead' }).press('Enter');
     await page.locator('.said-assistant', { hasText: 'what was meant' }).waitFor();
-    await page.locator('.mark', { hasText: 'Forked from commit 1: ' }).waitFor();
+    await page.locator('.mark', { hasText: 'Edited from commit 1: ' }).waitFor();
     // What the fork left behind is folded away, and nothing is done with it any more.
     await page.getByText('Left behind by the fork: 2 messages').click();
     await mistake.waitFor();

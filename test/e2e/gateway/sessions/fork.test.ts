@@ -102,6 +102,17 @@ describe('POST /v1/sessions/{key}/fork', () => {
     expect(await row(call)).toMatchObject({ generation: 2 });
   });
 
+  test('B21: the reason is recorded; without one the place is', async () => {
+    const { call } = await startWorld();
+    await say(call, 'one');
+    await fork(call, { reason: 'another text' });
+    expect((await row(call)).lastReset).toMatchObject({ trigger: 'fork', rule: 'another text' });
+    const { seq } = await row(call);
+    await fork(call);
+    expect((await row(call)).lastReset).toMatchObject({ trigger: 'fork', rule: `from sequence ${seq}` });
+    expect((await fork(call, { reason: '' })).status).toBe(400);
+  });
+
   test('B21: by name too', async () => {
     const { call } = await startWorld();
     await say(call, 'one');

@@ -18,6 +18,8 @@ test.each([
 
 test('a reset that goes on from an earlier moment is a fork', () => {
   expect(eventWords(event('session_reset', { forkedFrom: { rev: 3 } }))).toBe('forked');
+  const edited = { forkedFrom: { rev: 3 }, cause: { trigger: 'fork', rule: 'another text' } };
+  expect(eventWords(event('session_reset', edited))).toBe('edited');
   expect(eventWords(event('session_reset'))).toBe('session reset');
 });
 
