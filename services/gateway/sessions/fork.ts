@@ -16,7 +16,7 @@ import type { Call } from '../operation/operation.ts';
 import { type Moment, stateAt } from './state.ts';
 
 /** Where to fork: at a sequence of the log, or at a time by the broker's clock. Default: at the current state. */
-export const forkPlace = z.strictObject({
+const forkPlace = z.strictObject({
   atSeq: z.int().min(1).optional(),
   atTime: z
     .string()

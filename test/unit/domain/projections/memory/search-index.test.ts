@@ -18,6 +18,8 @@ describe('A7/82: search of the memory', () => {
   test.each<[string, string[], string, string[]]>([
     ['accents and case are the same', ['Ann likes crème brûlée', 'Bob likes tea'], 'CREME', ['Ann likes crème brûlée']],
     ['the last word may go on', ['chess', 'cheese'], 'like chee', ['cheese']],
+    ['the last word may have an ending', ['water the beans', 'wax'], 'watering', ['water the beans']],
+    ['a beginning of three letters is no word for it', ['wat', 'wate'], 'watering', ['wate']],
     ['the others are whole', ['a chessboard', 'chess club'], 'chess club', ['chess club']],
     [
       'any word will do, more are better',
@@ -132,6 +134,7 @@ describe('A7/82: search of the memory', () => {
 
   test('a query is bounded', () => {
     expect(termsOf('word '.repeat(1_000)).length).toBeLessThanOrEqual(limits.memoryQueryWords);
+    expect(termsOf('x'.repeat(400))[0]?.split(' OR ')).toHaveLength(7);
     expect(termsOf('a "b" c')).toEqual(['"a"', '"b"', '"c"*']);
   });
 });
