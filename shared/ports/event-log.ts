@@ -45,6 +45,8 @@ export interface EventLog {
    * that the broker cannot read, `quarantined` when it is not a commit.
    */
   last(key: SessionKey): Promise<RecordedCommit | null>;
+  /** The newest message under a headline, readable or not, read from the leader. `null`: there is none. */
+  newest(headline: EventType): Promise<StoredCommit | null>;
   /** How many messages the leader has under the key, readable or not. */
   count(key: SessionKey): Promise<number>;
   /** The key's commits with `after < seq <= upTo`, oldest first. May lag behind the leader. */

@@ -145,11 +145,18 @@ export const problemFrom = (error: unknown, requestId: string): Problem => {
   return problemOf('internal', 'an error of ours; the log has it under this request id', requestId);
 };
 
-/** Answers any error with a problem. Only internal errors are logged; the others are the caller's. */
+/** Logs why a call is answered with a status of 5xx: an error of ours, or, as a warning, what cannot be served now. */
+export const logFailure = (log: Logger, err: unknown, request: FastifyRequest, isOurs: boolean): void => {
+  const facts = { err, requestId: request.id, method: request.method, route: request.routeOptions.url };
+  if (isOurs) log.error(facts, 'request failed');
+  else log.warn(facts, 'request not served');
+};
+
+/** Answers any error with a problem. Those of the caller are not logged. */
 export const errorHandler =
   (log: Logger) =>
   (error: unknown, request: FastifyRequest, reply: FastifyReply): void => {
     const problem = problemFrom(error, request.id);
-    if (problem.code === 'internal') log.error({ err: error, requestId: request.id }, 'request failed');
+    if (problem.status >= 500) logFailure(log, error, request, problem.code === 'internal');
     sendProblem(reply, problem);
   };

@@ -53,6 +53,7 @@ const instrumentedLog = (events: EventLog, { clock, meters, traces }: Instrument
       },
     ),
   last: (key) => events.last(key),
+  newest: (headline) => events.newest(headline),
   count: (key) => events.count(key),
   read: (key, options) => events.read(key, options),
   page: (options) => events.page(options),

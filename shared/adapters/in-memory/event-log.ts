@@ -86,6 +86,12 @@ export class InMemoryEventLog implements EventLog {
     return message === undefined ? null : this.#commitOf(message);
   }
 
+  async newest(headline: EventType): Promise<StoredCommit | null> {
+    await this.#reach('last');
+    const message = this.kept.readable(0).findLast((each) => each.headline === headline);
+    return message === undefined ? null : storedCommit(message, subjects);
+  }
+
   async count(key: SessionKey): Promise<number> {
     await this.#reach('last');
     return this.kept.of(key).length;

@@ -226,6 +226,7 @@ const gatedLog = (
       return result;
     },
     last: (key) => reach(() => log.last(key)),
+    newest: (headline) => reach(() => log.newest(headline)),
     count: (key) => reach(() => log.count(key)),
     read: (key, options) => gatedItems(process, log.read(key, options)),
     page: (options) => reach(() => log.page(options)),

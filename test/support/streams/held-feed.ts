@@ -16,6 +16,7 @@ export const heldFeed = (ports: Ports, holds: (commit: RecordedCommit) => boolea
   const behind: EventLog = {
     append: (...given) => events.append(...given),
     last: (key) => events.last(key),
+    newest: (headline) => events.newest(headline),
     count: (key) => events.count(key),
     read: (...given) => events.read(...given),
     page: (options) => events.page(options),

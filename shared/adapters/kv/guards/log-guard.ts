@@ -36,6 +36,7 @@ export class LogGuard extends StreamGuard {
     return {
       append: (commit, expectedSeq) => this.#append(commit, expectedSeq),
       last: (key) => this.#last(key),
+      newest: (headline) => events.newest(headline),
       count: (key) => events.count(key),
       read: (key, options) => events.read(key, options),
       page: (options) => events.page(options),

@@ -46,9 +46,13 @@ export class QueueGuard extends StreamGuard {
     return this.#used ? super.problem() : null;
   }
 
+  /** Only who uses the stream waits for the first look at it: until that has ended, it is no problem of the process. */
   override async check(): Promise<void> {
-    this.#used = true;
-    await super.check();
+    try {
+      await super.check();
+    } finally {
+      this.#used = true;
+    }
   }
 
   /** Stores a message, with `send`, if the stream can be trusted. */

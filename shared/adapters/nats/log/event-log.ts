@@ -1,5 +1,6 @@
 import type { SessionKey } from '../../../domain/keys/session-key.ts';
 import type { Commit, RecordedCommit } from '../../../domain/session/envelope.ts';
+import type { EventType } from '../../../domain/session/events.ts';
 import type { LogView } from '../../../domain/session/log-witness.ts';
 import { assert } from '../../../kit/assert.ts';
 import { NatterError } from '../../../kit/errors.ts';
@@ -70,6 +71,12 @@ export class NatsEventLog implements EventLog {
       'damaged',
       `the last commit of ${key} is stored, but the broker cannot read it; see "natter repair ${key}"`,
     );
+  }
+
+  async newest(headline: EventType): Promise<StoredCommit | null> {
+    const query = { last_by_subj: this.#subjects.eventsUnder(headline) };
+    const message = await this.#leaderMessage(query, `read the newest ${headline}`);
+    return message && storedCommit(message, this.#subjects);
   }
 
   async count(key: SessionKey): Promise<number> {

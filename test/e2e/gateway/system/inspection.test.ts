@@ -7,6 +7,7 @@ import { reportHealth } from '../../../../services/cli/runtime/health/report.ts'
 import { startGateway } from '../../../../services/gateway/main.ts';
 import { openInMemory } from '../../../../shared/adapters/in-memory/open.ts';
 import { systemClock } from '../../../../shared/kit/clock.ts';
+import { NatterError } from '../../../../shared/kit/errors.ts';
 import { createLog } from '../../../../shared/kit/log.ts';
 import { loadConfig } from '../../../../shared/runtime/config/load.ts';
 import { fixed } from '../../../../shared/runtime/config/reload.ts';
@@ -170,4 +171,16 @@ test('I12: the log is followed by its numbers and filtered by level and text, wi
   const { lines, next } = await get(`/v1/log?after=${all.next}`);
   expect(lines).toMatchObject([{ message: 'later', number: next }]);
   expect((await get('/v1/log?level=loud')).field).toBe('level');
+});
+
+test('a call that cannot be served is in the log with the cause, and one that is refused is not', async () => {
+  const { call, get, ports } = await start();
+  vi.spyOn(ports.presence, 'list').mockRejectedValueOnce(new NatterError('unavailable', 'the hosts did not answer'));
+  const { status, body } = await call('GET', '/v1/hosts');
+  expect([status, body.code]).toEqual([503, 'unavailable']);
+  expect((await call('GET', '/v1/sessions/nonsense')).status).toBe(404);
+  const { lines } = await get('/v1/log?level=warn&text=not+served');
+  expect(lines).toMatchObject([
+    { level: 'warn', fields: { requestId: body.requestId, route: '/v1/hosts', err: { message: 'the hosts did not answer' } } },
+  ]);
 });

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Run } from '../../../../../shared/domain/projections/run.ts';
 import type { Logger } from '../../../../../shared/kit/log.ts';
-import { type Problem, problemFrom } from '../../../http/problem.ts';
+import { logFailure, type Problem, problemFrom } from '../../../http/problem.ts';
 import type { ErrorFormat } from '../../../operation/route.ts';
 import { openAiError } from './results.ts';
 
@@ -96,7 +96,7 @@ const openAiErrors =
   (log: Logger) =>
   (thrown: unknown, request: FastifyRequest, reply: FastifyReply): void => {
     const { status, error, retryAfterMs, isOurs } = toldOf(thrown, request.id);
-    if (isOurs) log.error({ err: thrown, requestId: request.id }, 'request failed');
+    if (status >= 500) logFailure(log, thrown, request, isOurs);
     const isOpen = status === 504 || !(thrown instanceof Failure);
     const mayRepeat = isOpen && (request.headers['idempotency-key'] !== undefined || status < 500);
     if (request.method === 'POST' && !mayRepeat) reply.header('x-should-retry', 'false');

@@ -117,7 +117,10 @@ test('one that only some services may look at is not looked at before it is used
   const { looks, process } = queueOf();
   const guard = process(true);
   expect([guard.isDue, guard.problem()]).toEqual([false, null]);
-  await guard.check();
+  const checking = guard.check();
+  // Who uses it waits for this; calls that have nothing to do with it do not fail meanwhile.
+  expect(guard.problem()).toBeNull();
+  await checking;
   expect(looks).toHaveBeenCalledTimes(1);
   guard.distrust();
   expect([guard.isDue, guard.problem()]).toEqual([true, { text: 'the stream QUEUE is being checked', certain: false }]);
