@@ -32,6 +32,7 @@ process.on('message', (told: number) => {
 const doomedLog = (log: EventLog): EventLog => ({
   ...{
     last: log.last.bind(log),
+    newest: log.newest.bind(log),
     count: log.count.bind(log),
     read: log.read.bind(log),
     page: log.page.bind(log),

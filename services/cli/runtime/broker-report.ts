@@ -46,6 +46,7 @@ const nothing = {
   processes: [],
   deadLetters: 0,
   openDeliveries: 0,
+  failedCheckpoint: null,
   tokens: [],
 };
 

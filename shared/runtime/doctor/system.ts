@@ -22,6 +22,8 @@ export interface SystemReport {
   readonly deadLetters: number;
   /** Those of them that are outgoing messages which may not have arrived (D12). */
   readonly openDeliveries: number;
+  /** The key of the session whose checkpoint failed last; `null`: one has succeeded since. */
+  readonly failedCheckpoint: string | null;
 }
 
 type Asked = Pick<
@@ -31,9 +33,11 @@ type Asked = Pick<
 
 /** Asks the broker. Rejects as it does. */
 export const systemReport = async (ports: Asked): Promise<SystemReport> => {
-  const [{ lastSeq }, delivery, index, processes, commands, inbound, checkpoints, deadLetters, openDeliveries] =
+  const [{ lastSeq }, failed, done, delivery, index, processes, commands, inbound, checkpoints, deadLetters, openDeliveries] =
     await Promise.all([
       ports.events.info(),
+      ports.events.newest('introspection_failed'),
+      ports.events.newest('introspected'),
       ports.cursors.get('delivery').then(({ seq }) => seq),
       ports.index.position(),
       ports.presence.list(),
@@ -45,6 +49,7 @@ export const systemReport = async (ports: Asked): Promise<SystemReport> => {
     ]);
   return {
     ...{ problems: ports.problems(), lastSeq, processes, deadLetters, openDeliveries },
+    failedCheckpoint: failed !== null && failed.seq > (done?.seq ?? 0) ? failed.key : null,
     cursors: [
       // Its cursor stands at the last commit that sends something, so what it is behind is what it has in hand.
       { name: 'delivery', seq: delivery, behind: deliveryBehind(processes, lastSeq - delivery) },
@@ -96,30 +101,26 @@ export const queues = ({ queues: waiting }: Pick<SystemReport, 'queues'>): Findi
   );
 };
 
-/** How many have failed since the last success, of all processes; `metric`: the number in which each reports its own. */
-const failedLately = (reports: readonly HealthReport[], metric: string): number =>
-  reports.flatMap(({ services }) => services).reduce((sum, { metrics }) => sum + (metrics[metric] ?? 0), 0);
-
-const lastFailed = (count: number): string => (count === 1 ? 'the last one failed' : `the last ${count} failed`);
-
 /** Turns end with an answer. */
 export const answers = ({ processes: reports }: Pick<SystemReport, 'processes'>): Finding => {
-  const failed = failedLately(reports, 'turns_failed_since_success');
+  const failed = reports
+    .flatMap(({ services }) => services)
+    .reduce((sum, { metrics }) => sum + (metrics.turns_failed_since_success ?? 0), 0);
   if (failed === 0) return ok('answers', 'the last one did not fail');
-  return warn('answers', lastFailed(failed), 'natter tail --from 1 --type turn_failed shows each; natter doctor asks the model');
+  const detail = failed === 1 ? 'the last one failed' : `the last ${failed} failed`;
+  return warn('answers', detail, 'natter tail --from 1 --type turn_failed shows each; natter doctor asks the model');
 };
 
 /** Requested checkpoints are processed (A7/81), and come to a result. */
 export const checkpoints = (
   { introspection }: Pick<Config, 'introspection'>,
-  { queues: waiting, processes: reports }: Pick<SystemReport, 'queues' | 'processes'>,
+  { queues: waiting, failedCheckpoint }: Pick<SystemReport, 'queues' | 'failedCheckpoint'>,
 ): Finding => {
   const count = waiting.find(({ name }) => name === 'checkpoints')?.count ?? 0;
-  const failed = failedLately(reports, 'introspection_failed_since_success');
-  if (introspection.enabled && failed > 0)
+  if (introspection.enabled && failedCheckpoint !== null)
     return warn(
       'checkpoints',
-      `${count} waiting; ${lastFailed(failed)}, so memory learned nothing`,
+      `${count} waiting; the last one failed, of ${failedCheckpoint}, so memory learned nothing`,
       'natter tail --from 1 --type introspection_failed shows each; then natter checkpoint KEY tries again',
     );
   if (introspection.enabled) return ok('checkpoints', `${count} waiting`);

@@ -67,6 +67,15 @@ export const eventLogContract = (name: string, create: () => Promise<LogUnderTes
         expect(await revsOf(log, key)).toEqual([1]);
       });
 
+      test('tells the newest message of all keys under a headline, and of no other headline', async () => {
+        const [one, other] = [freshKey(), freshKey()];
+        await stored(log, commitTo(one, { events: [sessionDeactivated()] }), 0);
+        const seq = await stored(log, commitTo(other, { events: [sessionDeactivated()] }), 0);
+        await stored(log, commitTo(one, { rev: 2, events: [userMessage('hi')] }), seq - 1);
+        expect(await log.newest('session_deactivated')).toMatchObject({ key: other, seq });
+        expect(await log.newest('history_damaged')).toBeNull();
+      });
+
       test('fences a key across all headlines', async () => {
         const key = freshKey();
         await stored(log, commitTo(key, { events: [userMessage('hi')] }), 0);

@@ -15,6 +15,7 @@ import * as exposure from '../../../../shared/runtime/doctor/exposure.ts';
 import * as system from '../../../../shared/runtime/doctor/system.ts';
 import { RecentLog } from '../../../../shared/runtime/recent-log.ts';
 import { SkillLibrary } from '../../../../shared/runtime/skills/library.ts';
+import { commitTo, freshKey } from '../../../support/domain/commits.ts';
 import { afterwards, callerOf, ready, token } from '../setup.ts';
 
 /** What people look at to understand the system itself. */
@@ -154,6 +155,22 @@ test('the doctor finds here what natter doctor finds, in the same words', async 
   expect(findings).toEqual(JSON.parse(JSON.stringify(expected)));
   expect(ok).toBe(false);
   expect(findings.find(({ what }: { what: string }) => what === 'processes')).toMatchObject({ level: 'fail' });
+});
+
+test('a checkpoint that failed is told whatever processes have started since, until one succeeds', async () => {
+  const { get, ports } = await start();
+  const key = freshKey();
+  const range = { reason: 'manual', sessionId: 's', fromRev: 1, toRev: 1, toSeq: 1 } as const;
+  const found = async () =>
+    (await get('/v1/doctor')).findings.find(({ what }: { what: string }) => what === 'checkpoints') as { level: string };
+  expect(await found()).toMatchObject({ level: 'ok' });
+  const failed = { type: 'introspection_failed', v: 1, ...range, code: 'model_timeout', message: 'no answer' } as const;
+  const first = await ports.events.append(commitTo(key, { events: [failed] }), 0);
+  expect(await found()).toMatchObject({ level: 'warn', detail: expect.stringContaining(`the last one failed, of ${key}`) });
+  const usage = { inputTokens: 1, outputTokens: 1, totalTokens: 2, estimated: false };
+  const done = { type: 'introspected', v: 1, ...range, model: 'm', usage } as const;
+  await ports.events.append(commitTo(key, { rev: 2, events: [done] }), first.kind === 'stored' ? first.seq : 0);
+  expect(await found()).toMatchObject({ level: 'ok' });
 });
 
 test('I12: the log is followed by its numbers and filtered by level and text, without secrets', async () => {

@@ -36,8 +36,8 @@ const running = (names: readonly string[], change: object = {}): HealthReport =>
 });
 const services = ['session', 'router', 'checkpoint', 'delivery', 'gateway'];
 const cursor = (name: string, seq: number, behind = 0) => ({ name, seq, behind });
-const waitingLookBacks = { queues: [{ name: 'checkpoints', count: 3 }], processes: [running(services)] };
-const failing = (metric: string, count: number) => [running(['session'], { metrics: { [metric]: count } }), running(services)];
+const waitingCheckpoints = { queues: [{ name: 'checkpoints', count: 3 }], failedCheckpoint: null };
+const failing = (count: number) => [running(['session'], { metrics: { turns_failed_since_success: count } }), running(services)];
 const notLooking = config({ introspection: { enabled: false } });
 const whole = { missing: [], full: [], restored: [], drift: [] };
 const someHash = 'f'.repeat(64);
@@ -317,20 +317,20 @@ const rows: readonly [what: string, level: Finding['level'], found: () => Findin
     () => system.processes({ processes: [running(services), running(['session'], { warnings: ['mcp: x is away'] })] }),
     /session: mcp: x is away/,
   ],
-  ['checkpoints that wait', 'ok', () => system.checkpoints(config(), waitingLookBacks), /3 wait/],
-  ['checkpoints that nobody does', 'warn', () => system.checkpoints(notLooking, waitingLookBacks), /introspection.enabled/],
-  ['none where nobody does any', 'ok', () => system.checkpoints(notLooking, { queues: [], processes: [] }), /off/],
+  ['checkpoints that wait', 'ok', () => system.checkpoints(config(), waitingCheckpoints), /3 wait/],
+  ['checkpoints that nobody does', 'warn', () => system.checkpoints(notLooking, waitingCheckpoints), /introspection.enabled/],
+  ['none where nobody does any', 'ok', () => system.checkpoints(notLooking, { queues: [], failedCheckpoint: null }), /off/],
   [
     'checkpoints that fail',
     'warn',
-    () => system.checkpoints(config(), { ...waitingLookBacks, processes: failing('introspection_failed_since_success', 2) }),
-    /3 waiting; the last 2 failed.*natter tail --from 1 --type introspection_failed.*natter checkpoint KEY/,
+    () => system.checkpoints(config(), { ...waitingCheckpoints, failedCheckpoint: 'agent:main:main' }),
+    /3 waiting; the last one failed, of agent:main:main.*natter tail --from 1 --type introspection_failed.*natter checkpoint KEY/,
   ],
   ['answers', 'ok', () => system.answers({ processes: [running(services)] }), /did not fail/],
   [
     'answers that fail',
     'warn',
-    () => system.answers({ processes: failing('turns_failed_since_success', 1) }),
+    () => system.answers({ processes: failing(1) }),
     /the last one failed.*natter tail --from 1 --type turn_failed/,
   ],
   ['no dead letters', 'ok', () => system.deadLetters({ deadLetters: 0 }), /none/],
