@@ -89,30 +89,39 @@ const Rows = ({
     show(events.length - 1 - next);
   };
   return (
-    <section
-      class="event-rows"
-      ref={scroller}
-      // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard
-      tabIndex={0}
-      aria-label="Newest first"
-      onKeyDown={(pressed) => {
-        if (pressed.key !== 'ArrowDown' && pressed.key !== 'ArrowUp') return;
-        pressed.preventDefault();
-        move(pressed.key === 'ArrowDown' ? 1 : -1);
-      }}
-    >
-      <ol style={{ height: `${height}px` }}>
-        {shown.map(({ index, start }) => {
-          const event = events[events.length - 1 - index];
-          return event && <Row key={event.id} event={event} top={start} isChosen={event.id === chosenId} />;
-        })}
-      </ol>
-      {list.hasOlder.value && (
-        <button type="button" class="button button-quiet" onClick={() => void list.readOlder()}>
-          Older events
-        </button>
-      )}
-    </section>
+    <div class="event-list">
+      <div class="event-head" aria-hidden="true">
+        <span>Commit</span>
+        <span>Event</span>
+        <span>What it says</span>
+        <span>Session</span>
+        <span>Time</span>
+      </div>
+      <section
+        class="event-rows"
+        ref={scroller}
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard
+        tabIndex={0}
+        aria-label="Newest first"
+        onKeyDown={(pressed) => {
+          if (pressed.key !== 'ArrowDown' && pressed.key !== 'ArrowUp') return;
+          pressed.preventDefault();
+          move(pressed.key === 'ArrowDown' ? 1 : -1);
+        }}
+      >
+        <ol style={{ height: `${height}px` }}>
+          {shown.map(({ index, start }) => {
+            const event = events[events.length - 1 - index];
+            return event && <Row key={event.id} event={event} top={start} isChosen={event.id === chosenId} />;
+          })}
+        </ol>
+        {list.hasOlder.value && (
+          <button type="button" class="button button-quiet" onClick={() => void list.readOlder()}>
+            Older events
+          </button>
+        )}
+      </section>
+    </div>
   );
 };
 
