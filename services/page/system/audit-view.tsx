@@ -17,7 +17,28 @@ const Target = ({ target }: { readonly target: string }) =>
 const levels = { ok: 'none', refused: 'warn', failed: 'fail' } as const;
 const outcomeWords = { refused: 'Refused', failed: 'Failed' } as const;
 
-const One = ({ one }: { readonly one: AuditPage['records'][number] }) => (
+type AuditRecord = AuditPage['records'][number];
+
+/** Who did it, from where, to what, and what else is known. */
+export const AuditFacts = ({
+  actor,
+  address,
+  target,
+  count,
+  detail,
+}: Pick<AuditRecord, 'actor' | 'address' | 'target' | 'count' | 'detail'>) => (
+  <>
+    <span>
+      <b title={actor}>{actorText(actor)}</b>
+      {address !== undefined && ` from ${address}`}
+    </span>
+    {target !== undefined && <Target target={target} />}
+    {count !== undefined && count > 1 && <span>{count} times</span>}
+    {detail !== undefined && <span>{detail}</span>}
+  </>
+);
+
+const One = ({ one }: { readonly one: AuditRecord }) => (
   <li class={`item item-${levels[one.outcome]}`}>
     <header>
       <h2>{typeWords(one.kind)}</h2>
@@ -25,13 +46,7 @@ const One = ({ one }: { readonly one: AuditPage['records'][number] }) => (
       <Time at={one.at} exact />
     </header>
     <p class="item-facts">
-      <span>
-        <b title={one.actor}>{actorText(one.actor)}</b>
-        {one.address !== undefined && ` from ${one.address}`}
-      </span>
-      {one.target !== undefined && <Target target={one.target} />}
-      {one.count !== undefined && one.count > 1 && <span>{one.count} times</span>}
-      {one.detail !== undefined && <span>{one.detail}</span>}
+      <AuditFacts {...one} />
     </p>
   </li>
 );

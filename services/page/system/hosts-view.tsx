@@ -94,7 +94,7 @@ const ProcessCard = ({
   useEffect(() => {
     if (isAsked) card.current?.scrollIntoView({ block: 'nearest' });
   }, [isAsked]);
-  const names = one.services.flatMap(({ member }) => member ?? []);
+  const named = one.services.filter(({ member }) => member !== undefined);
   const troubles = one.services.flatMap(({ problems, warnings }) => [...problems, ...warnings]);
   const turns = one.services.reduce((sum, { metrics }) => sum + (metrics.turns_running ?? 0), 0);
   return (
@@ -104,7 +104,7 @@ const ProcessCard = ({
         <h2>{one.process}</h2>
       </header>
       <p class="item-facts">
-        <span>{one.services.map(({ name }) => name).join(', ')}</span>
+        <span>runs {one.services.map(({ name }) => name).join(', ')}</span>
         <span class={versions.size > 1 ? 'differs' : ''}>version {one.version}</span>
         <span>
           started <Time at={one.startedAt} />
@@ -112,10 +112,17 @@ const ProcessCard = ({
         {letter && <span>{counted(held.length, 'partition')}</span>}
         {letter && <span>{counted(turns, 'answer')} under way</span>}
       </p>
-      {names.length > 0 && (
-        <p class="item-facts">
-          <span>In commits and in the log it is called {names.join(', ')}.</span>
-        </p>
+      {named.length > 0 && (
+        <details class="hosts-one" open={isAsked}>
+          <summary>What its services are called in commits and in the log</summary>
+          <p class="item-facts">
+            {named.map(({ name, member }) => (
+              <span key={name}>
+                {name}: <code>{member}</code>
+              </span>
+            ))}
+          </p>
+        </details>
       )}
       {troubles.map((trouble) => (
         <p key={trouble} class="item-trouble">

@@ -4,15 +4,19 @@ import { changeQuery, linkTo, route } from '../base/route.ts';
 import { client, problemOf } from '../base/signed-in.ts';
 import { nameOfKey } from '../finding/known-names.ts';
 import { Empty } from '../parts/empty.tsx';
+import { typeWords } from '../parts/event-words.ts';
 import { usePoll } from '../parts/poll.ts';
 import { LineForTheFile, Pane } from '../parts/read.tsx';
 import { Time } from '../parts/time.tsx';
+import { AuditFacts } from './audit-view.tsx';
 import { type Line, type LogGroup, logGroups, timesOf } from './log-groups.ts';
 
 const everyMs = 1_000;
 const keptLines = 500;
 const levels = ['debug', 'info', 'warn', 'error'] as const;
 const hidden: ReadonlySet<string> = new Set(['name', 'pid', 'service', 'member']);
+/** What the facts of an audit line are made of; its other fields are the detail. */
+const audited: ReadonlySet<string> = new Set(['audit', 'kind', 'actor', 'address', 'target', 'count', 'requestId']);
 
 /** The service that wrote a line, which leads to its process where the line says which one it is. */
 const Writer = ({ fields: { service, member } }: Pick<Line, 'fields'>) => {
@@ -50,15 +54,35 @@ const useLog = (level: string, text: string, isPaused: boolean) => {
   return { lines, problem };
 };
 
+/** A line of the audit trail, as the audit view tells it. */
+const Audited = ({ fields: { actor, address, target, count, ...fields } }: Pick<Line, 'fields'>) => {
+  const said = Object.entries(fields).filter(
+    ([name, value]) => !hidden.has(name) && !audited.has(name) && !(name === 'outcome' && value === 'ok'),
+  );
+  return (
+    <span class="item-facts">
+      <AuditFacts
+        actor={String(actor)}
+        address={typeof address === 'string' ? address : undefined}
+        target={typeof target === 'string' ? target : undefined}
+        count={typeof count === 'number' ? count : undefined}
+        detail={said.length === 0 ? undefined : said.map(([name, value]) => `${name}: ${value}`).join(', ')}
+      />
+    </span>
+  );
+};
+
+const messageOf = ({ message, fields: { audit } }: Line): string => (audit === true ? typeWords(message) : message);
+
 const Row = ({ line }: { readonly line: Line }) => {
-  const { key } = line.fields;
-  const rest = Object.entries(line.fields).filter(([name]) => !hidden.has(name));
+  const { key, audit } = line.fields;
+  const rest = audit === true ? [] : Object.entries(line.fields).filter(([name]) => !hidden.has(name));
   return (
     <li class={`log-line log-${line.level}`}>
       <Time at={line.at} exact />
       <b>{line.level}</b>
       <span class="log-text">
-        <Writer fields={line.fields} /> {line.message}{' '}
+        <Writer fields={line.fields} /> {messageOf(line)} {audit === true && <Audited fields={line.fields} />}
         {rest.map(([name, value]) => (
           <span key={name} class="log-field">
             {name}={typeof value === 'string' ? value : JSON.stringify(value)}{' '}
@@ -82,7 +106,7 @@ const Group = ({ group }: { readonly group: LogGroup }) => {
       <b>{newest.level}</b>
       <details class="log-text">
         <summary>
-          {typeof service === 'string' && <span class="log-service">{service}</span>} {newest.message}{' '}
+          {typeof service === 'string' && <span class="log-service">{service}</span>} {messageOf(newest)}{' '}
           <b class="log-count">×{group.length}</b>, since <Time at={first} exact />
         </summary>
         <ol>

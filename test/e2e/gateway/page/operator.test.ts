@@ -22,7 +22,7 @@ describe.skipIf(!hasBrowser)('an operator', () => {
     const member = processes[0]?.services.find(({ name }) => name === 'session')?.member ?? '';
     const { page, faults } = await open();
     const row = page.locator('.item[aria-current]', { hasText: 'session-1' });
-    const named = row.getByText(`In commits and in the log it is called ${member}, checkpoint-`, { exact: false });
+    const named = row.locator('details[open]', { hasText: `session: ${member}` });
     for (const address of [`#/events?key=${encodeURIComponent(key)}&type=model_step`, `${ofSession}/time`]) {
       await goTo(page, address);
       if (address.startsWith('#/events')) await page.locator('.event-row').first().click();
