@@ -12,8 +12,10 @@ const ConfigView = () => {
   const read = useRead<ConfigInForce>('/v1/config');
   const { find: q = '', show = 'set' } = route.value.query;
   const { file = null, keys = [], processes = [] } = read.value ?? {};
+  const wanted = q.toLowerCase();
   const shown = keys.filter(
-    ({ path, origin }) => path.toLowerCase().includes(q.toLowerCase()) && (show === 'all' || q !== '' || origin !== 'default'),
+    ({ path, origin, effect = '' }) =>
+      `${path} ${plain(effect)}`.toLowerCase().includes(wanted) && (show === 'all' || q !== '' || origin !== 'default'),
   );
   const others = processes.filter(({ differsIn }) => differsIn.length > 0);
   return (
@@ -34,7 +36,7 @@ const ConfigView = () => {
       {processes.length > 0 && others.length === 0 && <p class="hint">All processes run with the same configuration.</p>}
       <div class="fields">
         <label class="field">
-          <span>Find a key</span>
+          <span>Find a setting, by its name or by what it does</span>
           <input type="search" defaultValue={q} onInput={(event) => changeQuery({ find: event.currentTarget.value })} />
         </label>
         <label class="field">
@@ -46,13 +48,13 @@ const ConfigView = () => {
         </label>
       </div>
       {shown.length === 0 ? (
-        <Empty title={q === '' ? 'All keys have their defaults' : 'No such key'}>
+        <Empty title={q === '' ? 'All settings have their defaults' : 'No such setting'}>
           <p>
             {q === ''
               ? 'What you set in the file or by the environment is listed here. Choose “Everything” to see the defaults.'
-              : 'No key has this in its name. Keys look like “agent.model”.'}
+              : 'No setting has this in its name, such as “agent.model”, or in what is said of it.'}
           </p>
-          <LineToCopy says="On a terminal all keys are explained by:" line="natter config schema" />
+          <LineToCopy says="On a terminal all settings are explained by:" line="natter config schema" />
         </Empty>
       ) : (
         <dl class="keys">

@@ -70,7 +70,7 @@ const Rules = ({ keys, retention }: { readonly keys: ConfigInForce['keys']; read
             limit, {retention.mode === 'enforce' ? 'are removed' : 'are only counted, not removed'}.
           </p>
           <p class="item-facts">
-            <span>{counted(retention.count, 'session')} now</span>
+            <span>{retention.count === 0 ? 'There is none now.' : `${counted(retention.count, 'session')} now`}</span>
           </p>
         </li>
       )}

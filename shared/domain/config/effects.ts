@@ -3,7 +3,7 @@
  * together: every key is here, and nothing else.
  */
 export const effects: Readonly<Record<string, string>> = {
-  prefix: 'Prefix of subjects, streams and buckets: several systems can share a broker.',
+  prefix: 'What this installation is called on its broker, so that several can share one.',
   dataDir: "Where the managed broker's store, the tokens and the log are. Default: `~/.natter`.",
   'nats.url': 'An external broker, comma-separated for a cluster; nothing is started then.',
   'nats.token': 'Its token.',
@@ -15,8 +15,8 @@ export const effects: Readonly<Record<string, string>> = {
   'nats.credsFile':
     'Credentials file for it: a JWT and its seed ([TLS and credentials](../operate/broker.md#tls-and-credentials)).',
   'nats.nkeySeedFile': 'File with the nkey seed of our user there.',
-  'nats.replicas': 'Replicas of every stream. With 1 a lost disk is lost data.',
-  'nats.partitions': 'Shares of the work; fixed once the streams exist.',
+  'nats.replicas': 'How many servers of the broker keep a copy of everything. With 1, a lost disk is lost data.',
+  'nats.partitions': 'Into how many shares the sessions are divided among the hosts; fixed after the first start.',
   'nats.requestTimeoutMs': 'Milliseconds until a request to the broker counts as failed.',
   'nats.snapshotKeyFile':
     'The key by which snapshots of sessions are known as ours, the same for all hosts. Without it hosts on other machines load their sessions from the whole log.',
@@ -76,9 +76,10 @@ export const effects: Readonly<Record<string, string>> = {
   'context.keepTokens': 'Tokens of the latest messages that a compaction leaves as they are.',
   'context.memoryFlush': 'Before a compaction the model may write notes into its workspace.',
   'context.pruneToolResults': 'Old tool outputs are shortened in what the model sees; the history keeps them.',
-  'scrub.enabled': 'A checkpoint service reads the whole log from time to time and checks the chain of every session.',
+  'scrub.enabled': 'The whole log is read from time to time, to find what the store has lost or changed.',
   'scrub.megabytesPerSecond': 'How fast it reads, at most.',
-  'scrub.everyHours': 'Hours from the end of one scrub to the start of the next. Each start of the service begins a new one.',
+  'scrub.everyHours':
+    'Hours from the end of one such check to the start of the next. Each start of the checkpoint service begins one.',
   'introspection.enabled': 'Sessions get checkpoints: a model summarises what was said, and it becomes memory.',
   'introspection.model': 'The model that does this. Default: `agent.model`.',
   'introspection.idleMinutes': 'Minutes of silence after which a session gets a checkpoint.',
@@ -120,8 +121,8 @@ export const effects: Readonly<Record<string, string>> = {
   'tools.exec.environment': 'Environment variables that programs get besides PATH, LANG and HOME.',
   'tools.exec.timeoutMs': 'Milliseconds that a program may take.',
   'tools.web.hosts': 'Hosts that may be fetched from, such as `example.org` or `*.example.org`. Default: none, and no such tool.',
-  'tools.spawn.depth': 'How deep spawned runs may spawn others; 0: no such tool.',
-  'tools.spawn.count': 'Spawned runs of one session at a time.',
+  'tools.spawn.depth': 'How many levels deep an agent may start runs that start others; 0: it starts none.',
+  'tools.spawn.count': 'Runs that one session may have started at a time.',
   'mcp.servers.<name>.command': 'Program of an MCP server; its tools are called `<name>__<tool>`.',
   'mcp.servers.<name>.args': 'Its arguments.',
   'mcp.servers.<name>.environment': 'Environment variables that it gets besides PATH, LANG and HOME.',
@@ -167,15 +168,16 @@ export const effects: Readonly<Record<string, string>> = {
   'session.queue.mode':
     'What happens to a message that finds a turn running: it waits, waits and is answered with the others, joins the turn, ends it, or is refused.',
   'session.queue.limit': 'Messages that may wait.',
-  'session.queue.debounceMs': 'Milliseconds that a turn waits before its first step, so that further messages can join it.',
+  'session.queue.debounceMs':
+    'Milliseconds that the agent waits before it begins to answer, so that further messages are answered together.',
   'session.maintenance.mode':
     '`report` counts the sessions that are due; `enforce` removes them ([retention](../operate/operations.md#retention)).',
-  'session.maintenance.pruneAfterDays': 'Days without use after which a session is due.',
+  'session.maintenance.pruneAfterDays': 'Days without use after which a session is due for removal.',
   'session.maintenance.maxSessions': 'Of more sessions than this those unused for longest are due. Default: any number.',
   'session.maintenance.maxLogMegabytes':
     'Of sessions that take more megabytes of the log than this, those unused for longest are due. Default: any number.',
   'session.maintenance.keepRecentHours':
-    'Sessions used within this time are not due because there are too many, or because they take too much.',
+    'Sessions used within this time are not removed only because there are too many, or because they take too much room.',
   'session.maintenance.statelessIdleMinutes':
     'Minutes after which the session of a stateless API call is deleted, in both modes. 0: it is kept like any other.',
   'session.maintenance.everyMinutes': 'Minutes from one round of maintenance to the next.',
