@@ -31,7 +31,7 @@ export const StatusBadge = ({ status, hasFailed = false }: StatusProps) =>
   hasFailed ? (
     <span class="badge badge-fail">
       <ErrorMark />
-      {lastFailed}
+      <span class="badge-words">{lastFailed}</span>
     </span>
   ) : (
     <span class={`badge badge-${status}`}>{statusWords[status]}</span>

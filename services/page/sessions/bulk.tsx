@@ -1,8 +1,9 @@
 import { useEffect, useState } from 'preact/hooks';
 import { counted } from '../../../shared/kit/text/counted.ts';
 import { Confirm, InfoDialog } from '../parts/confirm.tsx';
-import { type Action, actions, choosing, chosen, doToEach, labelling, labelsIn, lostWords, outcome } from './chosen.ts';
+import { type Action, actions, choose, choosing, chosen, doToEach, labelling, labelsIn, lostWords, outcome } from './chosen.ts';
 import { keptOf } from './kept.ts';
+import { shownRows } from './shown-rows.ts';
 
 const shownKeys = 8;
 
@@ -22,12 +23,10 @@ const Labelling = ({ isOff }: { readonly isOff: boolean }) => {
         if (words.length > 0 && !isOff) label(false);
       }}
     >
-      <input
-        aria-label="Labels, with commas between them"
-        placeholder="home, travel"
-        value={text}
-        onInput={(event) => setText(event.currentTarget.value)}
-      />
+      <label>
+        Labels, with commas between them
+        <input placeholder="home, travel" value={text} onInput={(event) => setText(event.currentTarget.value)} />
+      </label>
       <button type="submit" class="button" disabled={isOff || words.length === 0}>
         Add labels
       </button>
@@ -98,12 +97,17 @@ export const Bulk = ({ isArchive }: { readonly isArchive: boolean }) => {
       choosing(false);
     };
   }, []);
+  const shown = (shownRows.value?.list ?? []).map(({ key }) => key);
+  const isAll = shown.length > 0 && shown.every((key) => chosen.value.has(key));
   const offered: readonly Action[] = isArchive ? ['restore', 'delete'] : ['archive', 'pin', 'unpin', 'delete'];
   return (
     <div class="bulk">
       <p class="hint" role="status">
         {outcome.value ?? `${counted(keys.length, 'session')} selected`}
       </p>
+      <button type="button" class="button" disabled={shown.length === 0} onClick={() => choose(isAll ? [] : shown)}>
+        {isAll ? 'Select none' : `Select all ${shown.length} shown`}
+      </button>
       {offered.map((action) => (
         <button
           key={action}

@@ -15,6 +15,10 @@ export const choosing = (isOn: boolean): void => {
   outcome.value = null;
 };
 
+export const choose = (keys: readonly string[]): void => {
+  chosen.value = new Set(keys);
+};
+
 export const toggle = (key: string): void => {
   const keys = new Set(chosen.value);
   if (!keys.delete(key)) keys.add(key);

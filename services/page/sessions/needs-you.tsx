@@ -9,11 +9,12 @@ export const NeedsYou = () => {
   const asking = new Set(approvals.value?.map(({ sessionKey }) => sessionKey)).size;
   const failed = failedCount.value;
   const unsent = unsentIn.value;
-  if (!isUnfiltered.value || asking + failed + unsent.length === 0) return null;
+  // It has its place even while it is empty, so that no row moves when a count appears.
+  if (!isUnfiltered.value || asking + failed + unsent.length === 0) return <div class="needs-you" />;
   const { path, query } = route.value;
   const link = (status: Filter, style: string, words: string, count: number | string) => (
     <a class={`badge ${style}`} href={linkTo(path, { ...query, status })}>
-      {words} <b>{count}</b>
+      <span>{words}</span> <b>{count}</b>
     </a>
   );
   return (

@@ -9,7 +9,7 @@ import { type Action, actions, labelsIn, lostWords } from './chosen.ts';
 import { whyKept } from './kept.ts';
 import { readAgain } from './session-list.ts';
 
-/** What is being written in place of the buttons. */
+/** What is being written, above the buttons, which keep their place. */
 interface Edited {
   readonly what: 'name' | 'labels';
   readonly text: string;
@@ -99,21 +99,18 @@ export const SessionActions = ({ session }: { readonly session: Session }) => {
           {actions[action].words}
         </button>
       ))}
-      {edited === null ? (
-        <>
-          <button type="button" class="button button-quiet" onClick={() => edit({ what: 'name', text: nameOf(session) })}>
-            Rename
-          </button>
-          <button
-            type="button"
-            class="button button-quiet session-labels"
-            title={settings.labels?.join(', ')}
-            onClick={() => edit({ what: 'labels', text: settings.labels?.join(', ') ?? '' })}
-          >
-            <span>{settings.labels ? `Labels: ${settings.labels.join(', ')}` : 'Labels'}</span>
-          </button>
-        </>
-      ) : (
+      <button type="button" class="button button-quiet" onClick={() => edit({ what: 'name', text: nameOf(session) })}>
+        Rename
+      </button>
+      <button
+        type="button"
+        class="button button-quiet session-labels"
+        title={settings.labels?.join(', ')}
+        onClick={() => edit({ what: 'labels', text: settings.labels?.join(', ') ?? '' })}
+      >
+        <span>{settings.labels ? `Labels: ${settings.labels.join(', ')}` : 'Labels'}</span>
+      </button>
+      {edited !== null && (
         <form
           onSubmit={(event) => {
             event.preventDefault();
@@ -121,7 +118,7 @@ export const SessionActions = ({ session }: { readonly session: Session }) => {
           }}
         >
           <label>
-            {edited.what === 'name' ? 'Name' : 'Labels, with commas between them'}{' '}
+            <span>{edited.what === 'name' ? 'Name' : 'Labels, with commas between them'}</span>
             <input
               ref={field}
               value={edited.text}
@@ -147,7 +144,7 @@ export const SessionActions = ({ session }: { readonly session: Session }) => {
       </button>
       <ResetButton sessionKey={key} style="button-quiet" />
       <DeleteButton session={session} isBusy={act.isBusy} remove={() => run(actions.delete.run(key), 'Session deleted')} />
-      {edited === null && <ActOutcome act={act} />}
+      <ActOutcome act={act} />
     </div>
   );
 };

@@ -158,17 +158,19 @@ export const SessionListView = () => {
       <header class="list-head">
         <h1>Sessions</h1>
         {mayWrite() && (
-          <button type="button" class="button button-quiet" onClick={newChat}>
-            <Icon name="plus" /> New chat
-          </button>
+          <div class="list-buttons">
+            {!isChoosing.value && (
+              <button type="button" class="button button-quiet choose" onClick={() => choosing(true)}>
+                Select
+              </button>
+            )}
+            <button type="button" class="button button-quiet" onClick={newChat}>
+              <Icon name="plus" /> New chat
+            </button>
+          </div>
         )}
         <Filters />
         <NeedsYou />
-        {mayWrite() && !isChoosing.value && (
-          <button type="button" class="button button-quiet choose" onClick={() => choosing(true)}>
-            Select
-          </button>
-        )}
         {isChoosing.value && <Bulk isArchive={filter.value === 'inactive'} />}
       </header>
       {listProblem.value !== null && streamWaits.value === null && (

@@ -93,7 +93,7 @@ interface HeadProps {
 
 /**
  * The tabs stand above all that is said of the session, which may be one line or more. It is folded away on a small screen, and above the
- * time machine, which needs the height and says what the session was.
+ * time machine, which needs the height and says what the session was. The status stays that of now, and says so there.
  */
 const Head = ({ sessionKey, name, session, tab }: HeadProps) => {
   const { at } = route.value.query;
@@ -112,7 +112,12 @@ const Head = ({ sessionKey, name, session, tab }: HeadProps) => {
           </a>
         )}
         <h1 title={name}>{name}</h1>
-        {session && session.generation > 0 && !isPast && <StatusBadge status={session.status} hasFailed={saysFailed(session)} />}
+        {session && session.generation > 0 && (
+          <span class={tab === 'time' ? 'session-now' : ''}>
+            {tab === 'time' && 'Now: '}
+            <StatusBadge status={session.status} hasFailed={saysFailed(session)} />
+          </span>
+        )}
         {session && <ShareButton key={session.key} session={session} />}
       </div>
       <div class="session-bar">

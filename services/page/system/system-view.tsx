@@ -14,30 +14,30 @@ interface Place {
 }
 
 export const systemPlaces: readonly Place[] = [
-  { name: 'hosts', words: 'Hosts', says: 'who does which part of the work', View: lazy(() => import('./hosts-view.tsx')) },
+  { name: 'hosts', words: 'Hosts', says: 'processes, and what each does', View: lazy(() => import('./hosts-view.tsx')) },
   { name: 'doctor', words: 'Doctor', says: 'what is wrong, and the repair', View: lazy(() => import('./doctor-view.tsx')) },
-  { name: 'metrics', words: 'Metrics', says: 'numbers as lines, while you look', View: lazy(() => import('./metrics-view.tsx')) },
+  { name: 'metrics', words: 'Metrics', says: 'numbers, drawn as lines', View: lazy(() => import('./metrics-view.tsx')) },
   {
     name: 'deliveries',
     words: 'Deliveries',
-    says: 'messages that may not have arrived',
+    says: 'what may not have arrived',
     View: lazy(() => import('./deliveries-view.tsx')),
   },
   {
-    ...{ name: 'dead-letters', words: 'Dead letters', says: 'messages that nobody could process' },
+    ...{ name: 'dead-letters', words: 'Dead letters', says: 'what nobody could process' },
     View: lazy(() => import('./dead-letters-view.tsx')),
   },
   {
     name: 'channels',
     words: 'Channels',
-    says: 'strangers who ask, and accounts that get nothing',
+    says: 'who asks in, and what is stuck',
     View: lazy(() => import('./channels-view.tsx')),
   },
-  { name: 'memory', words: 'Memory', says: 'what is remembered, and by whom', View: lazy(() => import('./memory-view.tsx')) },
+  { name: 'memory', words: 'Memory', says: 'what the agent remembers', View: lazy(() => import('./memory-view.tsx')) },
   {
     name: 'skills',
     words: 'Skills',
-    says: 'what the agent can use, and what is missing',
+    says: 'what the agent can use',
     View: lazy(() => import('./skills-view.tsx')),
   },
   { name: 'schedules', words: 'Schedules', says: 'what happens by the clock', View: lazy(() => import('./schedules-view.tsx')) },

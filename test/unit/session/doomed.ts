@@ -10,6 +10,7 @@ export const doomedPorts =
     const { events } = ports;
     const bound = {
       last: events.last.bind(events),
+      newest: events.newest.bind(events),
       count: events.count.bind(events),
       read: events.read.bind(events),
       page: events.page.bind(events),

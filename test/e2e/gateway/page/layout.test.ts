@@ -1,0 +1,151 @@
+import type { Page } from 'playwright-core';
+import { describe, expect, test, vi } from 'vitest';
+import { type EventPage, sessionPath } from '../../../../shared/client/main.ts';
+import { commitTo, keyOf } from '../../../support/domain/commits.ts';
+import { axeFindings } from './browser.ts';
+import { goTo, hasBrowser, usePage, wrongIn } from './use-page.ts';
+
+/** What stays in its place, what is not cut off, and what the views of the system say, on small and large screens. */
+
+const soon = { timeout: 15_000, interval: 20 };
+const key = 'agent:main:web:steady';
+const chat = `#/sessions/${encodeURIComponent(key)}/chat`;
+const time = `#/sessions/${encodeURIComponent(key)}/time`;
+const checked = 'agent:main:web:checked';
+const pixel = 1;
+
+const yOf = async (page: Page, selector: string): Promise<number> =>
+  (await page.locator(selector).first().boundingBox())?.y ?? -1;
+/** How much wider than their places the widest of these is. */
+const cutOff = (page: Page, selector: string): Promise<number> =>
+  page.locator(selector).evaluateAll((all) => Math.max(0, ...all.map((one) => one.scrollWidth - one.clientWidth)));
+
+describe.skipIf(!hasBrowser)('the page on any screen', () => {
+  const { rig, open } = usePage({}, async ({ client, ports }) => {
+    await client.sessions.post(key, '[[steps 3]] hello', { wait: 30 });
+    const range = { v: 1, reason: 'manual', sessionId: 's', fromRev: 1, toRev: 1, toSeq: 1 } as const;
+    const failed = { type: 'introspection_failed', ...range, code: 'model_timeout', message: 'no answer' } as const;
+    await ports.events.append(commitTo(keyOf(checked), { at: Date.UTC(2006, 5, 15, 12), events: [failed] }), 0);
+  });
+
+  test('no row moves when the list says that an answer failed', async () => {
+    const { page, faults } = await open();
+    await page.locator('a.row', { hasText: 'hello' }).waitFor();
+    const before = await yOf(page, '.rows');
+    expect(await page.locator('.needs-you a').count()).toBe(0);
+    await rig().client.sessions.post('agent:main:web:failing', '[[fail busy]] now', { wait: 30 });
+    await page.getByRole('link', { name: 'Last answer failed 1' }).waitFor();
+    expect(await yOf(page, '.rows')).toBe(before);
+    await page.setViewportSize({ width: 320, height: 800 });
+    expect(await wrongIn(page, '#/sessions', 'a.row')).toEqual([]);
+    expect(faults).toEqual([]);
+  });
+
+  test('all that is shown can be selected at once, and the field of labels says what it takes', async () => {
+    const { page, faults } = await open();
+    await page.getByRole('button', { name: 'Select', exact: true }).click();
+    await page.getByText('Labels, with commas between them').waitFor();
+    const count = await page.locator('a.row').count();
+    await page.getByRole('button', { name: `Select all ${count} shown` }).click();
+    await page.getByText(`${count} sessions selected`).waitFor();
+    expect(await axeFindings(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Select none' }).click();
+    await page.getByText('0 sessions selected').waitFor();
+    expect(faults).toEqual([]);
+  });
+
+  test.each([320, 390, 800, 1280, 1920])('nothing moves while a session is renamed or labelled, %i px', async (width) => {
+    const { page, faults } = await open(width);
+    await goTo(page, chat);
+    if (width < 760) {
+      await page.getByRole('button', { name: 'Details' }).click();
+      await page.locator('.session-key').waitFor();
+      if (width === 390) expect(await cutOff(page, '.session-title h1')).toBe(0);
+    }
+    await page.getByRole('button', { name: 'Rename' }).waitFor();
+    const height = async () => (await page.locator('.session-head').boundingBox())?.height ?? -1;
+    const before = await height();
+    for (const [button, label] of [
+      ['Rename', 'Name'],
+      ['Labels', 'Labels, with commas between them'],
+    ] as const) {
+      await page.locator('.session-actions').getByRole('button', { name: button }).click();
+      const field = page.locator('.session-actions').getByLabel(label);
+      await field.waitFor();
+      expect(Math.abs((await height()) - before)).toBeLessThan(pixel);
+      const [head, form] = await Promise.all([page.locator('.session-head'), field].map((one) => one.boundingBox()));
+      expect((form?.y ?? 0) + (form?.height ?? 0)).toBeLessThanOrEqual((head?.y ?? 0) + (head?.height ?? 0));
+      expect(await axeFindings(page)).toEqual([]);
+      await field.press('Escape');
+      await field.waitFor({ state: 'detached' });
+    }
+    for (const button of ['Pin', 'Unpin']) {
+      await page.locator('.session-actions').getByRole('button', { name: button, exact: true }).click();
+      await page.locator('.session-actions .act-done', { hasText: `${button.toLowerCase()}ned` }).waitFor();
+      expect(Math.abs((await height()) - before)).toBeLessThan(pixel);
+    }
+    expect(faults).toEqual([]);
+  });
+
+  test('the status in the head of a session says that it is that of now while the time machine shows the past', async () => {
+    const { events } = await rig().client.get<EventPage>(sessionPath(key, '/events'));
+    const { page, faults } = await open();
+    await goTo(page, `${time}?at=${events[0]?.seq}`);
+    await page.locator('.moment-facts .badge', { hasText: 'Running' }).waitFor();
+    await page.locator('.session-head .session-now', { hasText: 'Now: Idle' }).waitFor();
+    await page.getByRole('link', { name: 'Chat', exact: true }).click();
+    await page.locator('.session-title .badge', { hasText: 'Idle' }).waitFor();
+    expect(await page.locator('.session-now').count()).toBe(0);
+    expect(faults).toEqual([]);
+  });
+
+  test('the whole menu of the system is in sight on a screen of 1280 × 800', async () => {
+    const { page, faults } = await open();
+    await goTo(page, '#/system/doctor');
+    await page.locator('.places .count').first().waitFor();
+    expect(await page.locator('.places').evaluate((menu) => menu.scrollHeight - menu.clientHeight)).toBe(0);
+    expect(faults).toEqual([]);
+  });
+
+  test.each([320, 800, 1280, 1920])('events of long ago are not cut, and a failed checkpoint is red, %i px', async (width) => {
+    const { page, faults } = await open(width);
+    await goTo(page, `#/events?key=${encodeURIComponent(checked)}`);
+    const row = page.locator('.event-row', { hasText: 'checkpoint failed' });
+    await row.waitFor();
+    expect(await cutOff(page, '.event-row time')).toBe(0);
+    expect(await cutOff(page, '.event-row .event-type')).toBe(0);
+    const red = await page.evaluate(`getComputedStyle(document.documentElement).getPropertyValue('--red')`);
+    const colours = await row.locator('.event-type').evaluate((type) => {
+      const { getComputedStyle: styleOf } = globalThis as never as {
+        getComputedStyle(of: unknown): { color: string; getPropertyValue(name: string): string };
+      };
+      const own = styleOf(type).color;
+      (type as unknown as { style: { color: string } }).style.color = 'var(--red)';
+      return [own, styleOf(type).color];
+    });
+    expect(colours[0], `${red}`).toBe(colours[1]);
+    if (width >= 1280) await page.locator('.event-head', { hasText: 'Commit' }).waitFor();
+    expect(await wrongIn(page, `#/events?key=${encodeURIComponent(checked)}`, '.event-row')).toEqual([]);
+    expect(faults).toEqual([]);
+  });
+
+  test('the log tells what concerns security as the audit view does', async () => {
+    const { page, faults } = await open();
+    await goTo(page, '#/system/log?find=token_created');
+    const line = page.locator('.log-line', { hasText: 'token created' }).first();
+    await line.waitFor();
+    await vi.waitFor(async () => expect(await line.textContent()).toMatch(/token created .*role: admin/), soon);
+    expect(await line.textContent()).not.toMatch(/audit|token_created|requestId|outcome/);
+    expect(await axeFindings(page)).toEqual([]);
+    expect(faults).toEqual([]);
+  });
+
+  test('an operator finds a setting by what it does, and reads no count of nothing', async () => {
+    const { page, faults } = await open();
+    await goTo(page, '#/system/config?find=lost+disk');
+    await page.locator('.keys code', { hasText: 'nats.replicas' }).waitFor();
+    await goTo(page, '#/system/schedules');
+    await page.getByText('There is none now.').waitFor();
+    expect(faults).toEqual([]);
+  });
+});
