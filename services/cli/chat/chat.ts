@@ -8,6 +8,7 @@ import {
   type StreamItem,
 } from '../../../shared/client/main.ts';
 import { pause } from '../../../shared/client/pause.ts';
+import { isTextBySpace } from '../../../shared/domain/routing/chat-help.ts';
 import { errorMessage } from '../../../shared/kit/errors.ts';
 import { printable } from '../../../shared/kit/scrub.ts';
 import type { World } from '../terminal.ts';
@@ -222,7 +223,8 @@ export class Chat {
   async #post(text: string): Promise<void> {
     const { signal } = this.#ended;
     try {
-      const { runId } = await this.#client.sessions.post(this.#key, text, { patienceMs, signal });
+      const message = isTextBySpace(text) ? { text, commands: false } : text;
+      const { runId } = await this.#client.sessions.post(this.#key, message, { patienceMs, signal });
       this.#view.begun(runId);
     } catch (error) {
       if (!signal.aborted)

@@ -1,6 +1,6 @@
-import { suggest } from '../../../shared/domain/config/suggest.ts';
 import { chatCommandIn } from '../../../shared/domain/routing/chat-command.ts';
-import { chatCommandLines, chatCommandWords } from '../../../shared/domain/routing/chat-help.ts';
+import { chatCommandLines, chatCommandWords, isTextBySpace } from '../../../shared/domain/routing/chat-help.ts';
+import { refusalOfLine, sendChoices } from '../../../shared/domain/routing/misspelt-command.ts';
 import { oneLine } from '../terminal.ts';
 import { wrapToWidth } from '../text/text-width.ts';
 
@@ -56,8 +56,6 @@ export const completedWords = ({ skills, triggers, leaving }: Known): string[] =
   ...triggers.filter((word) => word.startsWith('/')),
 ];
 
-const sendChoices = 'on, off, inherit';
-
 /** `/send` alone, at the terminal: what it is now and what it can be. */
 export const sendingText = (policy: 'allow' | 'deny' | undefined): string => {
   const now = policy === undefined ? 'inherit' : policy === 'allow' ? 'on' : 'off';
@@ -67,16 +65,9 @@ export const sendingText = (policy: 'allow' | 'deny' | undefined): string => {
 const refused = (why: string): Line => ({ type: 'refused', why });
 
 /** Whether a line that is sent is a command of the chat, and no message. */
-export const isCommand = (text: string, known: Known): boolean => chatCommandIn(text, known) !== null;
+export const isCommand = (text: string, known: Known): boolean => !isTextBySpace(text) && chatCommandIn(text, known) !== null;
 
-/** How one of our own commands is written. */
-const usageOf = (word: string): string | undefined =>
-  [...chatCommandLines.map(([usage]) => usage), '/clear', ...leaving].find((usage) => usage.split(' ', 1)[0] === word);
-
-/**
- * A line that begins like a command and is none is refused, so that a misspelt one never goes to the model; so is a command that stands alone with
- * more behind it.
- */
+/** What a line means. The rule for what is refused is that of every chat of ours. */
 export const lineMeaning = (text: string, known: Known): Line => {
   const said = text.trim().toLowerCase();
   if (leaving.has(said)) return { type: 'leave' };
@@ -86,18 +77,9 @@ export const lineMeaning = (text: string, known: Known): Line => {
   if (said === '/export') return refused('Name a file that does not exist yet: /export chat.md');
   const file = /^\/export\s+(.+)$/iu.exec(text.trim())?.[1];
   if (file !== undefined) return { type: 'export', file };
-  const word = /^\/[a-z][\w-]*(?=\s|$)/iu.exec(text)?.[0];
-  const words = ['/help', '/skill', ...completedWords(known)];
-  if (word === undefined) return { type: 'send', text };
-  const usage = usageOf(word.toLowerCase());
-  const isRefused = usage !== undefined && !isCommand(text, known);
-  if (isRefused && word.toLowerCase() === '/send')
-    return refused(`Nothing was changed: "${text.trim().slice(word.length).trim()}" is none of ${sendChoices}.`);
-  if (isRefused) return refused(`Nothing was sent: the command is ${usage}, alone. With a space before it, the line is text.`);
-  if (words.some((each) => each.toLowerCase() === word.toLowerCase())) return { type: 'send', text };
-  const near = suggest(word, words);
-  const nearText = near === null ? '' : ` Did you mean ${near}?`;
-  return refused(`There is no command ${word}.${nearText} /help lists them; with a space before it, it is text.`);
+  const words = completedWords(known);
+  const why = refusalOfLine(text, { triggers: known.triggers, words, usages: ['/clear', ...leaving] });
+  return why === null ? { type: 'send', text } : refused(why);
 };
 
 /** Of what a command does, on a narrow terminal. */

@@ -65,7 +65,7 @@ export const inspectionOperations: readonly Operation[] = [
             {
               ...{ name: 'pdf', description: 'Reads PDF files.', source: 'workspace', folder: '/srv/natter/skills/pdf' },
               ...{ status: 'ineligible', reasons: ['The program pdftotext is not installed.'], notes: [] },
-              repair: 'natter skills install pdf',
+              ...{ repair: 'natter skills install pdf', command: null },
             },
           ],
         },

@@ -49,6 +49,7 @@ export const skills = z.object({
         reasons: texts.describe('why the agent does not have it, in sentences'),
         notes: texts,
         repair: z.string().nullable().describe('the command that installs what is missing'),
+        command: z.string().nullable().describe('the word that calls it in a chat, without `/`; `null`: no word does'),
       })
       .meta({ id: 'Skill', description: 'A folder that may have a skill, in order of precedence.' }),
   ),

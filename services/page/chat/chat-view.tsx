@@ -23,7 +23,7 @@ const Sent = ({ one, store }: { readonly one: Outgoing; readonly store: ChatStor
       <span class="said-who">You</span>
       <span>{one.problem === null ? 'sending…' : 'not sent'}</span>
     </header>
-    {one.text !== '' && <p class="plain">{one.text}</p>}
+    {one.text !== '' && <p class="plain">{one.text.trimStart()}</p>}
     {one.files.length > 0 && <p class="file-facts">With {one.files.map(fileName).join(', ')}</p>}
     {one.problem !== null && (
       <Problem

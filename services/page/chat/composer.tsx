@@ -1,4 +1,4 @@
-import { useLayoutEffect, useState } from 'preact/hooks';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { Session, SessionRow } from '../../../shared/client/main.ts';
 import { sessionChannel } from '../../../shared/domain/values/types.ts';
 import { isToWrite } from '../base/new-chat.ts';
@@ -9,11 +9,12 @@ import { chooseFiles, chosenFor, refusalOf } from '../files/chosen-files.ts';
 import { takePasted } from '../files/drop.ts';
 import { Icon } from '../parts/icon.tsx';
 import { startsAfresh } from '../parts/reset-words.ts';
+import { type Completion, completionsFor } from '../writing/completions.ts';
+import { mayBeCommand, whyNotSent } from '../writing/refused-line.ts';
+import { useModelNames } from '../writing/use-model-names.ts';
 import type { ChatStore } from './chat-store.ts';
-import { type Completion, completionsFor } from './completions.ts';
 import { draftOf, keepDraft } from './draft.ts';
 import { isSendKey, sendKeyWords } from './send-key.ts';
-import { useModelNames } from './use-model-names.ts';
 
 const queueWords: Readonly<Record<SessionRow['queueMode'], string>> = {
   followup: 'is answered after this one',
@@ -73,11 +74,26 @@ export const Composer = ({ store, row }: { readonly store: ChatStore; readonly r
   };
   const { files } = chosenFor(store.key).value;
   const isReady = (text.trim() !== '' || files.length > 0) && refusalOf(files) === null;
-  const send = (): void => {
-    if (!isReady) return;
-    void store.send(text.trim(), files);
+  const [refused, setRefused] = useState<{ readonly line: string; readonly why: string } | null>(null);
+  const isChecking = useRef(false);
+  const post = (): void => {
+    void store.send(text.trimEnd(), files);
     keep('');
     chooseFiles(store.key, []);
+  };
+  const check = async (): Promise<void> => {
+    isChecking.current = true;
+    const why = await whyNotSent(text);
+    isChecking.current = false;
+    // Whoever has written on meanwhile sends that.
+    if (draftOf(store.key) !== text) return;
+    if (why === null) post();
+    else setRefused({ line: text, why });
+  };
+  const send = (): void => {
+    if (!isReady || isChecking.current) return;
+    if (mayBeCommand(text)) void check();
+    else post();
   };
   useLayoutEffect(() => {
     if (isToWrite(store.key)) store.field.current?.focus();
@@ -137,7 +153,13 @@ export const Composer = ({ store, row }: { readonly store: ChatStore; readonly r
           <Icon name="send" />
         </button>
       </div>
-      <Hint store={store} row={row} />
+      {refused?.line === text ? (
+        <p class="composer-refused" role="alert">
+          {refused.why}
+        </p>
+      ) : (
+        <Hint store={store} row={row} />
+      )}
     </form>
   );
 };

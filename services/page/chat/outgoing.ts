@@ -1,4 +1,5 @@
 import { computed, signal } from '@preact/signals';
+import { isTextBySpace } from '../../../shared/domain/routing/chat-help.ts';
 import { client } from '../base/signed-in.ts';
 import { fileName } from '../files/file-words.ts';
 import type { SaidItem } from './chat-model.ts';
@@ -66,14 +67,16 @@ const uploadMs = 300_000;
 
 /** Posts a message. The same one again is one message. */
 export const postOutgoing = async (key: string, one: Pick<Outgoing, 'messageId' | 'text' | 'files'>): Promise<void> => {
-  const { messageId, text, files } = one;
+  const { messageId, files } = one;
+  const text = one.text.trim();
+  const message = { text, messageId, ...(isTextBySpace(one.text) && { commands: false }) };
   if (files.length === 0) {
-    await client.sessions.post(key, { text, messageId }, { idempotencyKey: messageId });
+    await client.sessions.post(key, message, { idempotencyKey: messageId });
     return;
   }
   const { postedFiles } = await import('../files/posted-files.ts');
   const attachments = await postedFiles(files);
-  await client.sessions.post(key, { text, messageId, attachments }, { idempotencyKey: messageId, timeoutMs: uploadMs });
+  await client.sessions.post(key, { ...message, attachments }, { idempotencyKey: messageId, timeoutMs: uploadMs });
 };
 
 /** The files of a message, to be sent again. Throws where one is gone. */

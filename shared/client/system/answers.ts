@@ -139,6 +139,8 @@ export interface Skills {
     readonly notes: readonly string[];
     /** The command that installs what is missing. */
     readonly repair: string | null;
+    /** The word that calls it in a chat, without `/`. */
+    readonly command: string | null;
   }[];
 }
 

@@ -25,3 +25,6 @@ export const chatCommandWords: readonly string[] = [
   ...chatCommandLines.map(([usage]) => usage.split(' ', 1)[0] ?? usage),
   '/reset',
 ];
+
+/** Whether a line is text although it may read like a command: it has a space before the `/`. */
+export const isTextBySpace = (line: string): boolean => /^\s+\//u.test(line);

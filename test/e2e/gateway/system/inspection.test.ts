@@ -122,7 +122,7 @@ test('I12: the configuration has each value with its origin, and no secret; who 
   for (const secret of [webhookSecret, providerKey]) expect(text).not.toContain(secret);
 });
 
-test('a skill says what it lacks and which command brings it', async () => {
+test('a skill says what it lacks and which command brings it, or which word calls it', async () => {
   const { get, home } = await start();
   const folder = join(home, 'workspace', 'skills', 'pdf');
   mkdirSync(folder, { recursive: true });
@@ -139,7 +139,13 @@ test('a skill says what it lacks and which command brings it', async () => {
   expect(await found()).toMatchObject({
     ...{ description: 'Reads PDF files.', status: 'ineligible', folder, source: 'workspace' },
     ...{ reasons: ['The program pdf-that-is-nowhere is not installed.'], repair: 'natter skills install pdf' },
+    command: null,
   });
+  const usable = join(home, 'workspace', 'skills', 'tides');
+  mkdirSync(usable);
+  writeFileSync(join(usable, 'SKILL.md'), '---\nname: high-tides\ndescription: When the tide is high.\n---\nLook.\n');
+  const commands = async () => (await get('/v1/skills')).skills.map(({ command }: { command: string | null }) => command);
+  await vi.waitFor(async () => expect(await commands()).toContain('high_tides'), soon);
 });
 
 test('the doctor finds here what natter doctor finds, in the same words', async () => {

@@ -70,9 +70,9 @@ const atTerminal = (
         for (const { id: _, seq, at, actor, ...event } of events ?? [])
           yield { ...recordedAt(mainKey, seq, event as unknown as SessionEvent), at, actor };
       },
-      post: async (_: string, text: string) => {
+      post: async (_: string, message: string | { readonly text: string; readonly commands: boolean }) => {
         if (given.fail?.()) throw new NatterApiError(0, { detail: 'no answer from http://gateway' });
-        posted.push(text);
+        posted.push(typeof message === 'string' ? message : `as text:${message.text}`);
         return { runId: `run-${posted.length}` };
       },
     },
@@ -362,8 +362,8 @@ test('/help lists the commands and the skills; a word that is none is refused wi
     'There is no command /stpo. Did you mean /stop? /help lists them; with a space\nbefore it, it is text.',
   );
   expect(chat.screen.text).toMatch(/↑ and ↓\nare the history; Tab completes a command\.\n/);
-  for (const line of ['/stop', '/tides now', '/fresh', ' /tidse now', '/etc/hosts is what?']) await chat.say(line);
-  expect(chat.posted).toEqual(['/stop', '/tides now', '/fresh', ' /tidse now', '/etc/hosts is what?']);
+  for (const line of ['/stop', '/tides now', '/fresh', ' /stop', '/etc/hosts is what?']) await chat.say(line);
+  expect(chat.posted).toEqual(['/stop', '/tides now', '/fresh', 'as text: /stop', '/etc/hosts is what?']);
   await chat.left();
 });
 
@@ -872,7 +872,7 @@ test.each([
   chat.type(`${line}\r`);
   await chat.shows(`Nothing was sent: the command is ${usage}, alone.`);
   await chat.say(` ${line}`);
-  expect(chat.posted).toEqual([` ${line}`]);
+  expect(chat.posted).toEqual([`as text: ${line}`]);
   await chat.left();
 });
 

@@ -1,0 +1,36 @@
+import { describe, expect, test } from 'vitest';
+import { goTo, hasBrowser, usePage, wrongIn } from './use-page.ts';
+
+/** What becomes of commands that are typed in the chat of the page. */
+
+const place = (key: string): string => `#/sessions/${encodeURIComponent(key)}/chat`;
+
+describe.skipIf(!hasBrowser)('who types commands in the chat', () => {
+  const key = 'agent:main:web:commands';
+  const { rig, open } = usePage({ tools: { exec: { enabled: true } } }, async ({ client: { sessions } }) => {
+    await sessions.post(key, 'hello', { wait: 30 });
+  });
+
+  test('is told of one that does not exist, keeps it in the field, and sends what looks like one as text', async () => {
+    const { page, faults } = await open();
+    await goTo(page, place(key));
+    const field = page.getByLabel('Message', { exact: true });
+    await field.fill('/staus now');
+    await page.keyboard.press('Enter');
+    const refused = page.getByRole('alert').filter({ hasText: 'There is no command /staus. Did you mean /status?' });
+    await refused.waitFor();
+    expect(await field.inputValue()).toBe('/staus now');
+    expect(await wrongIn(page, place(key), '.composer-refused')).toEqual([]);
+    await page.keyboard.press('Backspace');
+    await refused.waitFor({ state: 'detached' });
+    for (const text of [' /staus now', ' /status', '//staus', '/etc/hosts is what?']) {
+      await field.fill(text);
+      await page.keyboard.press('Enter');
+      await page.locator('.said-user:not(.said-outgoing)', { hasText: text.trim() }).first().waitFor();
+    }
+    const sent: string[] = [];
+    for await (const { role, text } of rig().client.sessions.messages(key)) if (role === 'user') sent.push(text);
+    expect(sent).toEqual(['hello', '/staus now', '/status', '//staus', '/etc/hosts is what?']);
+    expect(faults).toEqual([]);
+  });
+});
