@@ -100,7 +100,8 @@ export const checkpointsDisabled =
 /** How to get the whole conversation as a file: a chat message would be too short for it (B20). */
 const exportText = ({ key }: ChatCommandContext): string =>
   [
-    `natter export ${key} --markdown --out chat.md writes this session to read; /export chat.md does in the chat on a terminal.`,
+    'On the page: Transcript, then Download Markdown.',
+    `On a terminal: natter export ${key} --markdown --out chat.md, or /export chat.md in the chat there.`,
     `Programs read GET /v1/sessions/${encodeURIComponent(key)}/messages.`,
   ].join('\n');
 

@@ -15,7 +15,7 @@ export const chatCommandLines: readonly (readonly [usage: string, what: string])
   ['/compact [instructions]', 'replaces the older part of the conversation with a summary'],
   ['/checkpoint', 'reads what was said since the last checkpoint, for notes and memories'],
   ['/send on|off|inherit', 'switches the sending of answers for this session (owner only)'],
-  ['/approve ID [always]', 'approves a tool call'],
+  ['/approve ID [always]', 'approves a tool call; the question names the ID, and the page has buttons instead'],
   ['/deny ID [reason]', 'denies a tool call'],
   ['/pair CODE', 'lets a stranger in (owner only)'],
 ];
