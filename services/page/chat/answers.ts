@@ -1,5 +1,8 @@
 import type { NatterEvent } from '../../../shared/client/main.ts';
-import type { Chat, ChatItem, SaidItem } from './chat-model.ts';
+import type { EventOf } from '../../../shared/domain/session/events.ts';
+import type { Chat, ChatItem, MarkItem, SaidItem } from './chat-model.ts';
+import { stoppedWith } from './mark-texts.ts';
+import { saysSetting } from './resets.ts';
 import { aboveWaiting } from './waiting.ts';
 
 /** The answers of a chat: which bubble is whose, and what a stop leaves of one. */
@@ -23,6 +26,20 @@ export const withStopped = (items: readonly ChatItem[], event: NatterEvent, cut:
   const { id, seq, at, turn } = event;
   const said = { kind: 'said', role: 'assistant', seq, at, text, isStopped: true } as const;
   return aboveWaiting(items, { ...said, id: answerId(items, turn.id) ?? id });
+};
+
+/** The items with a notice as its mark. What `/stop` has ended is said where the answer was stopped, once. */
+export const withNotice = (
+  items: readonly ChatItem[],
+  event: NatterEvent & EventOf<'notice'>,
+  mark: MarkItem,
+): readonly ChatItem[] => {
+  const { notice, seq, correlationId: runId } = event;
+  const at = notice.code === 'stopped' ? items.findIndex((item) => item.kind === 'mark' && item.seq === seq) : -1;
+  const stopped = items[at];
+  return stopped?.kind === 'mark'
+    ? items.with(at, { ...stopped, text: stoppedWith(notice), runId })
+    : [...items, { ...mark, runId, isOfSetting: saysSetting(event) }];
 };
 
 /** The answer that is growing, which is shown after the items; `null` while there is none. */

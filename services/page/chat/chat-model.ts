@@ -4,10 +4,10 @@ import type { Attachment } from '../../../shared/domain/values/attachment.ts';
 import { isNatters } from '../../../shared/domain/values/person-words.ts';
 import { withoutSilence } from '../../../shared/domain/values/silence.ts';
 import { modelAfter, reasoningText } from '../parts/model-words.ts';
-import { answerId, cutAt, withStopped } from './answers.ts';
+import { answerId, cutAt, withNotice, withStopped } from './answers.ts';
 import { failureDetails } from './failed.ts';
 import { deletedText, failedText, stoppedText } from './mark-texts.ts';
-import { afterReset, resetDetails, resetMark, saysSetting } from './resets.ts';
+import { afterReset, resetDetails, resetMark } from './resets.ts';
 import { aboveWaiting, type QueueState, wantsNoAnswer, whereBegun, whereDropped, whereQueued, withQuestion } from './waiting.ts';
 
 /** What a chat shows, computed from its events alone: the same after a reload, whichever gateway they came through. */
@@ -57,6 +57,8 @@ export interface MarkItem extends Placed {
   readonly advice?: string | null;
   /** Who asked for it, which follows the text, and what is said after that. */
   readonly by?: { readonly actor: string; readonly rest: string };
+  /** The run of the command that it answers. */
+  readonly runId?: string;
   /** It says how the session is set, which a fork keeps. */
   readonly isOfSetting?: boolean;
   /** The turn whose answer failed here. */
@@ -195,7 +197,7 @@ const itemsAfter = (items: readonly ChatItem[], event: NatterEvent, model?: stri
     case 'turn_resumed':
       return [...items, mark(event, `Resumed (attempt ${event.turn.attempt})`)];
     case 'notice':
-      return [...items, { ...mark(event, event.notice.text), isOfSetting: saysSetting(event) }];
+      return withNotice(items, event, mark(event, event.notice.text));
     case 'history_damaged':
       return [...items, mark(event, `The history was damaged: ${event.reason}`, 'bad')];
     default:

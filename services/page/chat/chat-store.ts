@@ -1,4 +1,4 @@
-import { batch, computed, signal } from '@preact/signals';
+import { batch, computed, type Signal, signal } from '@preact/signals';
 import { type EventPage, type LiveText, NatterApiError, type NatterEvent, sessionPath } from '../../../shared/client/main.ts';
 import type { RewindReason } from '../../../shared/domain/values/expiry.ts';
 import { withoutSilence } from '../../../shared/domain/values/silence.ts';
@@ -14,6 +14,7 @@ import { type Chat, noChat, type SaidItem, takeEvent, takeLive } from './chat-mo
 import { lastFailure } from './failed.ts';
 import { failedText, stopReason } from './mark-texts.ts';
 import { changeOutgoing, filesOf, newMessageId, type Outgoing, outgoingTo, postOutgoing } from './outgoing.ts';
+import { type TypedCommands, typedCommands, withCommand } from './typed-commands.ts';
 
 const without = (messageId: string) => (list: readonly Outgoing[]) => list.filter((each) => each.messageId !== messageId);
 const pageEvents = 300;
@@ -28,6 +29,7 @@ export class ChatStore {
   /** The answer that failed last, which can be tried again at its mark. */
   readonly failed = computed(() => lastFailure(this.#items.value));
   readonly outgoing = computed(() => outgoingTo(this.key));
+  readonly commands: Signal<TypedCommands>;
   readonly isRead = signal(false);
   /** There was no session of this key when the chat was opened, and New chat has not made the key. */
   readonly isUnknown = signal(false);
@@ -48,6 +50,7 @@ export class ChatStore {
 
   constructor(key: string) {
     this.key = key;
+    this.commands = signal(typedCommands(key));
     void this.#run();
   }
 
@@ -61,9 +64,11 @@ export class ChatStore {
     const one: Outgoing = { messageId, text, files, at: Date.now(), problem: null };
     changeOutgoing(this.key, (list) => [...without(messageId)(list), one]);
     try {
-      await postOutgoing(this.key, { messageId, text, files });
+      const { runId } = await postOutgoing(this.key, { messageId, text, files });
+      const isCommand = text.startsWith('/');
       // A text that is a chat command has an answer, and no message of its own. Nobody waits for the event in a chat that is closed.
-      if (text.startsWith('/') || this.#closing.signal.aborted) this.discard(messageId);
+      if (isCommand || this.#closing.signal.aborted) this.discard(messageId);
+      if (isCommand) this.commands.value = withCommand(this.key, this.commands.value, runId, text);
     } catch (error) {
       const problem = problemOf(error);
       changeOutgoing(this.key, (list) => list.map((each) => (each.messageId === messageId ? { ...each, problem } : each)));

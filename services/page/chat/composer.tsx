@@ -1,6 +1,7 @@
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { Session, SessionRow } from '../../../shared/client/main.ts';
 import { sessionChannel } from '../../../shared/domain/values/types.ts';
+import { counted } from '../../../shared/kit/text/counted.ts';
 import { isToWrite } from '../base/new-chat.ts';
 import { now } from '../base/now.ts';
 import { isViewer, mayWrite } from '../base/signed-in.ts';
@@ -15,6 +16,7 @@ import { useModelNames } from '../writing/use-model-names.ts';
 import type { ChatStore } from './chat-store.ts';
 import { draftOf, keepDraft } from './draft.ts';
 import { isSendKey, sendKeyWords } from './send-key.ts';
+import { waitingIn } from './waiting.ts';
 
 const queueWords: Readonly<Record<SessionRow['queueMode'], string>> = {
   followup: 'is answered after this one',
@@ -33,11 +35,12 @@ const isBusy = (store: ChatStore, row: Session | null): boolean =>
 
 const Hint = ({ store, row }: { readonly store: ChatStore; readonly row: Session | null }) => {
   if (isBusy(store, row) && row !== null) {
-    const waits = store.chat.value.items.filter((item) => item.kind === 'said' && item.isQueued).length;
+    const waits = waitingIn(store.chat.value.items).length;
     return (
       <p class="hint">
         {store.chat.value.isRunning ? 'It is answering' : 'It waits for an approval'}
         {waits > 0 && `, ${waits} more waiting`}. A message sent now {queueWords[row.queueModeByCall]}.
+        {waits > 0 && <b> Stop also drops {counted(waits, 'waiting message')}.</b>}
       </p>
     );
   }
@@ -50,6 +53,16 @@ const Hint = ({ store, row }: { readonly store: ChatStore; readonly row: Session
       )}
       {row?.lastRoute && row.lastRoute.channel !== sessionChannel && ` ${notSentTo(row.lastRoute.channel)}`}
     </p>
+  );
+};
+
+const StopButton = ({ store, stop }: { readonly store: ChatStore; stop(): void }) => {
+  const waits = waitingIn(store.chat.value.items).length;
+  const label = `Stop the answer${waits === 0 ? '' : `, and drop ${counted(waits, 'waiting message')}`}`;
+  return (
+    <button type="button" class="button composer-stop" aria-label={label} title={label} onClick={stop}>
+      <Icon name="stop" /> Stop
+    </button>
   );
 };
 
@@ -144,11 +157,7 @@ export const Composer = ({ store, row }: { readonly store: ChatStore; readonly r
           onKeyDown={sendOnEnter}
           onPaste={(event) => takePasted(store.key, event)}
         />
-        {isBusy(store, row) && (
-          <button type="button" class="button composer-stop" aria-label="Stop the answer" onClick={stop}>
-            <Icon name="stop" /> Stop
-          </button>
-        )}
+        {isBusy(store, row) && <StopButton store={store} stop={stop} />}
         <button type="submit" class="button button-round button-first" aria-label="Send" disabled={!isReady}>
           <Icon name="send" />
         </button>

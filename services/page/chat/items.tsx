@@ -20,19 +20,7 @@ import { isRepeatable } from './failed.ts';
 const MessageFiles = lazy(() => import('../files/message-files.tsx'));
 
 const Said = ({ item, store }: { readonly item: SaidItem; readonly store: ChatStore }) => {
-  const {
-    role,
-    text,
-    sender,
-    attachments,
-    actor,
-    at,
-    isGrowing = false,
-    isEdited,
-    isStopped,
-    isQueued = false,
-    isUnanswered,
-  } = item;
+  const { role, text, sender, attachments, actor, at, isGrowing = false, isEdited, isQueued = false, isUnanswered } = item;
   const draftName = editDraft({ item, store });
   const [draft, setDraft] = useState(role === 'user' ? draftOf(draftName) : null);
   const end = (): void => {
@@ -50,7 +38,6 @@ const Said = ({ item, store }: { readonly item: SaidItem; readonly store: ChatSt
         <span class="said-who">{role === 'assistant' ? 'Agent' : personOf(sender, actor)}</span>
         {at > 0 && <Time at={at} />}
         {isEdited && <span>edited</span>}
-        {isStopped && <span>stopped: the unfinished answer is not saved</span>}
         {isUnanswered && <span>not said to the agent: kept for it to read, not answered</span>}
         {item.isDropped && <span>not answered: stopped before its turn</span>}
         {isQueued && <span class="said-queued">waits in the queue</span>}
@@ -134,8 +121,9 @@ const Approval = ({ item, sessionKey }: { readonly item: ApprovalItem; readonly 
   );
 };
 
-const Mark = ({ item, sessionKey }: { readonly item: MarkItem; readonly sessionKey: string }) => {
-  const { seq, at, text, tone, advice, by, explains } = item;
+const Mark = ({ item, store: { key, commands } }: { readonly item: MarkItem; readonly store: ChatStore }) => {
+  const { seq, at, text, tone, advice, by, explains, runId } = item;
+  const command = runId !== undefined && commands.value.get(runId);
   const isError = tone === 'bad';
   // Of an error people want to see what was before it.
   const moment = { at: `${isError ? seq - 1 : seq}`, compare: explains === 'fork' ? `${seq}` : undefined };
@@ -146,6 +134,12 @@ const Mark = ({ item, sessionKey }: { readonly item: MarkItem; readonly sessionK
   return (
     <p class={`mark mark-${tone} ${hasLines ? 'mark-lines' : ''}`}>
       <span>
+        {command && (
+          <>
+            <code>{command}</code>
+            <br />
+          </>
+        )}
         {isError && <ErrorMark />}
         {said}
         {by !== undefined && ` ${decidedText(by.actor)}${by.rest}`}
@@ -154,7 +148,7 @@ const Mark = ({ item, sessionKey }: { readonly item: MarkItem; readonly sessionK
         {explains !== undefined && (
           <>
             {' '}
-            <a href={linkTo(['sessions', sessionKey, 'time'], query)}>
+            <a href={linkTo(['sessions', key, 'time'], query)}>
               {explains === 'fork'
                 ? 'Compare with what was left behind'
                 : isError
@@ -203,7 +197,7 @@ export const Item = ({ item, store }: { readonly item: ChatItem; readonly store:
     case 'mark':
       return (
         <>
-          <Mark item={item} sessionKey={store.key} />
+          <Mark item={item} store={store} />
           {item.failedTurnId !== undefined && <AgainBelow item={item} store={store} />}
         </>
       );

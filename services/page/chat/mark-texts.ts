@@ -8,10 +8,14 @@ export const stopReason = 'stopped on the page';
 
 /** Why an answer ended that what follows tells by itself. */
 const untold: ReadonlySet<string> = new Set([stopReason, ...(['another text', 'another answer'] satisfies RewindReason[])]);
+const notKept = 'What was not finished is not kept.';
 
 /** The log has answers that were finished: what was on its way is gone, and that is said where it was. */
 export const stoppedText = ({ reason }: EventOf<'turn_aborted'>): string =>
-  `Stopped${untold.has(reason) ? '' : `: ${reason}`}. What was not finished is not kept.`;
+  `Stopped${untold.has(reason) ? '' : `: ${reason}`}. ${notKept}`;
+
+/** The same in the words of the answer to `/stop`, which says what else has ended. */
+export const stoppedWith = ({ text }: EventOf<'notice'>['notice']): string => `${text} ${notKept}`;
 
 export const deletedText = ({ reason }: EventOf<'session_deleted'>): string =>
   reason === 'api' ? 'Deleted' : `Deleted: ${reason}`;

@@ -1,4 +1,5 @@
 import { computed, signal } from '@preact/signals';
+import type { BegunRun } from '../../../shared/client/main.ts';
 import { isTextBySpace } from '../../../shared/domain/routing/chat-help.ts';
 import { client } from '../base/signed-in.ts';
 import { fileName } from '../files/file-words.ts';
@@ -65,18 +66,17 @@ export const newMessageId = (): string => crypto.getRandomValues(new Uint32Array
 /** How long a message with files may be on its way, ms: a line can be slow. */
 const uploadMs = 300_000;
 
-/** Posts a message. The same one again is one message. */
-export const postOutgoing = async (key: string, one: Pick<Outgoing, 'messageId' | 'text' | 'files'>): Promise<void> => {
+/** Posts a message, or the command that it is. The same one again is one message. */
+export const postOutgoing = async (key: string, one: Pick<Outgoing, 'messageId' | 'text' | 'files'>): Promise<BegunRun> => {
   const { messageId, files } = one;
   const text = one.text.trim();
   const message = { text, messageId, ...(isTextBySpace(one.text) && { commands: false }) };
   if (files.length === 0) {
-    await client.sessions.post(key, message, { idempotencyKey: messageId });
-    return;
+    return client.sessions.post(key, message, { idempotencyKey: messageId });
   }
   const { postedFiles } = await import('../files/posted-files.ts');
   const attachments = await postedFiles(files);
-  await client.sessions.post(key, { ...message, attachments }, { idempotencyKey: messageId, timeoutMs: uploadMs });
+  return client.sessions.post(key, { ...message, attachments }, { idempotencyKey: messageId, timeoutMs: uploadMs });
 };
 
 /** The files of a message, to be sent again. Throws where one is gone. */

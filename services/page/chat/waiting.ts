@@ -23,6 +23,10 @@ export const withQuestion = (items: readonly ChatItem[], question: ApprovalItem)
   return call < 0 ? [...items, question] : items.toSpliced(call, 0, question);
 };
 
+/** The messages that wait for the turns before them. */
+export const waitingIn = (items: readonly ChatItem[]): readonly ChatItem[] =>
+  items.filter((item) => item.kind === 'said' && item.isQueued === true);
+
 const waitsFor = (item: ChatItem, turnIds: readonly string[]): boolean =>
   item.kind === 'said' && item.isQueued === true && item.turnId !== undefined && turnIds.includes(item.turnId);
 const movedToEnd = (items: readonly ChatItem[], turnIds: readonly string[], change: QueueState): readonly ChatItem[] => {

@@ -71,6 +71,18 @@ describe('a stop', () => {
     expect(growingItem(stopped)).toBeNull();
   });
 
+  test('by a command is said once, with what ended', () => {
+    const notice = { code: 'stopped', text: 'Stopped the answer and cleared 1 waiting message.' };
+    const byCommand = { ...stop, reason: '/stop' } as NatterEvent;
+    const answer = { ...event({ type: 'notice', notice }, 1_000), index: 1, correlationId: 'run' };
+    const { items } = [byCommand, answer].reduce(takeEvent, growing);
+    expect(items).toMatchObject([
+      { kind: 'said', isStopped: true },
+      { kind: 'mark', text: `${notice.text} What was not finished is not kept.`, runId: 'run' },
+    ]);
+    expect(takeEvent(noChat, answer).items).toMatchObject([{ kind: 'mark', text: notice.text, runId: 'run' }]);
+  });
+
   test('leaves them where earlier events are read afterwards', () => {
     expect(takeEvent({ ...noChat, cut: stopped.cut }, stop).items).toEqual(stopped.items);
   });

@@ -33,4 +33,24 @@ describe.skipIf(!hasBrowser)('who types commands in the chat', () => {
     expect(sent).toEqual(['hello', '/staus now', '/status', '//staus', '/etc/hosts is what?']);
     expect(faults).toEqual([]);
   });
+
+  test('sees each above its answer, also after a reload', async () => {
+    const { page, faults } = await open();
+    await goTo(page, place(key));
+    const field = page.getByLabel('Message', { exact: true });
+    const answerTo = (command: string) => page.locator('.mark', { has: page.locator('code', { hasText: command }) });
+    for (const [command, answer] of [
+      ['/name Trip', 'Name: Trip'],
+      ['/export', 'Transcript'],
+      ['/help', 'the page has buttons'],
+    ] as const) {
+      await field.fill(command);
+      await page.keyboard.press('Enter');
+      await answerTo(command).getByText(answer).waitFor();
+    }
+    await page.reload();
+    await answerTo('/name Trip').getByText('Name: Trip').waitFor();
+    expect(await wrongIn(page, place(key), '.mark code')).toEqual([]);
+    expect(faults).toEqual([]);
+  });
 });

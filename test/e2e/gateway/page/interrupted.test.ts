@@ -72,11 +72,13 @@ describe.skipIf(!hasBrowser)('who is interrupted', () => {
     await page.locator('.said-assistant[aria-busy] p').waitFor();
     await write('another one');
     await page.locator('.said-user', { hasText: 'waits in the queue' }).waitFor();
-    await page.getByRole('button', { name: 'Stop the answer' }).click();
+    await page.locator('.composer .hint', { hasText: 'Stop also drops 1 waiting message.' }).waitFor();
+    await page.getByRole('button', { name: 'Stop the answer, and drop 1 waiting message', exact: true }).click();
     const dropped = page.locator('.said-user', { hasText: 'not answered: stopped before its turn' });
     await dropped.getByText('another one').waitFor();
     const classes = await page.locator('.messages > *').evaluateAll((all) => all.map((each) => each.className.split(' ')[1]));
     expect(classes).toEqual(['said-user', 'said-assistant', 'mark-calm', 'said-user']);
+    expect(await page.locator('.said-assistant header').textContent()).not.toContain('stopped');
     await page.reload();
     await dropped.getByText('another one').waitFor();
     expect(faults).toEqual([]);
