@@ -59,6 +59,7 @@ export const indexRow = z.object({
   costUsd: z.number().min(0).default(0),
   lastMessagePreview: z.string(),
   ...{ lastMessageId: z.string().optional(), firstWords: z.string().optional(), firstWordsId: z.string().optional() },
+  firstWordsEndedSeq: count.optional(),
   revisions: z
     .array(z.object({ of: z.string(), seq: count }))
     .max(limits.revisableMessages)

@@ -56,7 +56,9 @@ const renames: ReadonlySet<string> = new Set([
 /** Something was recorded of a session that may change its name. */
 const noteEvent = ({ key, type }: NatterEvent): void => {
   if (!asked.has(key)) return;
-  if (!renames.has(type) && !(type === 'user_message' && !known.peek().get(key)?.firstWords)) return;
+  const { firstWords, firstWordsEndedSeq } = known.peek().get(key) ?? {};
+  const isUnnamed = !firstWords || firstWordsEndedSeq !== undefined;
+  if (!renames.has(type) && !(type === 'user_message' && isUnnamed)) return;
   asked.delete(key);
   if (type === 'session_deleted') known.value = new Map([...known.peek()].filter(([other]) => other !== key));
   else ask(key);

@@ -1,7 +1,10 @@
 import type { SessionRow } from '../../../shared/client/main.ts';
 import { plainText } from '../parts/one-line.ts';
 
-export type Named = Pick<SessionRow, 'key' | 'shownKey' | 'settings' | 'origin' | 'description' | 'firstWords'>;
+export type Named = Pick<
+  SessionRow,
+  'key' | 'shownKey' | 'settings' | 'origin' | 'description' | 'firstWords' | 'firstWordsEndedSeq'
+>;
 
 /** A key as people tell sessions of one agent apart. */
 export const withoutAgent = (key: string): string => key.replace(/^agent:[^:]+:/, '');

@@ -47,6 +47,8 @@ export interface IndexRow {
   readonly firstWords?: string | undefined;
   /** The event of that message: `<seq>.<index>`. */
   readonly firstWordsId?: string | undefined;
+  /** Sequence of the reset that somebody asked for since. They stay as a name, until something new is said. */
+  readonly firstWordsEndedSeq?: number | undefined;
   /** The last messages that were edited or withdrawn, and the commits that say so, oldest first, bounded. */
   readonly revisions?: readonly Revision[];
   /** The people who have written here, as principals (A5/67), oldest first, bounded. */

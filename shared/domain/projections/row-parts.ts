@@ -20,10 +20,14 @@ export const previewOf = (text: string, most: number = limits.previewCharacters)
   return characters.length <= most ? line : `${characters.slice(0, most - 1).join('')}…`;
 };
 
-/** A row with the first words of a message, where no message before it has any. What Natter itself asks of the agent is none. */
-export const withFirstWords = ({ firstWords }: IndexRow, message: Message, firstWordsId: string): Partial<IndexRow> =>
-  firstWords === '' && !isNatters(message.sender)
-    ? { firstWords: previewOf(wordsOf(message), limits.firstWordsCharacters), firstWordsId }
+/** A row with the first words of a message, where no message before it has any, or a reset has ended those. What Natter itself asks of the agent is none. */
+export const withFirstWords = (
+  { firstWords, firstWordsEndedSeq }: IndexRow,
+  message: Message,
+  firstWordsId: string,
+): Partial<IndexRow> =>
+  (firstWords === '' || firstWordsEndedSeq !== undefined) && !isNatters(message.sender)
+    ? { firstWords: previewOf(wordsOf(message), limits.firstWordsCharacters), firstWordsId, firstWordsEndedSeq: undefined }
     : {};
 
 /** A fork of a commit before the last message: the agent no longer knows it, so the row no longer quotes it. */
@@ -35,14 +39,20 @@ export const lastMessageAfterReset = (
     ? { lastMessagePreview: '', lastMessageId: undefined }
     : {};
 
-/** A reset that somebody asked for begins without first words, as does a fork from before them. One by the clock keeps them, as a name. */
+/**
+ * A fork from before the first words begins without any. A reset keeps them as a name: one that somebody asked for until something new is said.
+ * A fork from before that reset takes it back.
+ */
 export const firstWordsAfterReset = (
-  { firstWordsId }: IndexRow,
+  { firstWordsId, firstWordsEndedSeq = Number.POSITIVE_INFINITY }: IndexRow,
   { cause, forkedFrom }: EventOf<'session_reset'>,
+  seq: number,
 ): Partial<IndexRow> => {
-  const isBefore = forkedFrom && firstWordsId !== undefined && forkedFrom.seq < Number.parseInt(firstWordsId, 10);
+  if (forkedFrom && firstWordsId !== undefined && forkedFrom.seq < Number.parseInt(firstWordsId, 10))
+    return { firstWords: '', firstWordsId: undefined, firstWordsEndedSeq: undefined };
+  if (forkedFrom && forkedFrom.seq < firstWordsEndedSeq) return { firstWordsEndedSeq: undefined };
   const isAskedFor = cause?.trigger === 'command' || cause?.trigger === 'api';
-  return isBefore || isAskedFor ? { firstWords: '', firstWordsId: undefined } : {};
+  return isAskedFor ? { firstWordsEndedSeq: seq } : {};
 };
 
 /** Programs are not participants: otherwise anyone with the program's name would get access (A8/89). */

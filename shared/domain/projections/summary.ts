@@ -162,7 +162,7 @@ const change = (row: IndexRow, event: SessionEvent, { at, seq, events }: Recorde
         costUsd: 0,
         systemSent: false,
         workingMemory: '',
-        ...firstWordsAfterReset(row, event),
+        ...firstWordsAfterReset(row, event, seq),
         ...lastMessageAfterReset(row, event),
         ...(row.settings.description === undefined && { description: '', descriptionSource: null }),
       };

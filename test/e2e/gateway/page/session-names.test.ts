@@ -76,6 +76,34 @@ describe.skipIf(!hasBrowser)('who meets a session on the page', () => {
     expect(faults).toEqual([]);
   });
 
+  test('reads its former name after a reset, until something new is said; a given name stays', async () => {
+    const { sessions } = rig().client;
+    const trip = 'agent:main:web:trip';
+    await sessions.post(trip, 'A trip to Rome', { wait: 30 });
+    const { page, faults } = await open();
+    await goTo(page, place(trip, 'chat'));
+    const called = (name: string) =>
+      Promise.all([
+        page.getByRole('heading', { name, exact: true }).waitFor(),
+        page.locator('a.row .row-title', { hasText: name }).waitFor(),
+      ]);
+    await called('A trip to Rome');
+    await page.getByLabel('Message', { exact: true }).fill('/new');
+    await page.keyboard.press('Enter');
+    await page.locator('.mark', { hasText: 'Reset by you' }).waitFor();
+    await page.locator('a.row', { hasText: /A trip to Rome[\s\S]*(This is a new session|Reset by a chat command)/ }).waitFor();
+    await called('A trip to Rome');
+    await page.getByLabel('Message', { exact: true }).fill('A week in Bergen');
+    await page.keyboard.press('Enter');
+    await called('A week in Bergen');
+    await sessions.patch(trip, { displayName: 'Fjords' });
+    await sessions.reset(trip, { reason: 'tidying up' });
+    await page.locator('.mark', { hasText: 'tidying up' }).waitFor();
+    await sessions.post(trip, 'and Oslo', { wait: 30 });
+    await called('Fjords');
+    expect(faults).toEqual([]);
+  });
+
   test('reads in the list that nothing was said since a fork', async () => {
     const { page, faults } = await open();
     const row = page.locator('a.row', { hasText: 'forked' });

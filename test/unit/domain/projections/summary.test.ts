@@ -28,7 +28,8 @@ test('a row tells why its generation began: by a reset, or as a fork of a commit
 
 test.each([
   ['those of the first message, whatever is said later', ['post m1', 'stop', 'append m2'], 'text of m1'],
-  ['after a reset that was asked for others', ['post m1', 'stop', 'reset s2 @5000', 'append m2 @6000'], 'text of m2'],
+  ['after a reset that was asked for the same', ['post m1', 'stop', 'reset s2 @5000'], 'text of m1'],
+  ['until something is said in it', ['post m1', 'stop', 'reset s2 @5000', 'append m2 @6000'], 'text of m2'],
   ['of a fork of what came after them the same', ['post m1', 'stop', 'fork s2 1 @5000', 'append m2 @6000'], 'text of m1'],
   [
     'of a fork of what came before them others',
@@ -37,6 +38,11 @@ test.each([
   ],
   ['none of a deleted session', ['post m1', 'stop', 'delete'], ''],
   ['after a deletion others', ['post m1', 'stop', 'delete', 'append m2'], 'text of m2'],
+  [
+    'of a fork that takes the reset back the same, whatever is said then',
+    ['post m1', 'stop', 'reset s2 @5000', 'fork s3 1 @6000', 'append m2 @7000'],
+    'text of m1',
+  ],
 ] as const)('the first words of a row: %s', (_, rows, expected) => {
   expect(rowAfter(...rows)?.firstWords).toBe(expected);
 });
