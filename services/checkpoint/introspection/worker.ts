@@ -126,7 +126,7 @@ class Worker {
       const result = await this.#examine(request, slice, characters, signal);
       if (result.kind === 'failed') {
         const { code, message } = result;
-        log.warn({ key: request.key, request: request.id, code, reason: message }, 'an introspection failed');
+        log.warn({ key: request.key, request: request.id, code, reason: message }, 'a checkpoint failed');
         if (code === 'context_overflow' && characters > leastCharacters) {
           characters = Math.floor(characters / 2);
           continue;
