@@ -7,7 +7,7 @@ import { modelAfter, reasoningText } from '../parts/model-words.ts';
 import { answerId, cutAt, withNotice, withStopped } from './answers.ts';
 import { failureDetails } from './failed.ts';
 import { deletedText, failedText, stoppedText } from './mark-texts.ts';
-import { afterReset, resetDetails, resetMark } from './resets.ts';
+import { afterCheckpoint, afterReset, resetDetails, resetMark } from './resets.ts';
 import { aboveWaiting, type QueueState, wantsNoAnswer, whereBegun, whereDropped, whereQueued, withQuestion } from './waiting.ts';
 
 /** What a chat shows, computed from its events alone: the same after a reload, whichever gateway they came through. */
@@ -57,6 +57,9 @@ export interface MarkItem extends Placed {
   readonly advice?: string | null;
   /** Who asked for it, which follows the text, and what is said after that. */
   readonly by?: { readonly actor: string; readonly rest: string };
+  /** The conversation that was ended here, and why nothing of it was remembered. */
+  readonly endedSessionId?: string;
+  readonly unremembered?: { readonly why: string; readonly seq: number } | undefined;
   /** The run of the command that it answers. */
   readonly runId?: string;
   /** It says how the session is set, which a fork keeps. */
@@ -184,6 +187,9 @@ const itemsAfter = (items: readonly ChatItem[], event: NatterEvent, model?: stri
       );
     case 'session_reset':
       return [...afterReset(items, event), { ...mark(event, resetMark(event)), ...resetDetails(event) }];
+    case 'introspected':
+    case 'introspection_failed':
+      return afterCheckpoint(items, event);
     case 'session_deleted':
       return [...items, { ...mark(event, deletedText(event)), isBeginning: true }];
     case 'turn_failed':

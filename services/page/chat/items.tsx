@@ -122,7 +122,7 @@ const Approval = ({ item, sessionKey }: { readonly item: ApprovalItem; readonly 
 };
 
 const Mark = ({ item, store: { key, commands } }: { readonly item: MarkItem; readonly store: ChatStore }) => {
-  const { seq, at, text, tone, advice, by, explains, runId } = item;
+  const { seq, at, text, tone, advice, by, explains, runId, unremembered } = item;
   const command = runId !== undefined && commands.value.get(runId);
   const isError = tone === 'bad';
   // Of an error people want to see what was before it.
@@ -154,6 +154,15 @@ const Mark = ({ item, store: { key, commands } }: { readonly item: MarkItem; rea
                 : isError
                   ? 'Show the moment before'
                   : 'Show that moment'}
+            </a>
+          </>
+        )}
+        {unremembered && (
+          <>
+            <br />
+            {`Nothing of it was remembered: ${unremembered.why} `}
+            <a href={linkTo(['sessions', key, 'time'], { ...listQuery(), at: `${unremembered.seq}` })}>
+              Show the checkpoint that failed
             </a>
           </>
         )}

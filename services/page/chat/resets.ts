@@ -2,6 +2,7 @@ import type { NatterEvent } from '../../../shared/client/main.ts';
 import type { EventOf } from '../../../shared/domain/session/events.ts';
 import type { ResetCause } from '../../../shared/domain/values/expiry.ts';
 import { counted } from '../../../shared/kit/text/counted.ts';
+import { failureText } from '../parts/event-words.ts';
 import { forkedFrom as forkedWords, knownAfterFork, resetWords } from '../parts/reset-words.ts';
 import type { ChatItem } from './chat-model.ts';
 
@@ -11,7 +12,12 @@ const isAsked = (cause: ResetCause | undefined): cause is ResetCause => cause?.t
 const nothingKnown = 'The agent no longer knows what is above';
 
 /** Who asked for a reset and how, none for one that a rule made; and what its moment explains. */
-export const resetDetails = ({ cause, actor, forkedFrom }: EventOf<'session_reset'> & Pick<NatterEvent, 'actor'>) => ({
+export const resetDetails = ({
+  cause,
+  actor,
+  forkedFrom,
+  previousSessionId,
+}: EventOf<'session_reset'> & Pick<NatterEvent, 'actor'>) => ({
   ...(isAsked(cause) && {
     by: {
       actor,
@@ -19,7 +25,7 @@ export const resetDetails = ({ cause, actor, forkedFrom }: EventOf<'session_rese
     },
   }),
   explains: forkedFrom ? ('fork' as const) : ('moment' as const),
-  ...(!forkedFrom && { isBeginning: true }),
+  ...(!forkedFrom && { isBeginning: true, endedSessionId: previousSessionId }),
 });
 
 /** Why a generation began. Of one that somebody asked for, who did follows. */
@@ -27,6 +33,17 @@ export const resetMark = ({ cause, reason, forkedFrom }: EventOf<'session_reset'
   if (forkedFrom) return `${forkedWords(forkedFrom.rev, cause?.rule)}: ${knownAfterFork}`;
   if (isAsked(cause)) return 'Reset';
   return `${cause ? resetWords(cause) : `Reset: ${reason}`}. ${nothingKnown}`;
+};
+
+/** The items after the checkpoint of a conversation that a reset has ended: where that has failed, the reset says so, until another one is done. */
+export const afterCheckpoint = (
+  items: readonly ChatItem[],
+  event: NatterEvent & EventOf<'introspected' | 'introspection_failed'>,
+): readonly ChatItem[] => {
+  const unremembered = event.type === 'introspected' ? undefined : { why: failureText(event), seq: event.seq };
+  const at = items.findLastIndex((item) => item.kind === 'mark' && item.endedSessionId === event.sessionId);
+  const reset = items[at];
+  return reset?.kind === 'mark' && (unremembered ?? reset.unremembered) ? items.with(at, { ...reset, unremembered }) : items;
 };
 
 /** Whether a notice says that a setting was changed, as by `/model`: a fork keeps it. */

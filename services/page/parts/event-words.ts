@@ -57,7 +57,7 @@ const checkpointText = (event: EventOf<'checkpoint_requested' | 'introspected' |
 const width = 100;
 
 /** Why a model did not answer: in plain words where the code is known, and in its provider's own. */
-const failureText = (failed: { readonly code: string; readonly message: string }): string =>
+export const failureText = (failed: { readonly code: string; readonly message: string }): string =>
   [reasonOf(failed), oneLine(failed.message, width)].filter((words) => words !== null && words !== '').join(': ');
 
 /** An event in a few words, without the names of codes. */

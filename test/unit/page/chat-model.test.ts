@@ -267,3 +267,16 @@ test('a message keeps the files that came with it, also when its text is edited'
   const edited = event({ type: 'message_edited', of: said.id, text: 'hello' });
   expect([said, edited].reduce(takeEvent, noChat).items).toMatchObject([{ text: 'hello', attachments }]);
 });
+
+test('a reset says why nothing was remembered of the conversation that it ended, until that is done after all', () => {
+  const reset = event({ type: 'session_reset', previousSessionId: 'before', sessionId: 's', generation: 2, reason: 'asked' });
+  const range = { reason: 'new_session', fromRev: 1, toRev: 4 };
+  const failed = (sessionId: string) =>
+    event({ type: 'introspection_failed', ...range, sessionId, code: 'model_auth', message: 'HTTP 401' });
+  const done = event({ type: 'introspected', ...range, sessionId: 'before', model: 'm' }, 9_000);
+  const fold = (...events: readonly NatterEvent[]) => events.reduce(takeEvent, noChat).items;
+  const of = failed('before');
+  expect(fold(reset, of)).toMatchObject([{ unremembered: { why: expect.stringContaining('HTTP 401'), seq: of.seq } }]);
+  expect(fold(reset, failed('another'))).not.toMatchObject([{ unremembered: expect.anything() }]);
+  expect(fold(reset, of, done)).not.toMatchObject([{ unremembered: expect.anything() }]);
+});
