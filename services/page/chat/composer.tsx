@@ -1,4 +1,4 @@
-import { useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { useLayoutEffect, useState } from 'preact/hooks';
 import type { Session, SessionRow } from '../../../shared/client/main.ts';
 import { sessionChannel } from '../../../shared/domain/values/types.ts';
 import { counted } from '../../../shared/kit/text/counted.ts';
@@ -11,10 +11,12 @@ import { takePasted } from '../files/drop.ts';
 import { Icon } from '../parts/icon.tsx';
 import { startsAfresh } from '../parts/reset-words.ts';
 import { type Completion, completionsFor } from '../writing/completions.ts';
-import { mayBeCommand, whyNotSent } from '../writing/refused-line.ts';
+import { useSendLater } from '../writing/send-later.tsx';
+import { useCheckedLine } from '../writing/use-checked-line.ts';
 import { useModelNames } from '../writing/use-model-names.ts';
 import type { ChatStore } from './chat-store.ts';
 import { draftOf, keepDraft } from './draft.ts';
+import { newMessageId } from './outgoing.ts';
 import { isSendKey, sendKeyWords } from './send-key.ts';
 import { waitingIn } from './waiting.ts';
 
@@ -61,7 +63,7 @@ const StopButton = ({ store, stop }: { readonly store: ChatStore; stop(): void }
   const label = `Stop the answer${waits === 0 ? '' : `, and drop ${counted(waits, 'waiting message')}`}`;
   return (
     <button type="button" class="button composer-stop" aria-label={label} title={label} onClick={stop}>
-      <Icon name="stop" /> Stop
+      <Icon name="stop" /> <span class="composer-stop-word">Stop</span>
     </button>
   );
 };
@@ -87,27 +89,19 @@ export const Composer = ({ store, row }: { readonly store: ChatStore; readonly r
   };
   const { files } = chosenFor(store.key).value;
   const isReady = (text.trim() !== '' || files.length > 0) && refusalOf(files) === null;
-  const [refused, setRefused] = useState<{ readonly line: string; readonly why: string } | null>(null);
-  const isChecking = useRef(false);
   const post = (): void => {
     void store.send(text.trimEnd(), files);
     keep('');
     chooseFiles(store.key, []);
   };
-  const check = async (): Promise<void> => {
-    isChecking.current = true;
-    const why = await whyNotSent(text);
-    isChecking.current = false;
-    // Whoever has written on meanwhile sends that.
-    if (draftOf(store.key) !== text) return;
-    if (why === null) post();
-    else setRefused({ line: text, why });
-  };
+  const checked = useCheckedLine(text, () => draftOf(store.key), post);
   const send = (): void => {
-    if (!isReady || isChecking.current) return;
-    if (mayBeCommand(text)) void check();
-    else post();
+    if (isReady) checked.send();
   };
+  const later = useSendLater(store.key, text, () => {
+    keep('');
+    store.field.current?.focus();
+  });
   useLayoutEffect(() => {
     if (isToWrite(store.key)) store.field.current?.focus();
   }, [store]);
@@ -136,39 +130,53 @@ export const Composer = ({ store, row }: { readonly store: ChatStore; readonly r
   if (isViewer()) return null;
   if (!mayWrite()) return <p class="composer-off hint">This sign-in can only read.</p>;
   return (
-    <form
-      class="composer"
-      onSubmit={(event) => {
-        event.preventDefault();
-        send();
-      }}
-    >
-      {completions.length > 0 && <Completions list={completions} choose={choose} />}
-      <ChosenFiles sessionKey={store.key} field={store.field} />
-      <div class="composer-box">
-        <AttachButton sessionKey={store.key} field={store.field} />
-        <textarea
-          ref={store.field}
-          aria-label="Message"
-          placeholder="Write a message"
-          rows={Math.min(8, text.split('\n').length)}
-          value={text}
-          onInput={(event) => keep(event.currentTarget.value)}
-          onKeyDown={sendOnEnter}
-          onPaste={(event) => takePasted(store.key, event)}
-        />
-        {isBusy(store, row) && <StopButton store={store} stop={stop} />}
-        <button type="submit" class="button button-round button-first" aria-label="Send" disabled={!isReady}>
-          <Icon name="send" />
-        </button>
-      </div>
-      {refused?.line === text ? (
-        <p class="composer-refused" role="alert">
-          {refused.why}
-        </p>
-      ) : (
-        <Hint store={store} row={row} />
-      )}
-    </form>
+    <>
+      <form
+        class="composer"
+        onSubmit={(event) => {
+          event.preventDefault();
+          send();
+        }}
+      >
+        {completions.length > 0 && <Completions list={completions} choose={choose} />}
+        <ChosenFiles sessionKey={store.key} field={store.field} />
+        <div class="composer-box">
+          <AttachButton sessionKey={store.key} field={store.field} />
+          <textarea
+            ref={store.field}
+            aria-label="Message"
+            placeholder="Write a message"
+            rows={Math.min(8, text.split('\n').length)}
+            value={text}
+            onInput={(event) => keep(event.currentTarget.value)}
+            onKeyDown={sendOnEnter}
+            onPaste={(event) => takePasted(store.key, event)}
+          />
+          {isBusy(store, row) && <StopButton store={store} stop={stop} />}
+          <button
+            type="button"
+            class="button button-round"
+            aria-label="Send later"
+            title={files.length > 0 ? 'Files cannot be sent later' : 'Send later'}
+            disabled={!isReady || files.length > 0}
+            onClick={() => later.ask(newMessageId())}
+          >
+            <Icon name="clock" />
+          </button>
+          <button type="submit" class="button button-round button-first" aria-label="Send" disabled={!isReady}>
+            <Icon name="send" />
+          </button>
+        </div>
+        {checked.refused !== null ? (
+          <p class="composer-refused" role="alert">
+            {checked.refused}
+          </p>
+        ) : (
+          <Hint store={store} row={row} />
+        )}
+        {later.note}
+      </form>
+      {later.dialog}
+    </>
   );
 };

@@ -1,11 +1,13 @@
 import { describe, expect, test } from 'vitest';
+import type { ScheduledMessages } from '../../../../shared/client/main.ts';
+import { axeFindings } from './browser.ts';
 import { goTo, hasBrowser, usePage, wrongIn } from './use-page.ts';
 
-/** What becomes of commands that are typed in the chat of the page. */
+/** What becomes of commands, and of what is to be sent later. */
 
 const place = (key: string): string => `#/sessions/${encodeURIComponent(key)}/chat`;
 
-describe.skipIf(!hasBrowser)('who types commands in the chat', () => {
+describe.skipIf(!hasBrowser)('who writes in the chat', () => {
   const key = 'agent:main:web:commands';
   const { rig, open } = usePage({ tools: { exec: { enabled: true } } }, async ({ client: { sessions } }) => {
     await sessions.post(key, 'hello', { wait: 30 });
@@ -51,6 +53,29 @@ describe.skipIf(!hasBrowser)('who types commands in the chat', () => {
     await page.reload();
     await answerTo('/name Trip').getByText('Name: Trip').waitFor();
     expect(await wrongIn(page, place(key), '.mark code')).toEqual([]);
+    expect(faults).toEqual([]);
+  });
+
+  test('sends a message later, and is told when and where it is cancelled', async () => {
+    const { page, faults } = await open(320);
+    await goTo(page, place(key));
+    await page.getByLabel('Message', { exact: true }).fill('good morning');
+    await page.getByRole('button', { name: 'Send later' }).click();
+    const when = page.getByLabel('When, on your clock');
+    await when.fill('2020-01-01T10:00');
+    await page.keyboard.press('Enter');
+    await page.getByRole('alert').filter({ hasText: 'That time is over' }).waitFor();
+    expect(await axeFindings(page)).toEqual([]);
+    const year = new Date().getFullYear() + 1;
+    await when.fill(`${year}-06-01T10:00`);
+    await page.keyboard.press('Enter');
+    const note = page.locator('.composer-later', { hasText: '“good morning” will be sent' });
+    await note.waitFor();
+    expect(await page.getByLabel('Message', { exact: true }).inputValue()).toBe('');
+    const { messages } = await rig().client.get<ScheduledMessages>('/v1/scheduled-messages');
+    expect(messages).toMatchObject([{ sessionKey: key, text: 'good morning', sendAt: new Date(year, 5, 1, 10).getTime() }]);
+    await note.getByRole('link').click();
+    await page.getByText('The message “good morning” will be sent.').waitFor();
     expect(faults).toEqual([]);
   });
 });

@@ -142,7 +142,7 @@ describe.skipIf(!hasBrowser)('files in the chat', () => {
     expect(await filesOf(sent)).toContainEqual(['what is it?', 'chosen.txt', 'dot.png', 'note.txt']);
     // A file needs no words.
     expect(await drop(page, '.messages', [note])).toBe(true);
-    await page.getByRole('button', { name: 'Send' }).click();
+    await page.getByRole('button', { name: 'Send', exact: true }).click();
     await vi.waitFor(async () => expect(await filesOf(sent)).toContainEqual(['', 'note.txt']), soon);
     expect(faults).toEqual([]);
   });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { completionsFor, modelNamesIn } from '../../../services/page/writing/completions.ts';
+import { completionsFor, modelNamesIn } from '../../../../services/page/writing/completions.ts';
 
 /** What is offered while a message is written. */
 
