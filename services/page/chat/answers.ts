@@ -1,6 +1,7 @@
 import type { NatterEvent } from '../../../shared/client/main.ts';
 import type { EventOf } from '../../../shared/domain/session/events.ts';
-import type { Chat, ChatItem, MarkItem, SaidItem } from './chat-model.ts';
+import { reasoningText } from '../parts/model-words.ts';
+import type { Chat, ChatItem, MarkItem, SaidItem, ToolItem } from './chat-model.ts';
 import { stoppedWith } from './mark-texts.ts';
 import { saysSetting } from './resets.ts';
 import { aboveWaiting } from './waiting.ts';
@@ -47,4 +48,28 @@ export const growingItem = ({ items, live, seq }: Chat): SaidItem | null => {
   if (live === null || live.text.trim() === '') return null;
   const id = answerId(items, live.turnId) ?? `live:${live.turnId}`;
   return { kind: 'said', id, seq, at: 0, role: 'assistant', text: live.text, isGrowing: true };
+};
+
+/** The items that a model step adds: what was thought in it, what it said before its calls, and the calls. The text of a last step is its answer. */
+export const stepItems = (event: NatterEvent & EventOf<'model_step'>): ChatItem[] => {
+  if (event.flush) return [];
+  const { calls = [], text, turn, step, seq, at } = event;
+  const placed = { seq, at };
+  const said: ChatItem[] =
+    event.finish === 'continue' && text.trim() !== ''
+      ? [{ kind: 'said', ...placed, id: `step:${turn.id}:${step}`, role: 'assistant', text }]
+      : [];
+  const tools = calls.map(
+    (call): ToolItem => ({
+      kind: 'tool',
+      ...placed,
+      id: call.callId,
+      tool: call.tool,
+      given: call.arguments,
+      status: 'waiting',
+    }),
+  );
+  const thought = reasoningText(event.reasoning);
+  const id = `reasoning:${turn.id}:${turn.attempt}:${step}`;
+  return [...(thought === '' ? [] : [{ kind: 'reasoning' as const, ...placed, id, text: thought }]), ...said, ...tools];
 };

@@ -3,8 +3,8 @@ import type { EventOf } from '../../../shared/domain/session/events.ts';
 import type { Attachment } from '../../../shared/domain/values/attachment.ts';
 import { isNatters } from '../../../shared/domain/values/person-words.ts';
 import { withoutSilence } from '../../../shared/domain/values/silence.ts';
-import { modelAfter, reasoningText } from '../parts/model-words.ts';
-import { answerId, cutAt, withNotice, withStopped } from './answers.ts';
+import { modelAfter } from '../parts/model-words.ts';
+import { answerId, cutAt, stepItems, withNotice, withStopped } from './answers.ts';
 import { failureDetails } from './failed.ts';
 import { deletedText, failedText, stoppedText } from './mark-texts.ts';
 import { afterCheckpoint, afterReset, resetDetails, resetMark } from './resets.ts';
@@ -115,29 +115,6 @@ const changedTool = (items: readonly ChatItem[], callId: string, change: Partial
     (item) => item.kind === 'tool' && item.id === callId,
     (item) => ({ ...item, ...change }) as ChatItem,
   );
-
-/** The items that a model step adds: what it said before its calls, and the calls. The text of a last step is its answer. */
-const stepItems = (event: NatterEvent & EventOf<'model_step'>): ChatItem[] => {
-  if (event.flush) return [];
-  const { calls = [], text, turn, step } = event;
-  const said: ChatItem[] =
-    event.finish === 'continue' && text.trim() !== ''
-      ? [{ kind: 'said', ...placed(event), id: `step:${turn.id}:${step}`, role: 'assistant', text }]
-      : [];
-  const tools = calls.map(
-    (call): ToolItem => ({
-      kind: 'tool',
-      ...placed(event),
-      id: call.callId,
-      tool: call.tool,
-      given: call.arguments,
-      status: 'waiting',
-    }),
-  );
-  const thought = reasoningText(event.reasoning);
-  const id = `reasoning:${turn.id}:${turn.attempt}:${step}`;
-  return [...(thought === '' ? [] : [{ kind: 'reasoning' as const, ...placed(event), id, text: thought }]), ...said, ...tools];
-};
 
 /** The items after an event. */
 const itemsAfter = (items: readonly ChatItem[], event: NatterEvent, model?: string): readonly ChatItem[] => {

@@ -66,7 +66,10 @@ export class SystemPrompts {
     };
   }
 
-  async #remembered(config: Config['memory'], scope: Pick<ToolScope, 'key' | 'sender'>): Promise<ReturnType<typeof memorySection>> {
+  async #remembered(
+    config: Config['memory'],
+    scope: Pick<ToolScope, 'key' | 'sender'>,
+  ): Promise<ReturnType<typeof memorySection>> {
     if (this.#memory === undefined || config.promptEntries === 0) return { text: '', memories: [] };
     return memorySection((await this.#memory.at(scope)).newest(config.promptEntries), config);
   }
