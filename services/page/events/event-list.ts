@@ -1,28 +1,36 @@
 import { effect, signal } from '@preact/signals';
-import { type EventPage, type EventType, type NatterEvent, type SessionPage, sessionPath } from '../../../shared/client/main.ts';
+import { type EventPage, type EventType, type NatterEvent, sessionPath } from '../../../shared/client/main.ts';
 import { away } from '../base/away.ts';
 import { client, problemOf } from '../base/signed-in.ts';
+import { cursorAt } from './time-cursor.ts';
 
-/** Events that the inspector keeps, and how many sequences of the log it looks back when it opens, and each time it is asked for more. */
+/** Events that are kept of what comes. */
 const kept = 10_000;
-const lookBack = 1_000;
 const pageEvents = 1_000;
+/** The gateway looks through a part of the log at a time: a read goes on until there is enough to fill a screen, or for so many parts. */
+const [screenEvents, mostParts] = [50, 25];
 
 export interface EventQuery {
   readonly key?: string | undefined;
   readonly types: readonly EventType[];
+  /** Where it begins: at the end, and follows what comes; at the first event, and reads on; or before a time, ms, and reads back. */
+  readonly from: 'end' | 'beginning' | number;
 }
 
-/** The events that a filter wants, from both ends: a while back, older ones when asked, and what comes. The gateway filters. */
+/** The events that a filter wants: a page of them, more when asked, and what comes. The gateway filters. */
 export class EventList {
   readonly #query: EventQuery;
   readonly #closing = new AbortController();
-  #first = 0;
-  #isReadingOlder = false;
+  /** Where the next page begins. */
+  #cursor: string | null;
+  #read = 0;
+  #isFollowing = false;
   #coming: NatterEvent[] = [];
   /** Oldest first. */
   readonly events = signal<readonly NatterEvent[]>([]);
-  readonly hasOlder = signal(false);
+  /** There are more events in the direction in which it reads, or may be. */
+  readonly hasMore = signal(true);
+  readonly isReading = signal(false);
   readonly problem = signal<string | null>(null);
   readonly isPaused = signal(false);
   /** Events that came while it stood still. */
@@ -30,54 +38,70 @@ export class EventList {
 
   constructor(query: EventQuery) {
     this.#query = query;
+    this.#cursor = query.from === 'end' ? 'end' : query.from === 'beginning' ? '0' : null;
     const release = effect(() => {
       if (!this.isPaused.value) this.#show();
     });
     this.#closing.signal.addEventListener('abort', release);
-    void this.#run();
+    void this.readMore();
+  }
+
+  get isForwards(): boolean {
+    return this.#query.from === 'beginning';
+  }
+
+  /** It shows what comes. */
+  get isLive(): boolean {
+    return this.#query.from === 'end';
   }
 
   close(): void {
     this.#closing.abort();
   }
 
-  /** Reads what is before the first one. What is kept is full at some time: then there is no more. */
-  async readOlder(): Promise<void> {
-    if (this.#isReadingOlder) return;
-    this.#isReadingOlder = true;
-    const until = this.#first;
-    const first = Math.max(0, until - lookBack);
-    const found: NatterEvent[] = [];
+  /** Reads the next events in its direction. */
+  async readMore(): Promise<void> {
+    if (this.isReading.peek()) return;
+    this.isReading.value = true;
+    this.problem.value = null;
     try {
-      for (let after = `${first}`; ; ) {
-        const page = await this.#page(after);
-        found.push(...page.events.filter(({ seq }) => seq <= until));
-        if (!page.more || Number(page.next.split('.')[0]) >= until) break;
-        after = page.next;
-      }
-      this.#first = first;
-      this.events.value = [...found, ...this.events.peek()].slice(-kept);
-      this.hasOlder.value = first > 0 && this.events.peek().length < kept;
+      for (let part = 0, found = 0; part < mostParts && found < screenEvents && this.hasMore.peek(); part++)
+        found += await this.#readPart();
     } catch (error) {
       if (!this.#closing.signal.aborted) this.problem.value = problemOf(error);
     } finally {
-      this.#isReadingOlder = false;
+      this.isReading.value = false;
     }
   }
 
-  #page(after: string): Promise<EventPage> {
-    const { key, types } = this.#query;
-    const path = key === undefined ? '/v1/events' : sessionPath(key, '/events');
-    return client.get(path, { query: { after, limit: pageEvents, type: types }, signal: this.#closing.signal });
+  async #readPart(): Promise<number> {
+    const { from } = this.#query;
+    if (typeof from === 'number') this.#cursor ??= await cursorAt(from, (query) => this.#page(query));
+    const cursor = this.#cursor ?? 'end';
+    const position = { [this.isForwards ? 'after' : 'before']: cursor };
+    const { events, next, more } = await this.#page({ ...position, limit: pageEvents, type: this.#query.types });
+    this.#cursor = next;
+    this.#read += events.length;
+    this.hasMore.value = more;
+    const before = this.events.peek();
+    this.events.value = this.isForwards ? [...before, ...events] : [...events.toReversed(), ...before];
+    // What comes after the newest one, or after all that was looked through for one.
+    if (this.isLive && !this.#isFollowing) void this.#follow(events[0]?.id ?? next);
+    return events.length;
   }
 
-  async #run(): Promise<void> {
+  #page(query: Readonly<Record<string, string | number | readonly string[]>>): Promise<EventPage> {
+    const { key } = this.#query;
+    const path = key === undefined ? '/v1/events' : sessionPath(key, '/events');
+    return client.get(path, { query, signal: this.#closing.signal, patienceMs: Number.POSITIVE_INFINITY });
+  }
+
+  async #follow(after: string): Promise<void> {
+    this.#isFollowing = true;
     const { signal } = this.#closing;
+    const { key, types } = this.#query;
+    const wanted = { ...(key !== undefined && { key }), ...(types.length > 0 && { types }), after };
     try {
-      this.#first = this.#query.key === undefined ? Math.max(0, (await this.#end()) - lookBack) : 0;
-      this.hasOlder.value = this.#first > 0;
-      const { key, types } = this.#query;
-      const wanted = { ...(key !== undefined && { key }), ...(types.length > 0 && { types }), after: this.#first };
       for await (const item of client.events({ ...wanted, signal, onWaiting: away(this.problem, signal) })) {
         if (!('seq' in item && 'rev' in item)) continue;
         this.#coming.push(item);
@@ -89,14 +113,6 @@ export class EventList {
     }
   }
 
-  /** The last sequence of the log: that of the session that changed last. */
-  async #end(): Promise<number> {
-    const query = { limit: 1, status: 'all' };
-    const { signal } = this.#closing;
-    const { sessions } = await client.get<SessionPage>('/v1/sessions', { query, signal });
-    return sessions[0]?.seq ?? 0;
-  }
-
   #take(): void {
     if (this.isPaused.peek()) {
       this.held.value = this.#coming.length;
@@ -106,8 +122,19 @@ export class EventList {
   }
 
   #show(): void {
-    if (this.#coming.length > 0) this.events.value = [...this.events.peek(), ...this.#coming].slice(-kept);
+    if (this.#coming.length > 0) this.#add(this.#coming);
     this.#coming = [];
     this.held.value = 0;
+  }
+
+  /** The oldest ones make way for what comes, and can be read again. */
+  #add(coming: readonly NatterEvent[]): void {
+    const all = [...this.events.peek(), ...coming];
+    const shown = all.slice(-(kept + this.#read));
+    if (shown.length < all.length) {
+      this.#cursor = shown[0]?.id ?? this.#cursor;
+      this.hasMore.value = true;
+    }
+    this.events.value = shown;
   }
 }

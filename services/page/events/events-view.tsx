@@ -1,44 +1,20 @@
 import { useEffect, useMemo } from 'preact/hooks';
-import type { EventType, NatterEvent } from '../../../shared/client/main.ts';
+import type { NatterEvent } from '../../../shared/client/main.ts';
 import { changeQuery, route } from '../base/route.ts';
-import { eventFilterName } from '../finding/filtered-views.ts';
 import { knownNameOf, nameOfKey } from '../finding/known-names.ts';
 import { Empty, Problem } from '../parts/empty.tsx';
-import { eventWords, typeWords } from '../parts/event-words.ts';
+import { eventWords } from '../parts/event-words.ts';
 import { Icon } from '../parts/icon.tsx';
 import { eventText } from '../parts/person.ts';
 import { Time } from '../parts/time.tsx';
 import { useVirtual } from '../parts/virtual.ts';
 import { rows } from '../sessions/session-list.ts';
 import { EventDetail } from './event-detail.tsx';
+import { beginning, EventFilters, timeOf, typesOf } from './event-filters.tsx';
 import { EventList } from './event-list.ts';
 import { sessionFilter } from './session-filter.ts';
 
 const rowHeight = 40;
-
-/** What people look for, as groups of types. */
-const groups: Readonly<Record<string, readonly [words: string, types: readonly EventType[]]>> = {
-  all: ['Everything', []],
-  talk: ['What was said', ['user_message', 'assistant_message', 'notice', 'message_edited', 'message_withdrawn']],
-  turns: [
-    'Answers',
-    ['turn_queued', 'turn_started', 'turn_resumed', 'turn_joined', 'turn_completed', 'turn_failed', 'turn_aborted', 'model_step'],
-  ],
-  tools: ['Tools and approvals', ['tool_call_started', 'tool_result', 'approval_requested', 'approval_resolved']],
-  trouble: [
-    'Trouble',
-    ['turn_failed', 'turn_aborted', 'message_refused', 'delivery_reported', 'history_damaged', 'introspection_failed'],
-  ],
-  sessions: [
-    'Sessions',
-    ['session_opened', 'session_reset', 'session_deleted', 'session_deactivated', 'session_reopened', 'settings_changed'],
-  ],
-  memory: [
-    'Memory and checkpoints',
-    ['memory_changed', 'checkpoint_requested', 'introspected', 'introspection_failed', 'context_compacted'],
-  ],
-};
-const typesOf = (name: string): readonly EventType[] => groups[name]?.[1] ?? ([name] as EventType[]);
 
 const Row = ({ event, isChosen, top }: { readonly event: NatterEvent; readonly isChosen: boolean; readonly top: number }) => {
   const name = nameOfKey(event.key);
@@ -65,7 +41,40 @@ const Row = ({ event, isChosen, top }: { readonly event: NatterEvent; readonly i
   );
 };
 
-/** The newest event first. Arrow keys move the choice. */
+interface ReadMoreProps {
+  readonly list: EventList;
+  readonly words: string;
+  readonly style?: string;
+}
+
+const ReadMore = ({ list, words, style = '' }: ReadMoreProps) => (
+  <button type="button" class={`button ${style}`} aria-disabled={list.isReading.value} onClick={() => void list.readMore()}>
+    {list.isReading.value ? 'Reading…' : words}
+  </button>
+);
+
+/** In place of events: that there are none is said only when the gateway has looked through all of the log. */
+const NoEvents = ({ list, isFiltered }: { readonly list: EventList; readonly isFiltered: boolean }) => {
+  if (list.isReading.value) return <p class="loading">Looking through the log…</p>;
+  if (list.hasMore.value)
+    return (
+      <Empty title="None found yet">
+        <p>A part of the log has been looked through, and there is more of it.</p>
+        <ReadMore list={list} words={list.isForwards ? 'Look further' : 'Look further back'} />
+      </Empty>
+    );
+  return (
+    <Empty title={isFiltered ? 'No matching events' : 'Nothing has happened yet'}>
+      {list.isLive ? (
+        <p>Events appear here as they are recorded. Say something in a session, or widen the filter.</p>
+      ) : (
+        <p>Widen the filter, or go to the newest events.</p>
+      )}
+    </Empty>
+  );
+};
+
+/** The events in the order in which they are read. Arrow keys move the choice. */
 const Rows = ({
   list,
   events,
@@ -82,11 +91,11 @@ const Rows = ({
   }, [scroller]);
   const move = (by: number): void => {
     const at = events.findIndex(({ id }) => id === chosenId);
-    const next = at < 0 ? events.length - 1 : Math.min(events.length - 1, Math.max(0, at - by));
+    const next = at < 0 ? 0 : Math.min(events.length - 1, Math.max(0, at + by));
     const event = events[next];
     if (event === undefined) return;
     changeQuery({ id: event.id });
-    show(events.length - 1 - next);
+    show(next);
   };
   return (
     <div class="event-list">
@@ -102,7 +111,7 @@ const Rows = ({
         ref={scroller}
         // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard
         tabIndex={0}
-        aria-label="Newest first"
+        aria-label={list.isForwards ? 'Oldest first' : 'Newest first'}
         onKeyDown={(pressed) => {
           if (pressed.key !== 'ArrowDown' && pressed.key !== 'ArrowUp') return;
           pressed.preventDefault();
@@ -111,54 +120,22 @@ const Rows = ({
       >
         <ol style={{ height: `${height}px` }}>
           {shown.map(({ index, start }) => {
-            const event = events[events.length - 1 - index];
+            const event = events[index];
             return event && <Row key={event.id} event={event} top={start} isChosen={event.id === chosenId} />;
           })}
         </ol>
-        {list.hasOlder.value && (
-          <button type="button" class="button button-quiet" onClick={() => void list.readOlder()}>
-            Older events
-          </button>
+        {list.hasMore.value && (
+          <ReadMore list={list} style="button-quiet" words={list.isForwards ? 'Later events' : 'Older events'} />
         )}
+        {list.isForwards && !list.hasMore.value && <p class="loading">These were all events when they were read.</p>}
       </section>
-    </div>
-  );
-};
-
-const Filters = ({ list }: { readonly list: EventList }) => {
-  const { type = 'all', key = '' } = route.value.query;
-  const isPaused = list.isPaused.value;
-  const toggle = (): void => {
-    list.isPaused.value = !isPaused;
-  };
-  return (
-    <div class="fields">
-      <label class="field">
-        <span>Kind</span>
-        <select value={type} onChange={(event) => changeQuery({ type: event.currentTarget.value, id: '' })}>
-          {!Object.hasOwn(groups, type) && <option value={type}>{eventFilterName(type) ?? typeWords(type)}</option>}
-          {Object.entries(groups).map(([name, [words]]) => (
-            <option key={name} value={name}>
-              {words}
-            </option>
-          ))}
-        </select>
-      </label>
-      <label class="field">
-        <span>Session, by its name or key</span>
-        <input type="search" value={key} onInput={(event) => changeQuery({ key: event.currentTarget.value, id: '' })} />
-      </label>
-      <button type="button" class="button" aria-pressed={isPaused} onClick={toggle}>
-        <Icon name={isPaused ? 'play' : 'pause'} />
-        {isPaused ? `Go on${list.held.value > 0 ? `, ${list.held.value} new` : ''}` : 'Pause'}
-      </button>
     </div>
   );
 };
 
 /** Every event of all sessions as it is recorded, or of one session or kind, and one of them in full. */
 const EventsView = () => {
-  const { type = 'all', key = '', id } = route.value.query;
+  const { type = 'all', key = '', id, from, until = '' } = route.value.query;
   const filter = useMemo(
     () =>
       sessionFilter(
@@ -169,26 +146,24 @@ const EventsView = () => {
     [key, rows.value],
   );
   const only = filter.kind === 'one' ? filter.key : undefined;
-  const list = useMemo(() => new EventList({ types: typesOf(type), key: only }), [type, only]);
+  const start = from === beginning ? beginning : (timeOf(until) ?? 'end');
+  const list = useMemo(() => new EventList({ types: typesOf(type), key: only, from: start }), [type, only, start]);
   useEffect(() => () => list.close(), [list]);
-  const events = filter.kind === 'some' ? list.events.value.filter((event) => filter.fits(event.key)) : list.events.value;
+  const found = list.events.value;
+  const events = useMemo(() => {
+    const fitting = filter.kind === 'some' ? found.filter((event) => filter.fits(event.key)) : found;
+    return list.isForwards ? fitting : fitting.toReversed();
+  }, [found, filter, list]);
   const chosen = events.find((event) => event.id === id);
   return (
     <section class="inspector" aria-labelledby="events-title">
       <header class="pane-head">
         <h1 id="events-title">Events</h1>
-        <Filters list={list} />
+        <EventFilters list={list} />
       </header>
       {list.problem.value !== null && <Problem text={list.problem.value} />}
       {events.length === 0 ? (
-        <Empty title={type === 'all' && key === '' ? 'Nothing has happened lately' : 'No matching events'}>
-          <p>Events appear here as they are recorded. Say something in a session, or widen the filter.</p>
-          {list.hasOlder.value && (
-            <button type="button" class="button" onClick={() => void list.readOlder()}>
-              Look further back
-            </button>
-          )}
-        </Empty>
+        <NoEvents list={list} isFiltered={type !== 'all' || key !== '' || until !== ''} />
       ) : (
         <div class={`inspector-body ${chosen ? 'inspector-one' : ''}`}>
           <Rows list={list} events={events} chosenId={id} />

@@ -1,0 +1,81 @@
+import { describe, expect, test, vi } from 'vitest';
+import type { EventPage } from '../../../../shared/client/main.ts';
+import { axeFindings } from './browser.ts';
+import type { PageRig } from './page-rig.ts';
+import { goTo, hasBrowser, usePage } from './use-page.ts';
+
+/** Views of what was recorded. */
+
+const soon = { timeout: 15_000, interval: 50 };
+const old = 'agent:main:web:old';
+const later = 'agent:main:web:later';
+/** A session that was reset long ago, with more than 2,000 commits after that: more than the gateway looks through for one page. */
+const fill = async ({ client: { sessions } }: PageRig): Promise<void> => {
+  await sessions.post(old, 'the very first words', { wait: 30 });
+  await sessions.reset(old, { reason: 'long ago' });
+  await Promise.all(
+    Array.from({ length: 30 }, async (_, at) => {
+      const key = `agent:main:web:other-${at}`;
+      await sessions.post(key, 'hello', { wait: 30 });
+      for (let change = 0; change < 70; change++) await sessions.patch(key, { labels: [`label-${change}`] });
+    }),
+  );
+};
+
+describe.skipIf(!hasBrowser)('what was recorded', () => {
+  const { rig, open } = usePage({}, fill);
+
+  test('an old event is found however much came after it, and only the gateway says that there are none', async () => {
+    const { client } = rig();
+    const { page, faults } = await open();
+    await goTo(page, '#/events?type=session_reset');
+    const rows = page.locator('.event-row');
+    await rows.filter({ hasText: 'long ago' }).waitFor();
+    await client.sessions.post(later, 'one more', { wait: 30 });
+    await client.sessions.reset(later, { reason: 'just now' });
+    await rows.first().getByText('just now', { exact: false }).waitFor();
+    expect(await page.getByRole('button', { name: 'Older events' }).count()).toBe(0);
+    await page.getByLabel('Kind').selectOption('trouble');
+    await page.getByRole('heading', { name: 'No matching events' }).waitFor();
+    expect(faults).toEqual([]);
+  });
+
+  test('the events are read from the end back, from the first one on, and back from a time', async () => {
+    const { client } = rig();
+    const { page, faults } = await open();
+    await goTo(page, '#/events');
+    const list = page.getByLabel('Newest first');
+    const heightOf = (): Promise<number> => list.evaluate(({ scrollHeight }) => scrollHeight);
+    await page.locator('.event-row').first().waitFor();
+    const older = page.getByRole('button', { name: 'Older events' });
+    for (let clicks = 0; clicks < 2; clicks++) {
+      const height = await heightOf();
+      await older.click();
+      await vi.waitFor(async () => expect(await heightOf()).toBeGreaterThan(height), soon);
+    }
+    await page.getByRole('button', { name: 'From the beginning' }).click();
+    const first = page.getByLabel('Oldest first').locator('.event-row').first();
+    await first.getByText('session opened').waitFor();
+    expect(page.url()).toContain('from=beginning');
+    expect(await page.getByRole('button', { name: 'Pause' }).count()).toBe(0);
+    await page.getByLabel('Oldest first').focus();
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('ArrowDown');
+    await page.getByRole('article', { name: /^Event 1\.1$/ }).waitFor();
+    expect(await axeFindings(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Later events' }).click();
+    await page.getByRole('button', { name: 'To the newest' }).click();
+    await page.getByLabel('Newest first').waitFor();
+    // A moment at which only a part of all this was there.
+    const { events } = await client.get<EventPage>('/v1/events', { query: { after: '1500', limit: 1 } });
+    const { seq, at } = events[0] ?? { seq: 0, at: 0 };
+    await goTo(page, `#/events?until=${new Date(at + 1).toISOString()}`);
+    await page.locator('.event-row').first().click();
+    const chosen = (): number => Number(/[?&]id=(\d+)/.exec(page.url())?.[1]);
+    await vi.waitFor(() => expect(chosen()).toBeGreaterThanOrEqual(seq), soon);
+    expect(chosen()).toBeLessThan(seq + 100);
+    await page.getByLabel('Up to a time').fill('2020-01-01T00:00');
+    await page.getByRole('heading', { name: 'No matching events' }).waitFor();
+    expect(faults).toEqual([]);
+  });
+});
