@@ -3,7 +3,7 @@ import type { EventOf } from '../../../shared/domain/session/events.ts';
 import type { ResetCause } from '../../../shared/domain/values/expiry.ts';
 import { counted } from '../../../shared/kit/text/counted.ts';
 import { failureText } from '../parts/event-words.ts';
-import { forkedFrom as forkedWords, knownAfterFork, resetWords } from '../parts/reset-words.ts';
+import { generationWords, knownAfterFork } from '../parts/reset-words.ts';
 import type { ChatItem } from './chat-model.ts';
 
 /** What resets and forks are in a chat. */
@@ -29,10 +29,9 @@ export const resetDetails = ({
 });
 
 /** Why a generation began. Of one that somebody asked for, who did follows. */
-export const resetMark = ({ cause, reason, forkedFrom }: EventOf<'session_reset'>): string => {
-  if (forkedFrom) return `${forkedWords(forkedFrom.rev, cause?.rule)}: ${knownAfterFork}`;
-  if (isAsked(cause)) return 'Reset';
-  return `${cause ? resetWords(cause) : `Reset: ${reason}`}. ${nothingKnown}`;
+export const resetMark = (event: EventOf<'session_reset'>): string => {
+  if (event.forkedFrom) return `${generationWords(event)}: ${knownAfterFork}`;
+  return isAsked(event.cause) ? 'Reset' : `${generationWords(event)}. ${nothingKnown}`;
 };
 
 /** The items after the checkpoint of a conversation that a reset has ended: where that has failed, the reset says so, until another one is done. */

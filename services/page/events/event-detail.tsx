@@ -6,7 +6,7 @@ import { ActorName } from '../finding/host-link.tsx';
 import { SessionLink } from '../finding/session-link.tsx';
 import { CopyButton } from '../parts/copy-button.tsx';
 import { eventWords, meaningOf } from '../parts/event-words.ts';
-import { spanText, Time } from '../parts/time.tsx';
+import { latencyText, Time } from '../parts/time.tsx';
 import { causeOf, type Stage } from './cause.ts';
 
 /** How far before and after an event its run is looked for, in sequences of the log and in pages. */
@@ -28,8 +28,6 @@ const readAround = async ({ key, seq }: NatterEvent, signal: AbortSignal): Promi
   return found;
 };
 
-const latency = (ms: number): string => (ms < 10_000 ? `+${ms} ms` : `+${spanText(ms)}`);
-
 /** From the message to what came of it, on one line. */
 const CauseLine = ({ event }: { readonly event: NatterEvent }) => {
   const [stages, setStages] = useState<readonly Stage[] | null>(null);
@@ -49,7 +47,7 @@ const CauseLine = ({ event }: { readonly event: NatterEvent }) => {
     <ol class="cause" aria-label="Cause and effect">
       {stages.map(({ event: one, words, afterMs }) => (
         <li key={one.id}>
-          {afterMs > 0 && <small>{latency(afterMs)}</small>}
+          {afterMs > 0 && <small>+{latencyText(afterMs)}</small>}
           <button
             type="button"
             class="cause-stage"
@@ -85,6 +83,7 @@ export const EventDetail = ({ event }: { readonly event: NatterEvent }) => {
       <p class="item-facts">
         <SessionLink sessionKey={event.key} />
         <a href={linkTo(['sessions', event.key, 'time'], { at: `${event.seq}` })}>The state after it</a>
+        <a href={linkTo(['sessions', event.key, 'transcript'], { at: `${event.seq}` })}>In the transcript</a>
         <CopyButton text={json} what="the event" />
       </p>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard */}

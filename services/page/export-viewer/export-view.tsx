@@ -138,6 +138,7 @@ const One = ({ session, tab }: { readonly session: FileSession; readonly tab: st
           name={session.name}
           source={source}
           timeLink={(seq) => linkTo(['export'], { key: session.key, tab: 'time', at: `${seq}` })}
+          lineLink={(seq) => linkTo(['export'], { key: session.key, tab: 'transcript', at: `${seq}` })}
         />
       ) : (
         <TimeMachine key={`${session.key} ${route.peek().query.at ?? ''}`} sessionKey={session.key} source={source} />

@@ -1,4 +1,5 @@
 import type { Session } from '../../../shared/client/main.ts';
+import type { EventOf } from '../../../shared/domain/session/events.ts';
 import type { ResetCause, RewindReason } from '../../../shared/domain/values/expiry.ts';
 
 const words: Readonly<Record<ResetCause['trigger'], string>> = {
@@ -29,6 +30,13 @@ export const forkVerb = (reason = ''): string => forkVerbs[reason as RewindReaso
 
 /** Where a fork goes on from: the number that the commit has in its session. */
 export const forkedFrom = (rev: number, reason?: string): string => `${forkVerb(reason)} from commit ${rev}`;
+
+/** Why a generation began, of the event that it begins with. */
+export const generationWords = (event: EventOf<'session_opened' | 'session_reset'>): string => {
+  if (event.type === 'session_opened') return event.generation === 1 ? 'The session began' : 'The session began anew';
+  if (event.forkedFrom) return forkedFrom(event.forkedFrom.rev, event.cause?.rule);
+  return event.cause ? resetWords(event.cause) : `Reset: ${event.reason}`;
+};
 
 /** What the agent knows of the conversation after a fork, as a clause. */
 export const knownAfterFork = 'the agent knows the conversation up to there, and what was said since';

@@ -14,6 +14,9 @@ export const spanText = (ms: number): string => {
   return `${Math.round(ms / day)} d`;
 };
 
+/** A span in words, a short one in milliseconds. */
+export const latencyText = (ms: number): string => (ms < 10_000 ? `${ms} ms` : spanText(ms));
+
 const clock = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit' });
 const clockExact = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit', second: '2-digit' });
 const date = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short' });

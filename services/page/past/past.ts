@@ -2,6 +2,7 @@ import { computed, signal } from '@preact/signals';
 import type { LogEntry } from '../../../shared/client/main.ts';
 import { gapText } from '../../../shared/domain/session/chain.ts';
 import type { ShownState } from '../../../shared/domain/session/fold/evolve.ts';
+import { readAndFollow } from './follow.ts';
 import type { Landmark } from './landmark.ts';
 import { Timeline } from './timeline.ts';
 
@@ -100,13 +101,12 @@ export class Past {
     const { signal } = this.#closing;
     void this.#showNewest();
     try {
-      await this.#read(0);
-      this.isRead.value = true;
-      const after = this.timeline.commits.at(-1)?.seq ?? 0;
-      for await (const seq of this.#source.recorded(after, signal)) {
-        const last = this.timeline.commits.at(-1)?.seq ?? 0;
-        if (seq > last) await this.#read(last);
-      }
+      await readAndFollow(this.#source, signal, {
+        read: (after) => this.#read(after),
+        isRead: () => {
+          this.isRead.value = true;
+        },
+      });
     } catch (error) {
       if (!signal.aborted) this.problem.value = this.#source.problemOf(error);
     }
@@ -119,7 +119,7 @@ export class Past {
     if (newest && !this.isRead.value) this.newest.value = newest;
   }
 
-  async #read(after: number): Promise<void> {
+  async #read(after: number): Promise<number> {
     let [begun, shown] = [performance.now(), 0];
     for await (const commit of this.#source.commits(after, this.#closing.signal)) {
       this.#add(commit);
@@ -133,6 +133,7 @@ export class Past {
       begun = performance.now();
     }
     this.#show();
+    return this.timeline.commits.at(-1)?.seq ?? after;
   }
 
   #add(commit: LogEntry): void {

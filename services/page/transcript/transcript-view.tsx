@@ -1,48 +1,27 @@
-import { useEffect, useMemo, useState } from 'preact/hooks';
-import type { LogEntry } from '../../../shared/client/main.ts';
+import { useMemo } from 'preact/hooks';
 import { bareKey } from '../../../shared/domain/keys/session-key.ts';
 import { sessionMarkdown } from '../../../shared/domain/projections/session-markdown.ts';
 import type { SessionEvent } from '../../../shared/domain/session/events.ts';
 import { counted } from '../../../shared/kit/text/counted.ts';
-import { linkTo, listQuery } from '../base/route.ts';
-import { client, problemOf, who } from '../base/signed-in.ts';
+import { linkTo, listQuery, route } from '../base/route.ts';
+import { who } from '../base/signed-in.ts';
 import { saveFile } from '../files/save-file.ts';
+import { HostLink } from '../finding/host-link.tsx';
 import { Problem } from '../parts/empty.tsx';
 import { eventWords } from '../parts/event-words.ts';
-import { isHost } from '../parts/host.ts';
+import { hostOf, isHost } from '../parts/host.ts';
 import { ErrorMark } from '../parts/icon.tsx';
 import { actorText, eventText } from '../parts/person.ts';
-import { spanText, Time } from '../parts/time.tsx';
+import { latencyText, spanText, Time } from '../parts/time.tsx';
 import { useVirtual } from '../parts/virtual.ts';
+import { gatewayPast } from '../past/gateway-past.ts';
 import { landmarkOf } from '../past/landmark.ts';
 import type { PastSource } from '../past/past.ts';
+import { type EventRow, type GenerationRow, rowAt, transcriptRows } from './transcript-rows.ts';
+import { useCommits } from './use-commits.ts';
+import { useReadingPlace } from './use-reading-place.ts';
 
-/** One event, as a line of the transcript. */
-interface Line {
-  readonly id: string;
-  readonly seq: number;
-  /** The commit's number in the session. */
-  readonly rev: number;
-  readonly at: number;
-  readonly event: SessionEvent;
-  readonly actor: string;
-  /** Time since the line before, ms. */
-  readonly sinceMs: number;
-}
 const rowHeight = 52;
-const pageCommits = 2_000;
-
-const linesOf = (commits: readonly LogEntry[]): Line[] => {
-  let last = commits[0]?.at ?? 0;
-  return commits.flatMap(({ seq, rev, at, actor, events }) => {
-    const sinceMs = at - last;
-    last = at;
-    return events.map((event, index) => {
-      const since = index === 0 ? sinceMs : 0;
-      return { id: `${seq}.${index}`, seq, rev, at, event, actor, sinceMs: since };
-    });
-  });
-};
 
 const tokensOf = (event: SessionEvent): string | null => {
   if (event.type !== 'model_step') return null;
@@ -50,12 +29,28 @@ const tokensOf = (event: SessionEvent): string | null => {
   return `${inputTokens} in, ${outputTokens} out${costUsd === undefined ? '' : `, $${costUsd.toFixed(4)}`}`;
 };
 
-const Row = ({ line, link }: { readonly line: Line; readonly link: string }) => {
-  const { event, at, actor, sinceMs, rev } = line;
+interface LineLinks {
+  /** Where the moment of a commit is shown. */
+  timeLink(seq: number): string;
+  /** The address of the lines of a commit. */
+  lineLink(seq: number): string;
+}
+
+interface LineProps extends LineLinks {
+  readonly line: EventRow;
+  readonly isMarked: boolean;
+  /** It is of this gateway: its hosts can be looked at. */
+  readonly isLive: boolean;
+}
+
+const EventLine = ({ line, isMarked, isLive, timeLink, lineLink }: LineProps) => {
+  const { event, at, actor, sinceMs, tookMs, rev, seq } = line;
   const tokens = tokensOf(event);
+  const name = isHost(actor) ? hostOf(actor) : actorText(actor);
   return (
-    <div class={`line line-${landmarkOf(event) ?? 'plain'}`} title={actorText(actor)}>
-      <a class="line-id" href={link} title="Show this moment in the time machine">
+    <div class={`line line-${landmarkOf(event) ?? 'plain'}`} aria-current={isMarked ? 'true' : undefined}>
+      <a class="line-id" href={timeLink(seq)} title="Show this moment in the time machine">
+        <span class="unseen">commit </span>
         {rev}
       </a>
       <span class="line-type">
@@ -65,13 +60,24 @@ const Row = ({ line, link }: { readonly line: Line; readonly link: string }) => 
       <span class="line-text">{eventText(event, actor)}</span>
       <span class="line-facts">
         {tokens !== null && <span>{tokens}</span>}
-        {sinceMs >= 1_000 && <span>after {spanText(sinceMs)}</span>}
-        {!isHost(actor) && <span>{actorText(actor)}</span>}
-        <Time at={at} exact />
+        {tookMs !== undefined && <span>took {latencyText(tookMs)}</span>}
+        {tookMs === undefined && sinceMs >= 1_000 && <span>after {spanText(sinceMs)}</span>}
       </span>
+      <span class="line-actor" title={actorText(actor)}>
+        {isLive && isHost(actor) ? <HostLink host={name} /> : name}
+      </span>
+      <a class="line-at" href={lineLink(seq)} title="The address of this line">
+        <Time at={at} exact />
+      </a>
     </div>
   );
 };
+
+const Generation = ({ heading: { generation, words, at } }: { readonly heading: GenerationRow }) => (
+  <h2 class="line-heading">
+    Generation {generation} <span>{words}</span> <Time at={at} exact />
+  </h2>
+);
 
 /** Of what people call the session and of today: `garden-2026-11-28.md`. */
 const transcriptName = (called: string, ending: string): string => {
@@ -79,50 +85,36 @@ const transcriptName = (called: string, ending: string): string => {
   return `${words.join('-').slice(0, 60) || 'session'}-${new Date().toISOString().slice(0, 10)}.${ending}`;
 };
 
-interface TranscriptProps {
+interface TranscriptProps extends Partial<LineLinks> {
   readonly sessionKey: string;
   /** What people call the session. Default: its key without the agent. */
   readonly name?: string | undefined;
   /** Default: the gateway. */
-  readonly source?: Pick<PastSource, 'commits'>;
-  /** Where the moment of a line is shown. Default: in the session's time machine. */
-  timeLink?(seq: number): string;
+  readonly source?: PastSource;
 }
 
-/** The whole log of a session, event by event: who, when, how long, how many tokens, and the commit of each line. */
+/** The whole log of a session, event by event: who, when, how long, how many tokens, and the commit of each line. It goes on as the session does. */
 const TranscriptView = ({
   sessionKey,
   name = bareKey(sessionKey),
-  source,
+  source: given,
   timeLink = (seq) => linkTo(['sessions', sessionKey, 'time'], { ...listQuery(), at: `${seq}` }),
+  lineLink = (seq) => linkTo(['sessions', sessionKey, 'transcript'], { ...listQuery(), at: `${seq}` }),
 }: TranscriptProps) => {
-  const [commits, setCommits] = useState<readonly LogEntry[]>([]);
-  const [isRead, setRead] = useState(false);
-  const [problem, setProblem] = useState<string | null>(null);
-  useEffect(() => {
-    const controller = new AbortController();
-    const { signal } = controller;
-    const read = async (): Promise<void> => {
-      const found: LogEntry[] = [];
-      for await (const commit of source?.commits(0, signal) ?? client.sessions.export(sessionKey, { signal })) {
-        found.push(commit);
-        if (found.length % pageCommits === 0) setCommits([...found]);
-      }
-      setCommits(found);
-      setRead(true);
-    };
-    read().catch((error: unknown) => {
-      if (!signal.aborted) setProblem(problemOf(error));
-    });
-    return () => controller.abort();
-  }, [sessionKey, source]);
-  const lines = useMemo(() => linesOf(commits), [commits]);
+  const source = useMemo(() => given ?? gatewayPast(sessionKey), [given, sessionKey]);
+  const { commits, isRead, problem } = useCommits(source);
+  const lines = useMemo(() => transcriptRows(commits), [commits]);
+  const { at = '' } = route.value.query;
+  const marked = useMemo(() => (/^\d+$/.test(at) ? rowAt(lines, Number(at)) : null), [lines, at]);
+  const markedSeq = marked === null ? null : lines[marked]?.seq;
   const { scroller, rows, height } = useVirtual({ count: lines.length, rowHeight });
+  const noteScroll = useReadingPlace(scroller, { place: marked, rowHeight, count: lines.length, isRead });
+  const events = lines.filter(({ kind }) => kind === 'line').length;
   return (
     <div class="transcript">
       {problem !== null && <Problem text={problem} />}
       <div class="transcript-head">
-        <p class="hint">{isRead ? `${counted(lines.length, 'event')} in ${counted(commits.length, 'commit')}` : 'Reading…'}</p>
+        <p class="hint">{isRead ? `${counted(events, 'event')} in ${counted(commits.length, 'commit')}` : 'Reading…'}</p>
         <button
           type="button"
           class="button button-quiet"
@@ -147,14 +139,24 @@ const TranscriptView = ({
         </button>
       </div>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard */}
-      <section class="lines" ref={scroller} tabIndex={0} aria-label="Events">
+      <section class="lines" ref={scroller} onScroll={noteScroll} tabIndex={0} aria-label="Events">
         <ol style={{ height: `${height}px` }}>
           {rows.map(({ index, start }) => {
-            const line = lines[index];
+            const row = lines[index];
             return (
-              line && (
-                <li key={line.id} style={{ transform: `translateY(${start}px)` }}>
-                  <Row line={line} link={timeLink(line.seq)} />
+              row && (
+                <li key={row.id} style={{ transform: `translateY(${start}px)` }}>
+                  {row.kind === 'heading' ? (
+                    <Generation heading={row} />
+                  ) : (
+                    <EventLine
+                      line={row}
+                      isMarked={row.seq === markedSeq}
+                      isLive={source.isLive}
+                      timeLink={timeLink}
+                      lineLink={lineLink}
+                    />
+                  )}
                 </li>
               )
             );

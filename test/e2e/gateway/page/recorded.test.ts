@@ -4,15 +4,29 @@ import { axeFindings } from './browser.ts';
 import type { PageRig } from './page-rig.ts';
 import { goTo, hasBrowser, usePage } from './use-page.ts';
 
-/** Views of what was recorded. */
+/** Views of what was recorded: the events of all sessions, and the transcript of one. */
 
 const soon = { timeout: 15_000, interval: 50 };
 const old = 'agent:main:web:old';
 const later = 'agent:main:web:later';
+const long = 'agent:main:web:long';
+const ofLong = `#/sessions/${encodeURIComponent(long)}`;
+
+interface Scrolled {
+  readonly scrollTop: number;
+  readonly clientHeight: number;
+  readonly scrollHeight: number;
+}
+const isAtEnd = ({ scrollTop, clientHeight, scrollHeight }: Scrolled): boolean => scrollHeight - scrollTop - clientHeight < 52;
+
 /** A session that was reset long ago, with more than 2,000 commits after that: more than the gateway looks through for one page. */
 const fill = async ({ client: { sessions } }: PageRig): Promise<void> => {
   await sessions.post(old, 'the very first words', { wait: 30 });
   await sessions.reset(old, { reason: 'long ago' });
+  await sessions.post(long, '[[tool sessions_list {}]] one', { wait: 30 });
+  for (let message = 0; message < 10; message++) await sessions.post(long, `number ${message}`, { wait: 30 });
+  await sessions.reset(long, { reason: 'enough of it' });
+  for (let message = 0; message < 10; message++) await sessions.post(long, `afterwards ${message}`, { wait: 30 });
   await Promise.all(
     Array.from({ length: 30 }, async (_, at) => {
       const key = `agent:main:web:other-${at}`;
@@ -76,6 +90,69 @@ describe.skipIf(!hasBrowser)('what was recorded', () => {
     expect(chosen()).toBeLessThan(seq + 100);
     await page.getByLabel('Up to a time').fill('2020-01-01T00:00');
     await page.getByRole('heading', { name: 'No matching events' }).waitFor();
+    expect(faults).toEqual([]);
+  });
+
+  test('a transcript goes on with its session, and keeps the place of who reads it', async () => {
+    const { sessions } = rig().client;
+    const { page, faults } = await open();
+    await goTo(page, `${ofLong}/transcript`);
+    const lines = page.getByLabel('Events', { exact: true });
+    await page.getByText(/^\d+ events in \d+ commits$/).waitFor();
+    const topOf = (): Promise<number> => lines.evaluate(({ scrollTop }) => scrollTop);
+    await lines.evaluate((element) => element.scrollTo(0, 100));
+    await vi.waitFor(async () => expect(await topOf()).toBe(100), soon);
+    const counted = page.locator('.transcript-head .hint');
+    const before = (await counted.textContent()) ?? '';
+    await sessions.post(long, 'said while somebody reads', { wait: 30 });
+    await vi.waitFor(async () => expect(await counted.textContent()).not.toBe(before), soon);
+    expect(await topOf()).toBe(100);
+    await lines.evaluate((element) => element.scrollTo(0, element.scrollHeight));
+    await page.locator('.line-text', { hasText: 'said while somebody reads' }).first().waitFor();
+    await sessions.post(long, 'said to who is at the end', { wait: 30 });
+    await page.locator('.line-text', { hasText: 'said to who is at the end' }).last().waitFor();
+    await vi.waitFor(async () => expect(await lines.evaluate(isAtEnd)).toBe(true), soon);
+    expect(faults).toEqual([]);
+  });
+
+  test('a transcript says when and why each generation began, how long a call took, and which host wrote a line', async () => {
+    const { page, faults } = await open();
+    await goTo(page, `${ofLong}/transcript`);
+    await page.getByRole('heading', { name: /^Generation 1 The session began \d/ }).waitFor();
+    const lines = page.getByLabel('Events', { exact: true });
+    const heading = page.getByRole('heading', { name: /^Generation 2 Reset over the API \d/ });
+    await vi.waitFor(async () => {
+      await lines.evaluate((element) => element.scrollBy(0, element.clientHeight / 2));
+      expect(await heading.count()).toBe(1);
+    }, soon);
+    await lines.evaluate((element) => element.scrollTo(0, 0));
+    const result = page.locator('.line', { hasText: 'tool result' }).first();
+    await result.getByText(/^took \d+ ms$/).waitFor();
+    await result.locator('.line-actor a').click();
+    await page.locator('.item[aria-current]', { hasText: 'session-1' }).waitFor();
+    expect(faults).toEqual([]);
+  });
+
+  test('a line of a transcript has an address, which an event leads to', async () => {
+    const { page, faults } = await open();
+    await goTo(page, `#/events?key=${encodeURIComponent(long)}&type=session_reset`);
+    await page.locator('.event-row').click();
+    await page.getByRole('link', { name: 'In the transcript' }).click();
+    const marked = page.locator('.line[aria-current=true]');
+    await marked.filter({ hasText: 'session reset' }).waitFor();
+    const isInSight = await marked.first().evaluate((element) => {
+      const [{ top, bottom }, frame] = [element.getBoundingClientRect(), element.closest('.lines')?.getBoundingClientRect()];
+      return frame !== undefined && top >= frame.top && bottom <= frame.bottom;
+    });
+    expect(isInSight).toBe(true);
+    const other = page.locator('.line:not([aria-current])').first();
+    const address = (await other.locator('.line-at').getAttribute('href')) ?? '';
+    expect(address).toMatch(/\/transcript\?at=\d+$/);
+    const text = (await other.locator('.line-type').textContent()) ?? '';
+    await goTo(page, address);
+    await page.reload();
+    await marked.filter({ hasText: text }).first().waitFor();
+    expect(await axeFindings(page)).toEqual([]);
     expect(faults).toEqual([]);
   });
 });

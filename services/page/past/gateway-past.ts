@@ -1,6 +1,6 @@
 import type { LogEntry } from '../../../shared/client/main.ts';
 import { client, problemOf } from '../base/signed-in.ts';
-import type { PastSource } from '../past/past.ts';
+import type { PastSource } from './past.ts';
 
 /** Commits that are shown of the newest moment until all are read: more than a screen has. */
 const newestCommits = 60;

@@ -1,0 +1,58 @@
+import { describe, expect, test } from 'vitest';
+import { rowAt, transcriptRows } from '../../../../services/page/transcript/transcript-rows.ts';
+import type { LogEntry } from '../../../../shared/client/main.ts';
+
+const commit = (seq: number, at: number, ...events: object[]): LogEntry =>
+  ({ seq, rev: seq, at, actor: 'host:one', events }) as unknown as LogEntry;
+const opened = (generation: number) => ({ type: 'session_opened', generation });
+const reset = (generation: number, more: object) => ({ type: 'session_reset', generation, reason: 'test', ...more });
+const call = (callId: string) => ({ type: 'tool_call_started', callId });
+const result = (callId: string) => ({ type: 'tool_result', callId });
+
+const rows = transcriptRows([
+  commit(3, 1_000, opened(1), { type: 'user_message' }),
+  commit(5, 2_000, call('a'), call('b')),
+  commit(6, 2_250, result('b')),
+  commit(9, 9_000, result('a'), result('unknown')),
+  commit(12, 9_000, reset(2, { cause: { trigger: 'daily' } })),
+  commit(13, 9_500, reset(3, {})),
+  commit(14, 9_500, reset(4, { forkedFrom: { seq: 5, rev: 2 } })),
+  commit(20, 9_900, opened(5)),
+]);
+
+test('each generation has a heading above its first line: its number and why it began', () => {
+  const headings = rows.flatMap((row, at) => (row.kind === 'heading' ? [{ ...row, before: rows[at + 1]?.id }] : []));
+  expect(headings.map(({ generation, words, before }) => [generation, words, before])).toEqual([
+    [1, 'The session began', '3.0'],
+    [2, 'Reset by the daily rule', '12.0'],
+    [3, 'Reset: test', '13.0'],
+    [4, 'Forked from commit 2', '14.0'],
+    [5, 'The session began anew', '20.0'],
+  ]);
+});
+
+test('the result of a call says how long the call ran, whatever came in between', () => {
+  const took = rows.flatMap((row) => (row.kind === 'line' && row.event.type === 'tool_result' ? [[row.id, row.tookMs]] : []));
+  expect(took).toEqual([
+    ['6.0', 250],
+    ['9.0', 7_000],
+    ['9.1', undefined],
+  ]);
+});
+
+describe('an address names', () => {
+  test.each([
+    [3, '3.0'],
+    [6, '6.0'],
+    [12, '12.0'],
+    // A commit of another session, or one that is not there: the last one before it.
+    [8, '6.0'],
+    [20, '20.0'],
+  ])('at %i the line %s', (seq, id) => {
+    expect(rows[rowAt(rows, seq) ?? -1]?.id).toBe(id);
+  });
+
+  test.each([1, 21])('none of the lines at %i', (seq) => {
+    expect(rowAt(rows, seq)).toBeNull();
+  });
+});
