@@ -53,9 +53,11 @@ export const wrongIn = async (page: Page, fragment: string, selector: string): P
   return [...found, ...(cutOff > 0 ? [`${cutOff} px are cut off`] : [])].map((text) => `${fragment}: ${text}`);
 };
 
+export const takesPictures = process.env.NATTER_PICTURES === '1';
+
 /** With `NATTER_PICTURES=1` writes a picture of the page, as it is, into docs/pictures. One of more than `most` bytes shows less. */
 export const picture = async (page: Page, name: string, width = 1_000, most = 60_000): Promise<void> => {
-  if (process.env.NATTER_PICTURES !== '1') return;
+  if (!takesPictures) return;
   mkdirSync('docs/pictures', { recursive: true });
   await page.setViewportSize({ width, height: 800 });
   const file = `docs/pictures/${name}.png`;

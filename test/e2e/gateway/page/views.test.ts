@@ -5,8 +5,9 @@ import type { SessionKey } from '../../../../shared/domain/keys/session-key.ts';
 import { encodeCommand } from '../../../../shared/wire/codec.ts';
 import { undeliveredCodec } from '../../../../shared/wire/undelivered.ts';
 import { axeFindings } from './browser.ts';
+import { everyView } from './every-view.ts';
 import type { PageRig } from './page-rig.ts';
-import { goTo, hasBrowser, picture, usePage, wrongIn } from './use-page.ts';
+import { goTo, hasBrowser, usePage, wrongIn } from './use-page.ts';
 
 /** The views of the page, in a real browser on the whole product. */
 
@@ -39,34 +40,7 @@ const fill = async ({ ports, client }: PageRig): Promise<void> => {
   }, soon);
 };
 
-/** Every view with what shows that it is there. */
 const ofMain = `#/sessions/${encodeURIComponent(main)}`;
-const views: readonly (readonly [fragment: string, selector: string])[] = [
-  [`${ofMain}/chat`, '.mark-bad'],
-  [`${ofMain}/transcript`, '.line'],
-  ['#/approvals', '.empty'],
-  ['#/account', '.themes'],
-  ['#/events', '.event-row'],
-  ['#/system', '.places li'],
-  ['#/system/hosts', '.hosts-one'],
-  [`#/system/hosts?key=${encodeURIComponent(main)}`, '.cells .cell-0'],
-  ['#/system/doctor', '.item'],
-  ['#/system/metrics', '.metric'],
-  ['#/system/deliveries', '.item'],
-  ['#/system/dead-letters', '.item'],
-  ['#/system/channels', '.empty'],
-  ['#/system/memory', '.item'],
-  ['#/system/skills', '.empty'],
-  ['#/system/schedules', '.item'],
-  ['#/system/config', '.empty'],
-  ['#/system/config?show=all', '.keys div'],
-  ['#/system/log', '.log-line'],
-  ['#/system/audit', '.item'],
-];
-
-/** The picture of a view: its last word, and whether it shows all. */
-const nameOf = (fragment: string): string =>
-  `${/\/([\w-]+)(\?|$)/.exec(fragment)?.[1]}${fragment.endsWith('?show=all') ? '-all' : ''}`;
 
 describe.skipIf(!hasBrowser)('the views of the system', () => {
   const { rig, openTab, open } = usePage({}, fill);
@@ -77,11 +51,7 @@ describe.skipIf(!hasBrowser)('the views of the system', () => {
   ] as const)('axe finds nothing wrong in any, nothing is cut off, and all text is text: %s, %d px', async (scheme, width) => {
     const { page, faults } = await open(width, scheme);
     const wrong: string[] = [];
-    for (const [fragment, selector] of views) {
-      wrong.push(...(await wrongIn(page, fragment, selector)));
-      // That of the system is its doctor.
-      if (scheme === 'light' && fragment !== '#/system') await picture(page, nameOf(fragment));
-    }
+    for (const view of everyView(main, '.mark-bad')) wrong.push(...(await wrongIn(page, ...view)));
     expect(await page.locator('img').count()).toBe(0);
     expect(wrong).toEqual([]);
     expect(faults).toEqual([]);
@@ -332,7 +302,6 @@ describe.skipIf(!hasBrowser)('the views of the system', () => {
     expect(await page.locator('.session-head option').allTextContents()).toEqual([hostile]);
     await page.getByText('End of the file').waitFor();
     expect(await axeFindings(page)).toEqual([]);
-    await picture(page, 'export');
     await page.getByRole('button', { name: 'Next error' }).waitFor();
     await page.getByRole('button', { name: 'Previous error' }).click();
     await page.locator('.happened').getByText('answer failed').waitFor();
