@@ -23,6 +23,7 @@ const fill = async ({ ports, client }: PageRig): Promise<void> => {
   await client.sessions.reset(main, { reason: 'a new week' });
   await say(main, 'Remind me to water the seedlings.');
   await say(main, 'What keeps the snails away?');
+  await client.sessions.patch('agent:main:web:roses', { displayName: 'Roses' });
   await client.sessions.patch(main, { displayName: 'Garden' });
   const at = Date.now();
   await client.sessions.post(main, { text: 'Is the soil dry?', sendAt: at + 3_600_000 });
