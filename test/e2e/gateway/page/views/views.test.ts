@@ -1,13 +1,13 @@
 import { describe, expect, test, vi } from 'vitest';
-import { exportLines } from '../../../../services/cli/stored-export.ts';
-import type { Hosts, MemoryPage, ScheduledMessages } from '../../../../shared/client/main.ts';
-import type { SessionKey } from '../../../../shared/domain/keys/session-key.ts';
-import { encodeCommand } from '../../../../shared/wire/codec.ts';
-import { undeliveredCodec } from '../../../../shared/wire/undelivered.ts';
-import { axeFindings } from './browser.ts';
+import { exportLines } from '../../../../../services/cli/stored-export.ts';
+import type { Hosts, MemoryPage, ScheduledMessages } from '../../../../../shared/client/main.ts';
+import type { SessionKey } from '../../../../../shared/domain/keys/session-key.ts';
+import { encodeCommand } from '../../../../../shared/wire/codec.ts';
+import { undeliveredCodec } from '../../../../../shared/wire/undelivered.ts';
+import { axeFindings } from '../browser.ts';
+import type { PageRig } from '../page-rig.ts';
+import { goTo, hasBrowser, usePage, wrongIn } from '../use-page.ts';
 import { everyView } from './every-view.ts';
-import type { PageRig } from './page-rig.ts';
-import { goTo, hasBrowser, usePage, wrongIn } from './use-page.ts';
 
 /** The views of the page, in a real browser on the whole product. */
 

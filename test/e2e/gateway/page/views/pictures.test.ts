@@ -1,12 +1,12 @@
 import { describe, expect, test, vi } from 'vitest';
-import { exportLines } from '../../../../services/cli/stored-export.ts';
-import type { Hosts, MemoryPage } from '../../../../shared/client/main.ts';
-import type { SessionKey } from '../../../../shared/domain/keys/session-key.ts';
-import { encodeCommand } from '../../../../shared/wire/codec.ts';
-import { undeliveredCodec } from '../../../../shared/wire/undelivered.ts';
+import { exportLines } from '../../../../../services/cli/stored-export.ts';
+import type { Hosts, MemoryPage } from '../../../../../shared/client/main.ts';
+import type { SessionKey } from '../../../../../shared/domain/keys/session-key.ts';
+import { encodeCommand } from '../../../../../shared/wire/codec.ts';
+import { undeliveredCodec } from '../../../../../shared/wire/undelivered.ts';
+import type { PageRig } from '../page-rig.ts';
+import { goTo, hasBrowser, picture, takesPictures, usePage } from '../use-page.ts';
 import { everyView } from './every-view.ts';
-import type { PageRig } from './page-rig.ts';
-import { goTo, hasBrowser, picture, takesPictures, usePage } from './use-page.ts';
 
 /** The pictures of the documents: each view with a conversation as people have them. */
 
