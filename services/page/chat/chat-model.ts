@@ -147,7 +147,7 @@ const itemsAfter = (items: readonly ChatItem[], event: NatterEvent, model?: stri
     case 'turn_joined':
       return whereBegun(items, [event.runId]);
     case 'queue_cleared':
-      return whereDropped(items, event.turnIds);
+      return whereDropped(items, event);
     case 'model_step':
       return [...items, ...stepItems(event)];
     case 'tool_call_started':

@@ -94,6 +94,12 @@ export class ChatStore {
     });
   }
 
+  /** Takes a message that waits out of the queue. */
+  takeBack({ turnId = '' }: SaidItem): Promise<void> {
+    this.field.current?.focus();
+    return this.#attempt(() => client.runs.cancel(this.key, turnId));
+  }
+
   stop(): Promise<void> {
     return this.#attempt(() => client.sessions.stop(this.key, { reason: stopReason }));
   }

@@ -39,13 +39,20 @@ const Said = ({ item, store }: { readonly item: SaidItem; readonly store: ChatSt
         {at > 0 && <Time at={at} />}
         {isEdited && <span>edited</span>}
         {isUnanswered && <span>not said to the agent: kept for it to read, not answered</span>}
-        {item.isDropped && <span>not answered: stopped before its turn</span>}
+        {item.isDropped && <span>not answered: {item.isTakenBack ? 'taken back' : 'stopped'} before its turn</span>}
         {isQueued && <span class="said-queued">waits in the queue</span>}
       </header>
       {role === 'assistant' && <Markdown text={text} growing={isGrowing} />}
       {role === 'user' && draft === null && text !== '' && <p class="plain">{text}</p>}
       {isMine && draft !== null && <EditMessage item={item} store={store} draft={draft} end={end} />}
       {attachments && attachments.length > 0 && <MessageFiles sessionKey={store.key} files={attachments} />}
+      {isQueued && mayWrite() && (
+        <div class="said-actions">
+          <button type="button" class="button button-quiet" onClick={() => void store.takeBack(item)}>
+            Take back
+          </button>
+        </div>
+      )}
       {isMine && draft === null && !isQueued && <MessageActions item={item} store={store} edit={() => setDraft(text)} />}
     </article>
   );

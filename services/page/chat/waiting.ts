@@ -9,6 +9,8 @@ export interface QueueState {
   readonly isQueued?: boolean;
   /** It was stopped while it waited. */
   readonly isDropped?: boolean;
+  /** It was dropped alone, by whoever took it back. */
+  readonly isTakenBack?: boolean;
   /** It was said in a group, and not to the agent. */
   readonly isUnanswered?: boolean;
 }
@@ -44,8 +46,8 @@ export const whereBegun = (items: readonly ChatItem[], turnIds: readonly string[
   movedToEnd(items, turnIds, { isQueued: false });
 
 /** The same items where these turns' messages will not be answered: they stand below the answer that they waited for. */
-export const whereDropped = (items: readonly ChatItem[], turnIds: readonly string[]): readonly ChatItem[] =>
-  movedToEnd(items, turnIds, { isQueued: false, isDropped: true });
+export const whereDropped = (items: readonly ChatItem[], { turnIds, reason }: EventOf<'queue_cleared'>): readonly ChatItem[] =>
+  movedToEnd(items, turnIds, { isQueued: false, isDropped: true, ...(reason === 'cancelled' && { isTakenBack: true }) });
 
 /** The items with one that ends an answer: above the messages that waited for its end. */
 export const aboveWaiting = (items: readonly ChatItem[], item: ChatItem): readonly ChatItem[] => {

@@ -1,5 +1,7 @@
 import { describe, expect, test, vi } from 'vitest';
 import type { EventPage } from '../../../../shared/client/main.ts';
+import type { SessionEvent } from '../../../../shared/domain/session/events.ts';
+import { commitTo, keyOf } from '../../../support/domain/commits.ts';
 import { axeFindings } from './browser.ts';
 import type { PageRig } from './page-rig.ts';
 import { goTo, hasBrowser, usePage } from './use-page.ts';
@@ -9,7 +11,12 @@ import { goTo, hasBrowser, usePage } from './use-page.ts';
 const soon = { timeout: 15_000, interval: 50 };
 const old = 'agent:main:web:old';
 const later = 'agent:main:web:later';
+const other = 'agent:main:web:other';
 const long = 'agent:main:web:long';
+const opened: SessionEvent = {
+  ...{ type: 'session_opened', v: 1, sessionId: 's', generation: 1 },
+  source: { kind: 'api', interactive: false },
+};
 const ofLong = `#/sessions/${encodeURIComponent(long)}`;
 
 interface Scrolled {
@@ -20,20 +27,23 @@ interface Scrolled {
 const isAtEnd = ({ scrollTop, clientHeight, scrollHeight }: Scrolled): boolean => scrollHeight - scrollTop - clientHeight < 52;
 
 /** A session that was reset long ago, with more than 2,000 commits after that: more than the gateway looks through for one page. */
-const fill = async ({ client: { sessions } }: PageRig): Promise<void> => {
+const fill = async ({ client: { sessions }, ports }: PageRig): Promise<void> => {
   await sessions.post(old, 'the very first words', { wait: 30 });
   await sessions.reset(old, { reason: 'long ago' });
   await sessions.post(long, '[[tool sessions_list {}]] one', { wait: 30 });
   for (let message = 0; message < 10; message++) await sessions.post(long, `number ${message}`, { wait: 30 });
   await sessions.reset(long, { reason: 'enough of it' });
   for (let message = 0; message < 10; message++) await sessions.post(long, `afterwards ${message}`, { wait: 30 });
-  await Promise.all(
-    Array.from({ length: 30 }, async (_, at) => {
-      const key = `agent:main:web:other-${at}`;
-      await sessions.post(key, 'hello', { wait: 30 });
-      for (let change = 0; change < 70; change++) await sessions.patch(key, { labels: [`label-${change}`] });
-    }),
-  );
+  let seq = 0;
+  for (let rev = 1; rev <= 2_100; rev++) {
+    const labelled: SessionEvent = { type: 'settings_changed', v: 1, changes: { labels: [`label-${rev}`] } };
+    const stored = await ports.events.append(
+      commitTo(keyOf(other), { rev, at: Date.now(), events: [rev === 1 ? opened : labelled] }),
+      seq,
+    );
+    if (stored.kind !== 'stored') throw new Error(`commit ${rev} was not stored: ${stored.kind}`);
+    seq = stored.seq;
+  }
 };
 
 describe.skipIf(!hasBrowser)('what was recorded', () => {
