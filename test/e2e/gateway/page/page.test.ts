@@ -443,6 +443,8 @@ describe.skipIf(!hasBrowser)('the page', () => {
   test.each([
     ['light', 1920],
     ['dark', 320],
+    ['light', 320],
+    ['dark', 1920],
   ] as const)('axe finds nothing wrong, and nothing is cut off: %s, %d px', async (scheme, width) => {
     const { page, faults } = await open(width, scheme);
     const views: readonly (readonly [string, string])[] = [

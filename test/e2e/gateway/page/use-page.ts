@@ -49,9 +49,21 @@ export const wrongIn = async (page: Page, fragment: string, selector: string): P
   await goTo(page, fragment);
   await page.locator(selector).first().waitFor();
   const found = await axeFindings(page);
-  const cutOff = await page.locator('html').evaluate((html) => html.scrollWidth - html.clientWidth);
-  return [...found, ...(cutOff > 0 ? [`${cutOff} px are cut off`] : [])].map((text) => `${fragment}: ${text}`);
+  return [...found, ...(await cutOff(page))].map((text) => `${fragment}: ${text}`);
 };
+
+/** What scrolls sideways: the page itself, or a part of it in which a person scrolls up and down alone. Code, tables and strips of tabs may. */
+const cutOff = (page: Page): Promise<string[]> =>
+  page.locator('html').evaluate((html) => {
+    const { getComputedStyle } = html.ownerDocument.defaultView as unknown as {
+      getComputedStyle(of: unknown): { overflowX: string };
+    };
+    const scrolls = (one: typeof html): boolean => ['auto', 'scroll'].includes(getComputedStyle(one).overflowX);
+    const mayScroll = 'pre, table, .tabs, .table-frame, [role=tablist], textarea, select';
+    return [html, ...html.querySelectorAll('*')]
+      .filter((one) => one.scrollWidth > one.clientWidth && (one === html || (scrolls(one) && !one.matches(mayScroll))))
+      .map((one) => `${one.scrollWidth - one.clientWidth} px of ${one.tagName.toLowerCase()}.${one.className} are cut off`);
+  });
 
 export const takesPictures = process.env.NATTER_PICTURES === '1';
 

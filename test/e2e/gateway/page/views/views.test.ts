@@ -48,6 +48,8 @@ describe.skipIf(!hasBrowser)('the views of the system', () => {
   test.each([
     ['light', 1_000],
     ['dark', 390],
+    ['dark', 1_920],
+    ['light', 320],
   ] as const)('axe finds nothing wrong in any, nothing is cut off, and all text is text: %s, %d px', async (scheme, width) => {
     const { page, faults } = await open(width, scheme);
     const wrong: string[] = [];
@@ -55,6 +57,14 @@ describe.skipIf(!hasBrowser)('the views of the system', () => {
     expect(await page.locator('img').count()).toBe(0);
     expect(wrong).toEqual([]);
     expect(faults).toEqual([]);
+  });
+
+  test('what is cut off within a view is found', async () => {
+    const { page } = await open();
+    await goTo(page, '#/system/memory');
+    const item = page.locator('.item').first();
+    await item.evaluate(({ style }) => style.setProperty('width', '3000px'));
+    expect(await wrongIn(page, '#/system/memory', '.item')).toEqual([expect.stringContaining('px of ')]);
   });
 
   test('the doctor says of every finding what was checked, and of what was not which command checks it', async () => {
