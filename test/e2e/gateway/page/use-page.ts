@@ -65,6 +65,27 @@ const cutOff = (page: Page): Promise<string[]> =>
       .map((one) => `${one.scrollWidth - one.clientWidth} px of ${one.tagName.toLowerCase()}.${one.className} are cut off`);
   });
 
+/** The controls of a page that the Tab key does not reach; of a group of radio buttons it reaches one. */
+export const unreachable = async (page: Page): Promise<string[]> => {
+  const controls = page.locator(
+    ':is(a[href], button, input, select, textarea, summary, [tabindex="0"]):visible:not(:disabled, [type=radio]:not(:checked))',
+  );
+  const count = await controls.evaluateAll((all) => {
+    const reached = new Set<unknown>();
+    Object.assign(globalThis, { reached });
+    all[0]?.ownerDocument.addEventListener('focusin', ({ target }: { target: unknown }) => reached.add(target));
+    return all.length;
+  });
+  // The focus may be anywhere when it begins.
+  for (let presses = 0; presses < 2 * count; presses++) await page.keyboard.press('Tab');
+  return controls.evaluateAll((all) => {
+    const { reached } = globalThis as unknown as { reached: Set<unknown> };
+    return all
+      .filter((one) => one.tabIndex >= 0 && !reached.has(one))
+      .map((one) => `${one.tagName.toLowerCase()} ${one.getAttribute('aria-label') ?? one.textContent}`);
+  });
+};
+
 export const takesPictures = process.env.NATTER_PICTURES === '1';
 
 /** With `NATTER_PICTURES=1` writes a picture of the page, as it is, into docs/pictures. One of more than `most` bytes shows less. */

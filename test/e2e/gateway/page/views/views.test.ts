@@ -6,7 +6,7 @@ import { encodeCommand } from '../../../../../shared/wire/codec.ts';
 import { undeliveredCodec } from '../../../../../shared/wire/undelivered.ts';
 import { axeFindings } from '../browser.ts';
 import type { PageRig } from '../page-rig.ts';
-import { goTo, hasBrowser, usePage, wrongIn } from '../use-page.ts';
+import { goTo, hasBrowser, unreachable, usePage, wrongIn } from '../use-page.ts';
 import { everyView } from './every-view.ts';
 
 /** The views of the page, in a real browser on the whole product. */
@@ -56,6 +56,18 @@ describe.skipIf(!hasBrowser)('the views of the system', () => {
     for (const view of everyView(main, '.mark-bad')) wrong.push(...(await wrongIn(page, ...view)));
     expect(await page.locator('img').count()).toBe(0);
     expect(wrong).toEqual([]);
+    expect(faults).toEqual([]);
+  });
+
+  test('every control of every view is reached by the Tab key', async () => {
+    const { page, faults } = await open();
+    const missed: string[] = [];
+    for (const [fragment, selector] of everyView(main, '.mark-bad')) {
+      await goTo(page, fragment);
+      await page.locator(selector).first().waitFor();
+      missed.push(...(await unreachable(page)).map((text) => `${fragment}: ${text}`));
+    }
+    expect(missed).toEqual([]);
     expect(faults).toEqual([]);
   });
 
