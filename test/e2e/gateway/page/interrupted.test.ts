@@ -88,6 +88,22 @@ describe.skipIf(!hasBrowser)('who is interrupted', () => {
     expect(faults).toEqual([]);
   });
 
+  test('finds an answer growing in one bubble after a reload in the middle of it', async () => {
+    const { page, faults } = await open();
+    await goTo(page, place('agent:main:web:reloaded'));
+    const words = Array.from({ length: 60 }, (_, index) => `word${index}`).join(' ');
+    await page.getByLabel(field, { exact: true }).fill(`[[think 12000]] ${words}`);
+    await page.keyboard.press('Enter');
+    const answer = page.locator('.said-assistant');
+    await answer.getByText('word3').waitFor();
+    await page.reload();
+    await page.locator('.said-assistant[aria-busy]').waitFor();
+    expect(await answer.textContent()).not.toContain('word59');
+    await page.locator('.said-assistant:not([aria-busy])').waitFor();
+    expect((await answer.locator('.prose').allTextContents()).map((text) => text.trim())).toEqual([`You said: ${words}`]);
+    expect(faults).toEqual([]);
+  });
+
   test('finds a message that could not be sent in another view and after a reload, and sends it once', async () => {
     const { page, faults } = await open();
     const messages = `**/v1/sessions/${encodeURIComponent(kept)}/messages`;

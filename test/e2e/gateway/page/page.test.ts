@@ -1,3 +1,4 @@
+import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import type { SessionPage } from '../../../../shared/client/main.ts';
 import { goTo, hasBrowser, picture, usePage, wrongIn } from './use-page.ts';
@@ -13,6 +14,21 @@ const work = 'agent:main:work';
 const forked = 'agent:main:forked';
 const hostile = 'agent:main:hostile';
 const place = (key: string, tab: string): string => `#/sessions/${encodeURIComponent(key)}/${tab}`;
+
+/** Notes each text that the answers of a chat have from now on, as they grow. */
+const textsShown = async (page: Page): Promise<() => Promise<string[]>> => {
+  await page.locator('.messages').evaluate((messages) => {
+    const shown: string[] = [];
+    Object.assign(globalThis, { shown });
+    const { MutationObserver } = messages.ownerDocument.defaultView as unknown as {
+      MutationObserver: new (then: () => void) => { observe(of: unknown, what: object): void };
+    };
+    new MutationObserver(() => {
+      shown.push([...messages.querySelectorAll('.said-assistant .prose')].map(({ textContent }) => textContent).join(' | '));
+    }).observe(messages, { childList: true, characterData: true, subtree: true });
+  });
+  return () => page.evaluate(() => (globalThis as unknown as { shown: string[] }).shown);
+};
 
 describe.skipIf(!hasBrowser)('the page', () => {
   /** A model of a provider without its key. */
@@ -63,12 +79,16 @@ describe.skipIf(!hasBrowser)('the page', () => {
     await page.keyboard.press('Enter');
     const answer = page.locator('.said-assistant');
     await answer.getByText('word3').waitFor();
+    const shown = await textsShown(page);
     await rig().killGateway();
     await answer.getByText('word39').waitFor();
     await page.locator('.said-assistant:not([aria-busy])').waitFor();
     expect(await answer.count()).toBe(1);
-    const said = (await answer.locator('.prose').textContent()) ?? '';
-    for (const word of words.split(' ')) expect(said.match(new RegExp(`\\b${word}\\b`, 'g')), word).toHaveLength(1);
+    const whole = `You said: ${words}`;
+    expect((await answer.locator('.prose').textContent())?.trim()).toBe(whole);
+    const texts = await shown();
+    expect(texts.length).toBeGreaterThan(5);
+    expect(texts.filter((text) => !whole.startsWith(text.trim()))).toEqual([]);
     await page.reload();
     await answer.getByText('word39').waitFor();
     expect(await answer.count()).toBe(1);
