@@ -113,7 +113,8 @@ export const Shell = () => {
   if (who.value.sessionKey !== undefined) return <SharedView sessionKey={who.value.sessionKey} expiresAt={who.value.expiresAt} />;
   const [first = who.value.role === 'approver' ? 'approvals' : 'sessions', key] = route.value.path;
   const View = (Object.hasOwn(views, first) ? views[first] : undefined) ?? Nowhere;
-  const title = View === Nowhere ? 'No such view' : (key ?? titles.get(first) ?? 'Exported file');
+  const place = first === 'approvals' && key !== undefined ? `Approval ${key}` : key;
+  const title = View === Nowhere ? 'No such view' : (place ?? titles.get(first) ?? 'Exported file');
   // A session names the tab itself, as soon as its name is known.
   if (first !== 'sessions' || key === undefined) document.title = `${title} · Natter`;
   return (

@@ -6,6 +6,7 @@ import { Time } from '../parts/time.tsx';
 import { answerText } from './answer-text.ts';
 import { type Answered, answeredIn } from './answered.ts';
 import { ApprovalFacts } from './approval-facts.tsx';
+import { ApprovalLink } from './approval-link.tsx';
 import { actionText } from './command-line.ts';
 import { useStory } from './use-story.ts';
 
@@ -35,13 +36,14 @@ interface AnswerProps {
 }
 
 const Answer = ({ one, workspace }: AnswerProps) => {
-  const { action = '', sessionKey, seq, at } = one;
+  const { approvalId, action = '', sessionKey, seq, at } = one;
   const story = useStory(one, { until: seq });
   return (
     <li>
       <p>
         <b>{answerText(one)}</b>, <Time at={at} exact />{' '}
-        <a href={linkTo(['sessions', sessionKey, 'time'], { at: `${seq}` })}>Show the answer</a>
+        <a href={linkTo(['sessions', sessionKey, 'time'], { at: `${seq}` })}>Show the answer</a>{' '}
+        <ApprovalLink approvalId={approvalId} />
       </p>
       {action !== '' && <p class="approval-action">{actionText(action)}</p>}
       <ApprovalFacts approval={{ sessionKey, action }} story={story} workspace={workspace} verdict={one.verdict} />

@@ -7,6 +7,7 @@ import { Icon } from '../parts/icon.tsx';
 import { readable } from '../parts/json-text.ts';
 import { spanText, Time } from '../parts/time.tsx';
 import { answer, given } from './answer.ts';
+import { ApprovalLink } from './approval-link.tsx';
 import { actionText } from './command-line.ts';
 
 /** A call that waits for a person. */
@@ -50,6 +51,8 @@ const Buttons = ({ asked }: { readonly asked: Asked }) => {
 
 interface CardProps {
   readonly asked: Asked;
+  /** It is brought into sight, marked, and has the focus. Default: no. */
+  readonly isWanted?: boolean;
   /** Where it comes from, above the buttons. */
   readonly facts?: ComponentChildren;
   /** What became of it, below the answer. */
@@ -57,9 +60,15 @@ interface CardProps {
 }
 
 /** The question whether a call may run, with all that it would do, and the answer. */
-export const ApprovalCard = ({ asked, facts, children }: CardProps) => {
+export const ApprovalCard = ({ asked, isWanted = false, facts, children }: CardProps) => {
   const { approvalId, tool, action, asks, requestedAt, expiresAt } = asked;
   const mine = given.value[approvalId];
+  const card = useRef<HTMLElement>(null);
+  useEffect(() => {
+    if (!isWanted) return;
+    card.current?.scrollIntoView({ block: 'center' });
+    card.current?.focus({ preventScroll: true });
+  }, [isWanted]);
   const said = useRef<HTMLParagraphElement>(null);
   const wasSending = useRef(false);
   // The buttons are gone once they are answered; whoever pressed one by keyboard goes on from the answer.
@@ -71,7 +80,12 @@ export const ApprovalCard = ({ asked, facts, children }: CardProps) => {
   const answered =
     asked.answered ?? (mine?.state === 'sent' ? mine.text : leftMs <= 0 ? 'Expired: nobody answered in time' : undefined);
   return (
-    <article class={`approval ${answered === undefined ? '' : 'approval-over'}`} aria-label={`Approval: ${action}`}>
+    <article
+      class={`approval ${answered === undefined ? '' : 'approval-over'} ${isWanted ? 'approval-wanted' : ''}`}
+      aria-label={`Approval: ${action}`}
+      ref={card}
+      tabIndex={isWanted ? -1 : undefined}
+    >
       <header>
         <Icon name="approvals" />
         <strong>
@@ -81,7 +95,7 @@ export const ApprovalCard = ({ asked, facts, children }: CardProps) => {
         </strong>
         {tool !== undefined && <code>{tool}</code>}
         <span class="approval-when">
-          <Time at={requestedAt} />
+          <Time at={requestedAt} /> <ApprovalLink approvalId={approvalId} />
         </span>
       </header>
       <p class="approval-action">{actionText(action)}</p>

@@ -7,6 +7,7 @@ import { plainLine } from '../parts/one-line.ts';
 import { personOf } from '../parts/person.ts';
 import { Time } from '../parts/time.tsx';
 import type { ApprovalStory } from './approval-story.ts';
+import { SessionNow } from './session-now.tsx';
 import { WhereItRuns } from './where-it-runs.tsx';
 
 const messageCharacters = 160;
@@ -14,6 +15,8 @@ const messageCharacters = 160;
 interface Props {
   readonly approval: Pick<PendingApproval, 'sessionKey' | 'sessionName' | 'action'>;
   readonly story: ApprovalStory;
+  /** An answer changes the session, which is shown as it is now. Default: no. */
+  readonly isWaiting?: boolean;
   /** The workspace's path, where this sign-in may know it. */
   readonly workspace: string | undefined;
   /** How it was answered, if it was. */
@@ -21,7 +24,7 @@ interface Props {
 }
 
 /** Who asked, on which message, in which session, and where the call runs. */
-export const ApprovalFacts = ({ approval, story, workspace, verdict }: Props) => {
+export const ApprovalFacts = ({ approval, story, isWaiting = false, workspace, verdict }: Props) => {
   const { sessionKey, sessionName, action } = approval;
   const { message, askedSeq, host } = story;
   return (
@@ -44,6 +47,7 @@ export const ApprovalFacts = ({ approval, story, workspace, verdict }: Props) =>
           </dd>
         </>
       )}
+      {isWaiting && !isApprover() && <SessionNow sessionKey={sessionKey} story={story} />}
       <WhereItRuns action={action} workspace={workspace} host={host} verdict={verdict} />
     </dl>
   );

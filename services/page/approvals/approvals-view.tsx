@@ -1,48 +1,29 @@
 import { useRef } from 'preact/hooks';
 import type { PendingApproval } from '../../../shared/client/main.ts';
+import { route } from '../base/route.ts';
 import { isApprover } from '../base/signed-in.ts';
 import { Empty, Problem } from '../parts/empty.tsx';
-import { Time } from '../parts/time.tsx';
 import { given } from './answer.ts';
 import { answerText } from './answer-text.ts';
 import { AnsweredLately, useAnswered } from './answered-lately.tsx';
 import { ApprovalCard } from './approval-card.tsx';
 import { ApprovalFacts } from './approval-facts.tsx';
 import { approvals, approvalsProblem, readApprovals } from './approval-list.ts';
-import type { ApprovalStory } from './approval-story.ts';
+import { FoundOrNot } from './found-approval.tsx';
+import { Outcome } from './outcome.tsx';
 import { useStory } from './use-story.ts';
 import { useWorkspace } from './where-it-runs.tsx';
 
 interface OneProps {
   readonly approval: PendingApproval;
   readonly isOver: boolean;
+  /** The address is that of this one. */
+  readonly isWanted: boolean;
   /** The workspace's path, where this sign-in may know it. */
   readonly workspace: string | undefined;
 }
 
-const outcomeWords: Readonly<Record<string, string>> = {
-  ok: 'It ran',
-  error: 'It ran and failed',
-  denied: 'It did not run',
-  expired: 'It did not run',
-  unknown: 'Nobody knows whether it took effect',
-};
-/** That a call does not run is no failure: a person said so, or nobody answered. */
-const failures: ReadonlySet<string> = new Set(['error', 'unknown']);
-
-const Outcome = ({ story: { result, answer } }: { readonly story: ApprovalStory }) => {
-  if (result === undefined) return answer?.verdict === 'granted' ? <p class="hint">It runs…</p> : null;
-  return (
-    <>
-      <p class={failures.has(result.outcome) ? 'act-failed' : 'act-done'}>
-        {outcomeWords[result.outcome] ?? result.outcome}, <Time at={result.at} exact />
-      </p>
-      {result.text !== '' && <pre class="approval-given">{result.text}</pre>}
-    </>
-  );
-};
-
-const One = ({ approval, isOver, workspace }: OneProps) => {
+const One = ({ approval, isOver, isWanted, workspace }: OneProps) => {
   const story = useStory(approval, { isOver });
   const { answer } = story;
   const words = answer && answerText(answer);
@@ -52,7 +33,14 @@ const One = ({ approval, isOver, workspace }: OneProps) => {
     <li>
       <ApprovalCard
         asked={{ ...approval, answered, answeredAt: answer?.at }}
-        facts={<ApprovalFacts approval={approval} story={story} workspace={workspace} verdict={answer?.verdict} />}
+        isWanted={isWanted}
+        facts={
+          <ApprovalFacts
+            {...{ approval, story, workspace }}
+            isWaiting={answered === undefined && given.value[approval.approvalId]?.state !== 'sent'}
+            verdict={answer?.verdict}
+          />
+        }
       >
         {isOver && <Outcome story={story} />}
       </ApprovalCard>
@@ -60,12 +48,16 @@ const One = ({ approval, isOver, workspace }: OneProps) => {
   );
 };
 
-/** The inbox: every call of a tool that waits for a person, in all sessions, the oldest first, and below them the last answers. */
+/**
+ * The inbox: every call of a tool that waits for a person, in all sessions, the oldest first, and below them the last answers. An address
+ * may name one of them by its id.
+ */
 export const ApprovalsView = () => {
   const seen = useRef(new Map<string, PendingApproval>());
   const workspace = useWorkspace();
   const waiting = approvals.value;
-  const answered = useAnswered(waiting).filter(({ approvalId }) => !seen.current.has(approvalId));
+  const wanted = route.value.path[1]?.toLowerCase();
+  const answered = useAnswered(waiting).filter(({ approvalId }) => approvalId !== wanted && !seen.current.has(approvalId));
   for (const approval of waiting ?? []) seen.current.set(approval.approvalId, approval);
   const open = new Set(waiting?.map(({ approvalId }) => approvalId));
   const list = [...seen.current.values()].sort((one, other) => one.requestedAt - other.requestedAt);
@@ -76,6 +68,9 @@ export const ApprovalsView = () => {
         <p class="hint">Calls that wait for a person, oldest first. An answer is kept, whatever restarts.</p>
       </header>
       {approvalsProblem.value !== null && <Problem text={approvalsProblem.value} again={() => void readApprovals()} />}
+      {waiting !== null && wanted !== undefined && !seen.current.has(wanted) && (
+        <FoundOrNot approvalId={wanted} workspace={workspace} />
+      )}
       {waiting === null ? (
         <p class="loading">Reading…</p>
       ) : list.length === 0 ? (
@@ -86,7 +81,13 @@ export const ApprovalsView = () => {
       ) : (
         <ul class="approval-list">
           {list.map((approval) => (
-            <One key={approval.approvalId} approval={approval} isOver={!open.has(approval.approvalId)} workspace={workspace} />
+            <One
+              key={approval.approvalId}
+              approval={approval}
+              isOver={!open.has(approval.approvalId)}
+              isWanted={approval.approvalId === wanted}
+              workspace={workspace}
+            />
           ))}
         </ul>
       )}

@@ -5,7 +5,10 @@ import { type ApprovalStory, storyOf } from './approval-story.ts';
 
 const pageEvents = 100;
 /** The events that a story is told of. */
-const told = ['user_message', 'approval_requested', 'approval_resolved', 'tool_result'];
+const told = [
+  ...['user_message', 'assistant_message', 'session_reset'],
+  ...['turn_started', 'approval_requested', 'approval_resolved', 'tool_result'],
+];
 /** How often an approval that is answered is looked at until its call has ended, ms. */
 const everyMs = 1_000;
 

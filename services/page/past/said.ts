@@ -13,7 +13,7 @@ export interface Said {
 }
 
 /** What one commit said to people, or they to it. */
-export const saidIn = ({ seq, actor, events }: RecordedCommit): Said[] =>
+export const saidIn = ({ seq, actor, events }: Pick<RecordedCommit, 'seq' | 'actor' | 'events'>): Said[] =>
   events.flatMap((event): Said[] => {
     if (event.type === 'user_message') {
       const { text, sender, attachments } = event.message;

@@ -29,7 +29,7 @@ export const ApprovalMoment = ({ past, approvalId }: { readonly past: Past; read
         </button>
       )}
       {past.isLive && approvals.value?.some((waiting) => waiting.approvalId === approvalId) && (
-        <a class="button" href={linkTo(['approvals'])}>
+        <a class="button" href={linkTo(['approvals', approvalId])}>
           Answer it under Approvals
         </a>
       )}
