@@ -46,7 +46,24 @@ export const MomentFacts = ({ past, state }: { readonly past: Past; readonly sta
   );
 };
 
-/** What is special about a moment: an error here or next, and a question to a person. */
+/** That forks go on from a moment, and where each is. */
+const ForksFromHere = ({ past }: { readonly past: Past }) => {
+  const { timeline } = past;
+  const count = past.count.value;
+  const forks = useMemo(() => timeline.forks(), [timeline, count]);
+  return forks
+    .filter(({ ancestor }) => ancestor === past.place.value)
+    .map(({ place }) => (
+      <p key={place} class="hint moment-fork">
+        A fork goes on from here, at{' '}
+        <button type="button" class="button button-quiet" onClick={() => past.goTo(place)}>
+          commit {timeline.numberAt(place)}
+        </button>
+      </p>
+    ));
+};
+
+/** What is special about a moment: an error here or next, a question to a person, and forks from it. */
 export const MomentNotes = ({ past, state }: { readonly past: Past; readonly state: ShownState }) => {
   const commit = past.timeline.commits[past.place.value - 1];
   const answered = commit?.events.find((event) => event.type === 'approval_resolved');
@@ -55,6 +72,7 @@ export const MomentNotes = ({ past, state }: { readonly past: Past; readonly sta
     <>
       {commit !== undefined && <ErrorMoment past={past} />}
       {approvalId !== undefined && <ApprovalMoment past={past} approvalId={approvalId} />}
+      <ForksFromHere past={past} />
     </>
   );
 };

@@ -1,5 +1,4 @@
 import { useEffect, useMemo, useRef } from 'preact/hooks';
-import { counted } from '../../../shared/kit/text/counted.ts';
 import { changeQuery, firstFailed, route } from '../base/route.ts';
 import { mayWrite } from '../base/signed-in.ts';
 import { ResetButton } from '../chat/reset-button.tsx';
@@ -12,15 +11,14 @@ import { gatewayPast } from '../past/gateway-past.ts';
 import { Past, type PastSource } from '../past/past.ts';
 import { ChatLink } from './chat-link.tsx';
 import { PastCommits } from './commit-list.tsx';
-import { type Change, changesBetween, isBookkeeping, plainPath } from './differences.ts';
 import { ForkButton } from './fork-button.tsx';
 import { CompareButton, ForkComparison } from './fork-comparison.tsx';
 import { JsonTree } from './json-value.tsx';
+import { MomentChanges } from './moment-changes.tsx';
 import { MomentConversation, MomentFacts, MomentNotes } from './moment-summary.tsx';
 import { Happened, NewestMoment } from './newest-moment.tsx';
 import { SameBadge } from './same-badge.tsx';
 import { Scrubber } from './scrubber.tsx';
-import { valueWords } from './value-words.ts';
 
 const Commit = ({ past }: { readonly past: Past }) => {
   const commit = past.timeline.commits[past.place.value - 1];
@@ -36,25 +34,10 @@ const Commit = ({ past }: { readonly past: Past }) => {
   );
 };
 
-const Changes = ({ changes }: { readonly changes: readonly Change[] }) => (
-  <dl class="changes">
-    {changes.map(({ path, before, after }) => (
-      <div key={path}>
-        <dt title={path}>{plainPath(path)}</dt>
-        <dd>
-          <del>{valueWords(before)}</del> <ins>{valueWords(after)}</ins>
-        </dd>
-      </div>
-    ))}
-  </dl>
-);
-
 const Moment = ({ past }: { readonly past: Past }) => {
   const place = past.place.value;
   const [before, state] = useMemo(() => past.timeline.statesAround(place), [past, place]);
   const { seq = 0, events = [] } = past.timeline.commits[place - 1] ?? {};
-  const changes = useMemo(() => changesBetween(before, state), [before, state]);
-  const [facts, books] = [changes.filter((change) => !isBookkeeping(change)), changes.filter(isBookkeeping)];
   const scroller = useRef<HTMLDivElement>(null);
   // To ask the element whether it is scrolled would make the browser lay out the page, at every moment.
   const isScrolled = useRef(false);
@@ -96,28 +79,7 @@ const Moment = ({ past }: { readonly past: Past }) => {
         <h2 id="moment-machine">State machine</h2>
         <MachineDiagram before={before.status} status={state.status} events={events} />
       </section>
-      <section class="card" aria-labelledby="moment-changes">
-        <h2 id="moment-changes">What it changed</h2>
-        {facts.length === 0 ? (
-          <p class="hint">{place === 0 ? 'There is no commit before the first.' : 'Nothing but its place in the log.'}</p>
-        ) : (
-          <Changes changes={facts} />
-        )}
-        {books.length > 0 && (
-          <details class="books">
-            <summary title="Its place in the log, digests and ids, which the runtime keeps for itself">
-              {counted(books.length, 'internal field')} changed
-            </summary>
-            {past.isLive && (
-              <p class="hint">
-                Commit {past.timeline.numberAt(place)} of the session is number {seq} in the log of all sessions, as in the
-                address.
-              </p>
-            )}
-            <Changes changes={books} />
-          </details>
-        )}
-      </section>
+      <MomentChanges past={past} before={before} state={state} />
       <section class="card" aria-labelledby="moment-state">
         <h2 id="moment-state">The whole state</h2>
         <details class="books">

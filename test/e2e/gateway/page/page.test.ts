@@ -1,6 +1,7 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import type { SessionPage } from '../../../../shared/client/main.ts';
+import { axeFindings } from './browser.ts';
 import { goTo, hasBrowser, picture, usePage, wrongIn } from './use-page.ts';
 
 /** The page in a real browser, on the whole product. */
@@ -263,11 +264,57 @@ describe.skipIf(!hasBrowser)('the page', () => {
     // Settings are one line below what was said and what it made of the session.
     await page.getByText('Settings changed: pinned, labels').click();
     await page.locator('.branch-settings').getByRole('rowheader', { name: 'settings, pinned', exact: true }).waitFor();
+    // The commit that it goes on from says so: each leads to the other.
+    await page.getByRole('button', { name: /^commit \d+$/ }).click();
+    const note = page.getByText(/^A fork goes on from here, at commit \d+$/);
+    await note.getByRole('button').press('Enter');
+    await page.locator('.happened').getByText('forked').waitFor();
+    expect(await note.count()).toBe(0);
+    await page.getByRole('button', { name: 'Compare with what was left behind' }).click();
     await page.getByRole('button', { name: 'Back to the moment' }).click();
     await page.locator('.happened').getByText('forked').waitFor();
     await page.getByRole('button', { name: 'Compare with what was left behind' }).waitFor();
     await page.getByText('This page and the gateway agree on this moment').waitFor();
     await picture(page, 'time-machine', 1_280, 120_000);
+    expect(faults).toEqual([]);
+  });
+
+  test('a moment is compared with any other, which the address keeps', async () => {
+    const { page, faults } = await open();
+    await goTo(page, place(forked, 'time'));
+    await page.getByText('This page and the gateway agree on this moment').waitFor();
+    const [number, other] = ['Commit number', 'Compare with commit'].map((label) => page.getByLabel(label));
+    const last = Number(await number?.inputValue());
+    expect(await other?.inputValue()).toBe(`${last - 1}`);
+    const alone = page.getByRole('region', { name: 'What it changed' });
+    await alone.waitFor();
+    await other?.fill('1');
+    await other?.press('Enter');
+    const between = (first: number, second: number) =>
+      page.getByRole('region', { name: `What changed from commit ${first} to commit ${second}`, exact: true });
+    // Both states have the message of the first commit; what came since is the fork, and its settings.
+    await between(1, last)
+      .locator('div', { has: page.getByText('beginnings, resets and forks', { exact: true }) })
+      .getByText('1 2')
+      .waitFor();
+    await between(1, last).getByText('settings, pinned', { exact: true }).waitFor();
+    expect(page.url()).toMatch(/[?&]with=1(&|$)/);
+    await page.reload();
+    await between(1, last).waitFor();
+    // The other moment stays while this one is chosen anew; the earlier of both is always the first.
+    await page.getByRole('button', { name: 'One commit back' }).click();
+    await between(1, last - 1).waitFor();
+    await page.getByRole('button', { name: 'To the beginning' }).click();
+    await between(0, 1).waitFor();
+    expect(await axeFindings(page)).toEqual([]);
+    await other?.fill(`${last + 5}`);
+    await other?.press('Enter');
+    await between(0, last).waitFor();
+    expect(await other?.inputValue()).toBe(`${last}`);
+    await page.getByRole('button', { name: 'With the one before' }).press('Enter');
+    await alone.getByText('There is no commit before the first.').waitFor();
+    expect(await other?.evaluate((field) => field.matches(':focus'))).toBe(true);
+    expect(page.url()).not.toContain('with=');
     expect(faults).toEqual([]);
   });
 

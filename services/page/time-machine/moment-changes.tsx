@@ -1,0 +1,116 @@
+import { useMemo, useRef } from 'preact/hooks';
+import type { ShownState } from '../../../shared/domain/session/fold/evolve.ts';
+import { counted } from '../../../shared/kit/text/counted.ts';
+import { changeQuery, route } from '../base/route.ts';
+import type { Past } from '../past/past.ts';
+import { type Change, changesBetween, isBookkeeping, plainPath } from './differences.ts';
+import { valueWords } from './value-words.ts';
+
+const Changes = ({ changes }: { readonly changes: readonly Change[] }) => (
+  <dl class="changes">
+    {changes.map(({ path, before, after }) => (
+      <div key={path}>
+        <dt title={path}>{plainPath(path)}</dt>
+        <dd>
+          <del>{valueWords(before)}</del> <ins>{valueWords(after)}</ins>
+        </dd>
+      </div>
+    ))}
+  </dl>
+);
+
+interface OtherProps {
+  readonly past: Past;
+  /** The place of the other moment. */
+  readonly other: number;
+  readonly isChosen: boolean;
+}
+/** The field says where it went, which may be another commit than the one that was typed. Empty: the one before. */
+const Other = ({ past: { timeline, count }, other, isChosen }: OtherProps) => {
+  const field = useRef<HTMLInputElement>(null);
+  const choose = (number: number | undefined): void => changeQuery({ with: number === undefined ? '' : `${number}` });
+  return (
+    <div class="compare-with">
+      <label class="place">
+        <span>Compare with commit</span>
+        <input
+          type="number"
+          min={0}
+          max={timeline.numberAt(count.value)}
+          value={timeline.numberAt(other)}
+          ref={field}
+          onChange={({ currentTarget }) => {
+            const { value } = currentTarget;
+            const wanted = /^\d+$/.test(value) ? timeline.numberAt(timeline.placeOf(Number(value))) : undefined;
+            choose(wanted);
+            currentTarget.value = `${wanted ?? timeline.numberAt(other)}`;
+          }}
+        />
+      </label>
+      {isChosen && (
+        <button
+          type="button"
+          class="button button-quiet"
+          onClick={() => {
+            choose(undefined);
+            field.current?.focus();
+          }}
+        >
+          With the one before
+        </button>
+      )}
+    </div>
+  );
+};
+
+interface Props {
+  readonly past: Past;
+  /** The states before and after the commit of the moment. */
+  readonly before: ShownState;
+  readonly state: ShownState;
+}
+
+/** What differs between the moment and the one before, or the one that the address names, the earlier first. */
+export const MomentChanges = ({ past, before, state }: Props) => {
+  const { timeline } = past;
+  const place = past.place.value;
+  const { with: asked = '' } = route.value.query;
+  const isChosen = /^\d+$/.test(asked);
+  // The other moment may be read later than this one.
+  if (isChosen) void past.count.value;
+  const other = isChosen ? timeline.placeOf(Number(asked)) : Math.max(0, place - 1);
+  const otherState = useMemo(() => (isChosen ? timeline.stateAfter(other) : before), [timeline, isChosen, other, before]);
+  const changes = useMemo(
+    () => (other > place ? changesBetween(state, otherState) : changesBetween(otherState, state)),
+    [state, otherState],
+  );
+  const [facts, books] = [changes.filter((change) => !isBookkeeping(change)), changes.filter(isBookkeeping)];
+  const [first, last] = [other, place].sort((one, another) => one - another).map((each) => timeline.numberAt(each));
+  const nothing =
+    place === 0 && !isChosen
+      ? 'There is no commit before the first.'
+      : other === place
+        ? 'It is this commit: nothing differs.'
+        : 'Nothing but its place in the log.';
+  return (
+    <section class="card" aria-labelledby="moment-changes">
+      <h2 id="moment-changes">{isChosen ? `What changed from commit ${first} to commit ${last}` : 'What it changed'}</h2>
+      <Other past={past} other={other} isChosen={isChosen} />
+      {facts.length === 0 ? <p class="hint">{nothing}</p> : <Changes changes={facts} />}
+      {books.length > 0 && (
+        <details class="books">
+          <summary title="Its place in the log, digests and ids, which the runtime keeps for itself">
+            {counted(books.length, 'internal field')} changed
+          </summary>
+          {past.isLive && (
+            <p class="hint">
+              Commit {timeline.numberAt(place)} of the session is number {timeline.commits[place - 1]?.seq ?? 0} in the log of all
+              sessions, as in the address.
+            </p>
+          )}
+          <Changes changes={books} />
+        </details>
+      )}
+    </section>
+  );
+};
