@@ -123,12 +123,13 @@ const questionOf = (
 };
 
 /** Where the question itself is asked the owner needs no other. */
-const ownersNotices = (request: Question['request'], key: SessionKey, config: Config): Notice[] =>
-  ownersSessions(config).flatMap((to) =>
-    to === key
-      ? []
-      : [{ code: 'approval_requested', text: ownersQuestionOf(request, key), deliverTo: { channel: sessionChannel, to } }],
+const ownersNotices = (request: Question['request'], key: SessionKey, config: Config): Notice[] => {
+  const pageUrl = config.page.enabled === false ? undefined : config.gateway.publicUrl;
+  const text = ownersQuestionOf(request, key, pageUrl);
+  return ownersSessions(config).flatMap((to) =>
+    to === key ? [] : [{ code: 'approval_requested', text, deliverTo: { channel: sessionChannel, to } }],
   );
+};
 
 const lasting = (tool: Tool, scope: ToolScope): Pick<ApprovalRequest, 'holder' | 'onceOnly'> => {
   const holder = holderOf(scope);

@@ -34,7 +34,7 @@ export const effects: Readonly<Record<string, string>> = {
   'gateway.tokens.<name>.namespace': 'The channel whose sessions it is limited to. Role `channel` needs it.',
   'gateway.allowedOrigins': 'Origins of browser pages that may use the gateway. Default: none.',
   'gateway.publicUrl':
-    'Where people reach the gateway, as scheme and host, such as `https://natter.example.org`: what `natter open` prints, and an origin and a host of its own page.',
+    'Where people reach the gateway, as scheme and host, such as `https://natter.example.org`: what `natter open` prints and notices of approvals link to, and an origin and a host of its own page.',
   'gateway.hostNames':
     'Names by which the page and the probes `/livez` and `/readyz` are reached, besides `gateway.publicUrl`, `gateway.host`, `localhost`, IP addresses and the hosts of `gateway.allowedOrigins`.',
   'gateway.trustedProxies': 'Addresses of proxies whose `X-Forwarded-For` is trusted. Default: none.',

@@ -40,10 +40,10 @@ const everyTool = has(
   'write_file',
 );
 
-const begin = (lines: readonly Line[], rules: readonly object[], tools: readonly FakeTool[]) => {
+const begin = (lines: readonly Line[], rules: readonly object[], tools: readonly FakeTool[], settings: object = {}) => {
   const model = script(lines);
   const made_ = fakeTools(...tools);
-  const made: Rig = rig({ model: () => model, tools: () => made_, settings: { tools: { rules } } as never });
+  const made: Rig = rig({ model: () => model, tools: () => made_, settings: { ...settings, tools: { rules } } as never });
   const take = async (...taken: readonly CommandEnvelope[]): Promise<void> => {
     for (const envelope of taken) await made.take(envelope);
     await made.clock.pass(10);
@@ -172,6 +172,17 @@ describe('A5/62: an approval that is asked for a stranger (ADR 22)', () => {
     ...command('stop', id),
     ...{ key: homeKey, at },
     data: { type: 'resolve_approval', approvalId, verdict, by: olga } as never,
+  });
+
+  test.each([
+    ['where the page has an address', {}, ['On the page: https://natter.example.org/#/approvals/approval-1']],
+    ['but not where there is no page', { page: { enabled: false } }, []],
+  ])('is told to the owner with its address, %s', async (_, settings, expected) => {
+    const gateway = { publicUrl: 'https://natter.example.org' };
+    const { made, take } = begin([['mail {"to":"x"}'], 'I asked'], rules, [mail], { gateway, ...settings });
+    await take(says('m', bob));
+    const notice = made.events().find((event) => event.type === 'notice');
+    expect(notice?.notice.text.split('\n').filter((line) => line.startsWith('On the page'))).toEqual(expected);
   });
 
   test('holds up nobody, is told to the owner, and is made as asked once it is allowed', async () => {
