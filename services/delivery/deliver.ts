@@ -9,9 +9,9 @@ import type { Ports } from '../../shared/ports/index.ts';
 import { DurableCursor } from '../../shared/runtime/durable-cursor.ts';
 import type { Tenure } from '../../shared/runtime/leased-work.ts';
 import { LogFollower } from '../../shared/runtime/log-follower.ts';
+import { outboundHeadlines, plan } from '../../shared/runtime/outgoing/plan.ts';
 import type { Erasures } from './erasures.ts';
 import type { Outbox } from './outbox.ts';
-import { outboundHeadlines, plan } from './plan.ts';
 import type { Reading } from './waiting.ts';
 
 /** Name of the service, of its lease and of its cursor. */

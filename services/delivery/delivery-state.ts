@@ -1,8 +1,9 @@
 import { limits } from '../../shared/kit/limits.ts';
 import type { CustodyRecord, CustodyState, Outbound } from '../../shared/ports/custody-log.ts';
 import type { FailureClass, FindResult, PartLimit, SendResult } from '../../shared/ports/outlet.ts';
+import { comesAfter, sentCount } from '../../shared/runtime/outgoing/custody.ts';
 import { deliveryLimits } from './delivery-limits.ts';
-import { type Custody, cutInto, hasOtherText, partIn, sentCount } from './parts/custody-parts.ts';
+import { type Custody, cutInto, hasOtherText, partIn } from './parts/custody-parts.ts';
 import { plainTextOf } from './parts/plain-text.ts';
 
 /** The rules of custody, pure: given the conversation's last record, what to do next for an outbound (I6, I9, D12). */
@@ -36,13 +37,6 @@ export type Step =
   /** The platform is to be asked what became of the part in hand, which was sent at about `around`. */
   | { readonly kind: 'ask'; readonly sending: DeliveryState; readonly around: number }
   | { readonly kind: 'wait'; readonly until: number; readonly detail: string };
-
-/** Order of outbounds: by commit, then by event. */
-const comesAfter = (id: string, than: string): boolean => {
-  const [seq = 0, index = 0] = id.split('.').map(Number);
-  const [thanSeq = 0, thanIndex = 0] = than.split('.').map(Number);
-  return seq === thanSeq ? index > thanIndex : seq > thanSeq;
-};
 
 /**
  * The next step of `outbound` at `now`, given the last record of its conversation; `null` when it is in a final state. A conversation is

@@ -5,11 +5,12 @@ import { secretHider } from '../../shared/kit/scrub.ts';
 import type { Outbound } from '../../shared/ports/custody-log.ts';
 import { deliveryService } from '../../shared/ports/dead-letters.ts';
 import type { Ports } from '../../shared/ports/index.ts';
+import { deliveryActor } from '../../shared/runtime/outgoing/content.ts';
+import { sentCount } from '../../shared/runtime/outgoing/custody.ts';
 import { subjectsUnder } from '../../shared/wire/subjects.ts';
 import { undeliveredCodec } from '../../shared/wire/undelivered.ts';
-import { deliveryActor } from './content.ts';
 import type { DeliveryState } from './delivery-state.ts';
-import { sentCount, unsentText } from './parts/custody-parts.ts';
+import { unsentText } from './parts/custody-parts.ts';
 
 export interface ReportOptions {
   readonly config: Config;

@@ -79,6 +79,8 @@ export interface CustodyRecord {
 export interface CustodyLog {
   /** The conversation's last record; `null` in its place: what is stored was written by nobody. Throws `invalid` when it is no record. */
   last(target: DeliveryTarget): Promise<{ record: CustodyRecord | null; seq: number } | null>;
+  /** The conversation's records that were stored after a time (by the broker's clock, ms), oldest first. May lag behind the last. */
+  read(target: DeliveryTarget, after: number): AsyncIterable<CustodyRecord>;
   /** Resolves with the new sequence, or `null` if another writer was first. */
   append(record: CustodyRecord, expectedSeq: number): Promise<number | null>;
 }

@@ -77,7 +77,7 @@ const grants = {
   'notices of stored events': {
     ...{ session: 'wh', checkpoint: 'h', delivery: 'h', gateway: 'h', operator: 'h', restorer: 'w', reader: 'h' },
   },
-  deliveries: { provisioner: 'm', delivery: 'wr', operator: 'crhd', backup: 'crs', restorer: 'mkxcrd' },
+  deliveries: { provisioner: 'm', delivery: 'wr', gateway: 'r', operator: 'crhd', backup: 'crs', restorer: 'mkxcrd' },
   'deliveries of one channel': { connector: 'h' },
   'dead letters': {
     ...{ provisioner: 'm', session: 'w', router: 'w', checkpoint: 'w', delivery: 'w', gateway: 'crd' },

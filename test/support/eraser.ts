@@ -13,7 +13,7 @@ import { topologyOf } from '../../shared/wire/topology.ts';
 export const openNatsEraser = async (
   servers: string,
   replicas: 1 | 3,
-): Promise<{ ports: Ports; eraser: Eraser; keepsCustody: boolean; close(): Promise<void> }> => {
+): Promise<{ ports: Ports; eraser: Eraser; close(): Promise<void> }> => {
   const config = configSchema.parse({ nats: { partitions: 4, replicas } });
   const { requestTimeoutMs } = config.nats;
   const subjects = subjectsUnder(config.prefix);
@@ -26,5 +26,5 @@ export const openNatsEraser = async (
     await ports.close();
     await connection.close();
   };
-  return { ports, eraser, keepsCustody: true, close };
+  return { ports, eraser, close };
 };

@@ -10,7 +10,7 @@ import { limits } from '../../../shared/kit/limits.ts';
 import type { Outbound } from '../../../shared/ports/custody-log.ts';
 import type { Outlet, SendResult } from '../../../shared/ports/outlet.ts';
 import type { CommandBus } from '../../../shared/ports/work-queue.ts';
-import { deliveryActor } from '../content.ts';
+import { deliveryActor } from '../../../shared/runtime/outgoing/content.ts';
 
 export interface SessionOutletOptions {
   readonly config: () => Config;

@@ -19,9 +19,6 @@ const digestOf = (parts: readonly string[]): string => createHash('sha256').upda
 export const hasOtherText = ({ parts }: Pick<Custody, 'parts'>, text: string): boolean =>
   parts !== undefined && digestOf(partsOf(text, parts.cuts)) !== parts.digest;
 
-/** How many parts were sent as more than a mark. */
-export const sentCount = ({ done, refused = [] }: CustodyParts): number => done.length - refused.length;
-
 /** The text of the part in hand, as it was written. */
 export const partIn = (text: string, parts: CustodyParts | undefined): string =>
   parts === undefined ? text : (partsOf(text, parts.cuts)[parts.done.length] ?? '');

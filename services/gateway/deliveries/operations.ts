@@ -1,12 +1,15 @@
+import { z } from 'zod';
 import { resumeRequest } from '../../../shared/domain/values/delivery.ts';
+import { eventParameter } from '../http/input.ts';
 import { numberedListParameters, numberedListQuery, numberedParameters, sequenceIn } from '../operation/numbered.ts';
 import { method, type Operation, operation } from '../operation/operation.ts';
-import { route } from '../operation/route.ts';
+import { route, sessionRoute } from '../operation/route.ts';
 import * as samples from '../operation/samples.ts';
 import { leaveDelivery, listDeliveries, readDelivery, repeatDelivery, resumeAccounts } from './deliveries.ts';
 import * as results from './results.ts';
+import { readSessionDeliveries } from './session-deliveries.ts';
 
-/** Outgoing messages that may not have arrived. Not for MCP: a model must not decide what people get twice. */
+/** What became of outgoing messages, and those that may not have arrived. Not for MCP: a model must not decide what people get twice. */
 
 const seqOf = sequenceIn('delivery');
 const resumeBody = resumeRequest.strict();
@@ -15,6 +18,17 @@ const text = 'The build is green.';
 const warning = 'the receiver may get it twice';
 
 export const deliveryOperations: readonly Operation[] = [
+  operation(readSessionDeliveries, {
+    ...{ id: 'readSessionDeliveries', tag: 'sessions', changes: 'nothing' },
+    summary: 'Says of the messages that an event has sent whether they were delivered, after how many attempts',
+    http: sessionRoute({
+      ...{ method: 'get', path: '/deliveries', query: z.object({ event: eventParameter }) },
+      answers: { 200: results.sessionDeliveries },
+      examples: { answer: { deliveries: [samples.eventDelivery] } },
+      problems: ['not_found', 'quarantined', 'damaged'],
+      input: ({ key, query: { event } }) => ({ key, event }),
+    }),
+  }),
   operation(listDeliveries, {
     ...{ id: 'listDeliveries', tag: 'operations', changes: 'nothing' },
     summary: 'Lists outgoing messages that may not have arrived, newest first, and those that wait to be sent',

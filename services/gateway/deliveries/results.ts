@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { deliveryReport, waitingDelivery } from '../../../shared/domain/values/delivery.ts';
 import { deliveryTarget } from '../../../shared/domain/values/types.ts';
+import { custodyRecord } from '../../../shared/wire/custody-record.ts';
 import { takenResult } from '../operation/results.ts';
 
 /** The answers about outgoing messages. Objects may get further fields. */
@@ -21,6 +22,26 @@ const listedDelivery = z
     id: 'Delivery',
     description: 'An outgoing message that may not have arrived. `seq` is its place, by which it is found.',
   });
+const eventDelivery = z
+  .object({
+    outboundId: listedDelivery.shape.outboundId,
+    kind: deliveryReport.shape.kind,
+    target: deliveryTarget,
+    state: custodyRecord.shape.state.describe('`prepared` and `sending` are not the end yet'),
+    attempt: custodyRecord.shape.attempt.describe('of the message, or of its part in hand; 0: none was begun'),
+    at: z.number().optional().describe('since when it is in this state; absent: there is no record of it'),
+    notBefore: z.number().optional().describe('when the attempt may begin'),
+    messageIds: z
+      .array(z.string())
+      .describe("the platform's ids of what arrived: one for each part, where the platform tells them"),
+    parts: deliveryReport.shape.parts.describe('how many were sent, of how many'),
+    failure: custodyRecord.shape.failure.describe('why the last attempt failed'),
+    detail: z.string().optional().describe("the same in the receiver's words; to the owner alone"),
+  })
+  .meta({ id: 'EventDelivery', description: 'An outgoing message, and what became of it.' });
+export const sessionDeliveries = z.object({
+  deliveries: z.array(eventDelivery).describe('empty: it sends nothing; who follows the events gets those without a target'),
+});
 export const deliveries = z.object({
   waiting: z.array(waitingDelivery).describe('what will be sent by itself; on the first page only'),
   deliveries: z.array(listedDelivery),

@@ -107,16 +107,24 @@ export const limitNumber = (fallback: number) =>
     .transform((count) => Math.min(count, limits.pageRows))
     .default(fallback);
 
+/** `SEQ` or `SEQ.INDEX`. */
+const placeParameter = z.string('give it once').transform((text, context): Cursor => {
+  const cursor = parseCursor(text);
+  if (cursor) return cursor;
+  context.addIssue({ code: 'custom', message: 'use SEQ or SEQ.INDEX as in an event\'s id, such as "17" or "17.2"' });
+  return z.NEVER;
+});
+const placePattern = '^\\d{1,15}(\\.\\d{1,6})?$';
+
 /** `after=SEQ` or `after=SEQ.INDEX`. */
-export const afterParameter = z
-  .string('give it once')
-  .transform((text, context): Cursor => {
-    const cursor = parseCursor(text);
-    if (cursor) return cursor;
-    context.addIssue({ code: 'custom', message: 'use SEQ or SEQ.INDEX as in an event\'s id, such as "17" or "17.2"' });
-    return z.NEVER;
-  })
-  .meta({ pattern: '^\\d{1,15}(\\.\\d{1,6})?$', description: 'after this commit, or after this event of it' });
+export const afterParameter = placeParameter.meta({
+  ...{ pattern: placePattern, description: 'after this commit, or after this event of it' },
+});
+
+/** `event=SEQ.INDEX`, or `event=SEQ` for all events of a commit. */
+export const eventParameter = placeParameter.meta({
+  ...{ pattern: placePattern, description: 'an event by its `id`, or all of a commit by its `seq`' },
+});
 
 /** `before=SEQ`, `before=SEQ.INDEX` or `before=end`: a page is read backwards, newest first. */
 export const beforeParameter = z

@@ -86,6 +86,10 @@ export const delivery = {
   ...{ seq: 18, state: 'unknown', outboundId: '42.1', sessionKey: key, target: { channel: 'telegram', to: '-100123' } },
   ...{ kind: 'assistant_message', detail: 'no answer within 10000 ms', at },
 } as const;
+export const eventDelivery = {
+  ...{ outboundId: '42.1', kind: 'assistant_message', target: { channel: 'telegram', to: '-100123' } },
+  ...{ state: 'delivered', attempt: 1, at: at + 240, messageIds: ['5513'] },
+} as const;
 export const waitingDelivery = {
   ...{ channel: 'telegram', to: '-100123', state: 'waiting', until: at + 3_600_000 },
   ...{ detail: 'the receiver asked to wait (HTTP 429)', sessionKey: key },

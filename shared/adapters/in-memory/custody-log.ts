@@ -1,23 +1,38 @@
 import type { DeliveryTarget } from '../../domain/values/types.ts';
-import type { CustodyLog } from '../../ports/custody-log.ts';
+import type { CustodyLog, CustodyRecord } from '../../ports/custody-log.ts';
 import { custodyCodec } from '../../wire/custody-record.ts';
 import { type Subjects, subjectsUnder } from '../../wire/subjects.ts';
 import type { KeyValue } from '../kv/key-value.ts';
 
-/**
- * The delivery log in memory. It keeps the newest record of each conversation, which is all that the port shows, and one sequence
- * for all.
- */
-export const createInMemoryCustodyLog = (records: KeyValue, subjects: Subjects = subjectsUnder('natter')): CustodyLog => {
+export interface InMemoryCustodyLog extends CustodyLog {
+  /** Removes a conversation's records, but not its last one. Returns how many they were. */
+  erase(target: DeliveryTarget, belongs: (record: CustodyRecord) => boolean): number;
+}
+
+/** The delivery log in memory, with one sequence for all. The newest record of each conversation is in a bucket, for the fence. */
+export const createInMemoryCustodyLog = (newest: KeyValue, subjects: Subjects = subjectsUnder('natter')): InMemoryCustodyLog => {
+  const kept = new Map<string, readonly CustodyRecord[]>();
   const conversation = (target: DeliveryTarget): string => subjects.deliveriesTo(target);
+  const recordsOf = (target: DeliveryTarget): readonly CustodyRecord[] => kept.get(conversation(target)) ?? [];
   return {
     last: async (target) => {
-      const { revision, value } = await records.read(conversation(target));
+      const { revision, value } = await newest.read(conversation(target));
       return value === null ? null : { record: custodyCodec.decode(value), seq: revision };
+    },
+    read: async function* (target, after) {
+      yield* recordsOf(target).filter(({ at }) => at > after);
     },
     append: async (record, expectedSeq) => {
       const key = conversation(record.target);
-      return records.put(key, custodyCodec.encode(record), { fence: { key, revision: expectedSeq } });
+      const seq = await newest.put(key, custodyCodec.encode(record), { fence: { key, revision: expectedSeq } });
+      if (seq !== null) kept.set(key, [...recordsOf(record.target), record]);
+      return seq;
+    },
+    erase: (target, belongs) => {
+      const records = recordsOf(target);
+      const left = records.filter((record) => record === records.at(-1) || !belongs(record));
+      kept.set(conversation(target), left);
+      return records.length - left.length;
     },
   };
 };

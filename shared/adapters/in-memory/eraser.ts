@@ -6,6 +6,7 @@ import type { Snapshots } from '../../ports/snapshots.ts';
 import type { Subjects } from '../../wire/subjects.ts';
 import type { KeyValue } from '../kv/key-value.ts';
 import { createEraser } from '../streams/eraser.ts';
+import type { InMemoryCustodyLog } from './custody-log.ts';
 import type { InMemoryDeadLetters } from './dead-letters.ts';
 import type { InMemoryEventLog } from './event-log.ts';
 import type { Timers } from './timers.ts';
@@ -19,20 +20,21 @@ export interface InMemoryEraserOptions {
   /** The timers of the command queue. */
   readonly timers: Timers;
   readonly commands: InMemoryWorkQueue<CommandEnvelope>;
+  readonly custody: InMemoryCustodyLog;
   readonly deadLetters: InMemoryDeadLetters;
   readonly clock: Clock;
   readonly subjects: Subjects;
 }
 
-/** The eraser of the in-memory broker, whose delivery log keeps only the last record of each conversation anyway. */
-export const createInMemoryEraser = ({ timers, commands, deadLetters, ...options }: InMemoryEraserOptions): Eraser =>
+/** The eraser of the in-memory broker. */
+export const createInMemoryEraser = ({ timers, commands, custody, deadLetters, ...options }: InMemoryEraserOptions): Eraser =>
   createEraser({
     ...options,
     store: {
       commits: async (key, before) => options.events.purge(key, before),
       timers: async (key) => timers.cancelUnder(options.subjects.timersOf('commands', { key })),
       commands: async (key, upTo) => commands.removeDone(key, upTo),
-      custody: async () => 0,
+      custody: async (target, belongs) => custody.erase(target, belongs),
       deadLetters: async (belongs) => deadLetters.erase(belongs),
       memory: async ({ key, revision }) => void (await options.memory.put(key, null, { fence: { key, revision } })),
     },

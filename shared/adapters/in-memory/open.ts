@@ -135,8 +135,7 @@ export const openInMemory = (options: InMemoryOptions): InMemorySystem => {
     attachments,
     memory: buckets.memory,
     timers,
-    commands,
-    deadLetters,
+    ...{ commands, custody, deadLetters },
     clock,
     subjects,
   });

@@ -58,6 +58,19 @@ export const openCustodyLog = async ({
     return written;
   };
 
+  const read: CustodyLog['read'] = async function* (target, after) {
+    const subject = subjects.deliveriesTo(target);
+    let from: { after: number } | { storedFrom: number } = { storedFrom: after + 1 };
+    for (let more = true; more; ) {
+      const batch = await readBatch(inbox, { stream, ...from, subject, count: limits.readCommits, timeoutMs: timeout });
+      for (const { data, seq } of batch.messages) {
+        from = { after: seq };
+        if (data.length > 0) yield custodyCodec.decode(data);
+      }
+      more = batch.more;
+    }
+  };
+
   const append: CustodyLog['append'] = async (record, expectedSeq) => {
     const doing = 'write the delivery log';
     const options = { timeoutMs: timeout, headers: onlyAfter(subjects.deliveriesTo(record.target), expectedSeq) };
@@ -74,13 +87,14 @@ export const openCustodyLog = async ({
       doing,
     });
   };
-  if (guard === undefined) return { last, append };
+  if (guard === undefined) return { last, read, append };
 
   return {
     last: async (target) => {
       await guard.check();
       return last(target);
     },
+    read,
     append: async (record, expectedSeq) => {
       const { seq, duplicate } = await guard.store(async () => {
         const stored = await append(record, expectedSeq);

@@ -16,6 +16,24 @@ export interface Delivery extends Pick<DeliveryReport, 'kind' | 'parts'> {
   readonly detail: string;
   readonly at: number;
 }
+/** What became of an outgoing message. `attempt`: of its part in hand, 0: none was begun; `messageIds`: what the platform calls what arrived. */
+export interface EventDelivery extends Pick<DeliveryReport, 'kind' | 'parts'> {
+  readonly outboundId: string;
+  readonly target: DeliveryTarget;
+  readonly state: DeliveryReport['outcome'] | 'prepared' | 'sending' | 'delivered' | 'suppressed';
+  readonly attempt: number;
+  /** Since when it is in this state; absent: there is no record of it. */
+  readonly at?: number;
+  readonly notBefore?: number;
+  readonly messageIds: readonly string[];
+  /** Why the last attempt failed: a class, and to the owner the receiver's words. */
+  readonly failure?: string;
+  readonly detail?: string;
+}
+/** `GET /v1/sessions/{key}/deliveries?event=…`. */
+export interface EventDeliveries {
+  readonly deliveries: readonly EventDelivery[];
+}
 /** `GET /v1/deliveries`. */
 export interface DeliveryPage {
   /** What will be sent by itself; on the first page only. */

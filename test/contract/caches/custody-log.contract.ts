@@ -1,5 +1,6 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import type { DeliveryTarget } from '../../../shared/domain/values/types.ts';
+import { limits } from '../../../shared/kit/limits.ts';
 import type { CustodyRecord, CustodyState } from '../../../shared/ports/custody-log.ts';
 import type { CacheBroker } from '../../support/caches.ts';
 import { freshKey } from '../../support/domain/commits.ts';
@@ -54,6 +55,25 @@ export const custodyLogContract = (broker: () => CacheBroker): void => {
       expect(last?.seq).toBe(seq);
       expect(last?.record?.outboundId).toBe(`${outcomes.indexOf(seq)}.0`);
     }
+  });
+
+  test('the records of a conversation are read from a time on, the oldest first, and past the limit of one read', async () => {
+    const [{ custody }, target] = [await broker().host(), freshTarget()];
+    let seq = 0;
+    const begun = Date.now();
+    for (let attempt = 1; attempt <= limits.readCommits + 2; attempt++) {
+      await custody.append(record(freshTarget(), 'delivered', { at: begun }), 0);
+      seq = (await custody.append(record(target, 'sending', { attempt, at: begun }), seq)) ?? 0;
+    }
+    const attemptsAfter = async (time: number, of = target) => {
+      const attempts: number[] = [];
+      for await (const { attempt } of custody.read(of, time)) attempts.push(attempt);
+      return attempts;
+    };
+    await vi.waitFor(async () => expect((await attemptsAfter(begun - 60_000)).at(-1)).toBe(limits.readCommits + 2));
+    expect(await attemptsAfter(begun - 60_000)).toEqual(Array.from({ length: limits.readCommits + 2 }, (_, at) => at + 1));
+    expect(await attemptsAfter(begun + 3_600_000)).toEqual([]);
+    expect(await attemptsAfter(0, freshTarget())).toEqual([]);
   });
 
   test('a writer that is behind, or ahead, is told and changes nothing', async () => {

@@ -24,8 +24,6 @@ import { changed, memoryOf } from '../../support/memories.ts';
 export interface EraserBroker {
   readonly ports: Ports;
   readonly eraser: Eraser;
-  /** False where the port of the custody log can show only the last record of a conversation. */
-  readonly keepsCustody: boolean;
   close(): Promise<void>;
 }
 
@@ -233,7 +231,7 @@ export const eraserContract = (name: string, open: () => Promise<EraserBroker>):
       const run = [userMessage('hello'), turnStarted()];
       const seqs = await erasedSession(key, run, said(target), said(shared));
       const { custody: removed } = await broker.eraser.erase(key, seqs.at(-1) ?? 0);
-      expect(removed).toBe(broker.keepsCustody ? 3 : 0);
+      expect(removed).toBe(3);
       expect(await custody.last(target)).toMatchObject({ seq: last, record: { state: 'delivered' } });
       expect(await custody.last(shared)).toMatchObject({ seq: lastShared, record: { key: other } });
     });

@@ -5,5 +5,5 @@ import { eraserContract } from './eraser.contract.ts';
 eraserContract('erasure in memory', async () => {
   const { portsFor, eraser } = openInMemory({ clock: systemClock });
   const ports = portsFor('eraser');
-  return { ports, eraser, keepsCustody: false, close: () => ports.close() };
+  return { ports, eraser, close: () => ports.close() };
 });

@@ -54,7 +54,7 @@ describe('a reply goes to its webhook', () => {
         return found.length === 1 ? { kind: 'refused', failure: 'transient', detail: 'busy' } : { kind: 'sent' };
       },
     };
-    await start('one', { change: { custody: { last: custody.last, append } }, outlets: [outlet] });
+    await start('one', { change: { custody: { ...custody, append } }, outlets: [outlet] });
     const id = await say('hi');
     await delivered(id);
     expect(states(id)).toEqual(['prepared 1', 'sending 1', 'prepared 2', 'sending 2', 'delivered 2']);
@@ -166,7 +166,7 @@ describe('several at work', () => {
       return dead ? new Promise(() => {}) : custody.append(record, expectedSeq);
     };
     const cursors = { get: async () => seenAt(0), put: async () => {}, all: async () => new Map() };
-    await start('one', { change: { custody: { last: custody.last, append }, cursors, leases: freeForAll } });
+    await start('one', { change: { custody: { ...custody, append }, cursors, leases: freeForAll } });
     const first = await say('first');
     await delivered(first);
     const second = await say('second');
@@ -190,7 +190,7 @@ describe('several at work', () => {
     const custody = system.portsFor('one').custody;
     const append = (record: CustodyRecord, expectedSeq: number): Promise<number | null> =>
       record.state === 'delivered' ? new Promise(() => {}) : custody.append(record, expectedSeq);
-    await start('one', { change: { custody: { last: custody.last, append }, leases: freeForAll }, outlets: [outlet] });
+    await start('one', { change: { custody: { ...custody, append }, leases: freeForAll }, outlets: [outlet] });
     const id = await say('hi', 'tty', { channel: 'terminal' });
     await rig.until(() => expect(sent).toEqual(['hi']));
     await start('two', { outlets: [outlet] });

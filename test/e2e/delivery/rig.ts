@@ -76,7 +76,7 @@ export const keepingRecords = (ports: Ports, records: CustodyRecord[]): Ports =>
     if (seq !== null) records.push(record);
     return seq;
   };
-  return { ...ports, custody: { last: ports.custody.last, append } };
+  return { ...ports, custody: { ...ports.custody, append } };
 };
 
 /** One broker in memory, a far side, and as many delivery services as the test wants. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { sessionOutlet } from '../../../services/delivery/outlets/session.ts';
-import { plan } from '../../../services/delivery/plan.ts';
 import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
+import { plan } from '../../../shared/runtime/outgoing/plan.ts';
 import { pathOf } from '../gateway/setup.ts';
 import { startWhole, type Whole } from '../system/whole.ts';
 

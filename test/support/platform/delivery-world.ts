@@ -146,7 +146,7 @@ export const play = async (story: Story, planted: Planted = {}): Promise<{ probl
     const deliver = createDeliveryWorker({
       ...common,
       ...{ outlets: [outlet], log, stopping: held.signal, accounts: new ParkedAccounts(clock, log) },
-      deliveryLog: createDeliveryLog({ ...common, custody: { last: custody.last, append }, member: 'one' }),
+      deliveryLog: createDeliveryLog({ ...common, custody: { ...custody, append }, member: 'one' }),
       report: async () => {},
       revised: (outbound) => outbound,
       recorded: () => {},

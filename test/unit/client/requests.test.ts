@@ -113,6 +113,7 @@ const unmade: Readonly<Record<string, string>> = {
   ...{ listDeadLetters: byPath, readDeadLetter: byPath, resendDeadLetter: byPath, discardDeadLetter: byPath },
   ...{ listScheduledMessages: byPath, cancelScheduledMessage: byPath },
   ...{ listPairings: byPath, approvePairing: byPath, denyPairing: byPath, revokePairing: byPath },
+  readSessionDeliveries: byPath,
   ...{ listDeliveries: byPath, readDelivery: byPath, repeatDelivery: byPath, leaveDelivery: byPath, resumeAccounts: byPath },
   ...{ listHosts: byPath, listSkills: byPath, readConfig: byPath, findProblems: byPath, readLog: byPath },
   ...{ describe: byPath, describeEvents: byPath, live: byPath, ready: byPath },

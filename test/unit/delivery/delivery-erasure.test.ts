@@ -88,7 +88,7 @@ describe('C9: an erased text is not sent', () => {
       return { kind: 'sent' };
     });
     const carry = carryWith({
-      last: custody.last,
+      ...custody,
       append: async (record, expectedSeq) => {
         const seq = await custody.append(record, expectedSeq);
         if (record.state === 'sending') erase();

@@ -1,11 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
 import { describe, expect, test } from 'vitest';
-import { outboundHeadlines, plan } from '../../../services/delivery/plan.ts';
 import { configSchema } from '../../../shared/domain/config/schema.ts';
 import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
 import type { RecordedCommit } from '../../../shared/domain/session/envelope.ts';
 import type { SessionEvent } from '../../../shared/domain/session/events.ts';
 import { headlineOf } from '../../../shared/domain/session/headline.ts';
+import { outboundHeadlines, plan } from '../../../shared/runtime/outgoing/plan.ts';
 import { holds, type Intent, intents, play } from '../../support/domain/arbitraries.ts';
 import { tell } from '../../support/domain/given.ts';
 

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
 import { unsentText } from '../../../services/delivery/parts/custody-parts.ts';
-import { plan } from '../../../services/delivery/plan.ts';
 import { createReport } from '../../../services/delivery/report.ts';
 import { openInMemory } from '../../../shared/adapters/in-memory/open.ts';
 import { configSchema } from '../../../shared/domain/config/schema.ts';
 import type { SessionEvent } from '../../../shared/domain/session/events.ts';
 import { systemClock } from '../../../shared/kit/clock.ts';
 import type { CustodyParts, Outbound } from '../../../shared/ports/custody-log.ts';
+import { plan } from '../../../shared/runtime/outgoing/plan.ts';
 import { undeliveredCodec } from '../../../shared/wire/undelivered.ts';
 import { commitTo, keyOf, recorded } from '../../support/domain/commits.ts';
 

@@ -10,7 +10,9 @@ import { fenceHeader } from './send-once.ts';
 export interface BatchRequest {
   readonly stream: string;
   /** Only messages with a greater sequence. */
-  readonly after: number;
+  readonly after?: number;
+  /** In its place: only messages that were stored at this time or later, ms. */
+  readonly storedFrom?: number;
   /** Only messages of this subject, which may have wildcards. */
   readonly subject?: string;
   /** At most this many. */
@@ -24,7 +26,7 @@ export interface BatchRequest {
  * Rejects with the client's error, or with `unavailable` when not even the first message arrived.
  */
 export const readBatch = async (inbox: ReplyInbox, request: BatchRequest): Promise<MessageBatch> => {
-  const { stream, after, subject, count, timeoutMs } = request;
+  const { stream, after = 0, storedFrom, subject, count, timeoutMs } = request;
   const messages: StoredMessage[] = [];
   let more = false;
   const take = (reply: Msg): boolean => {
@@ -42,7 +44,8 @@ export const readBatch = async (inbox: ReplyInbox, request: BatchRequest): Promi
     if (whole) messages.push({ subject: fields.subject, seq: fields.seq, time: fields.time, data });
     return !whole;
   };
-  const query = { seq: after + 1, batch: count, max_bytes: limits.readBytes, ...(subject && { next_by_subj: subject }) };
+  const start = storedFrom === undefined ? { seq: after + 1 } : { start_time: new Date(storedFrom).toISOString() };
+  const query = { ...start, batch: count, max_bytes: limits.readBytes, ...(subject && { next_by_subj: subject }) };
   try {
     await inbox.request(`$JS.API.DIRECT.GET.${stream}`, JSON.stringify(query), { timeoutMs }, take);
   } catch (error) {

@@ -45,6 +45,7 @@ GET /v1/sessions/:key/state                    200  abcd         =      =       
 GET /v1/sessions/:key/state, long ago          200  404abcd      =      =       404ab      404bc      -       404ab        404c         404b    404ab      -         -        -     404a    -
 GET /v1/sessions/:key/attachments/:digest      200  abcd         =      =       ab         bc         -       ab           c            b       ab         -         -        -     a       -
 GET /v1/sessions/:key/diff                     200  abcd         =      =       ab         bc         -       ab           c            b       ab         -         -        -     a       -
+GET /v1/sessions/:key/deliveries               200  abcd         =      =       ab         bc         -       ab           c            b       ab         -         -        -     a       -
 GET /v1/sessions/:key/events                   200  abcd         =      =       ab         bc         -       ab           c            b       ab         -         -        -     a       -
 GET /v1/sessions/:key/events, streamed         200  abcdgne      =      =       ab         bc         e       ab           c            b       ab         -         -        -     a       -
 GET /v1/sessions/:key/runs/:runId              200  abcdg/404ne  =      =       ab         bc         404e    ab           c            b       ab         -         -        -     a       -

@@ -71,6 +71,9 @@ const isThere = (letter: string): boolean => kindOf(letter).people.length > 0;
 /** `id` is the run of what was said there. */
 export const sessions = worldOf(async (gateway) => gateway.lastRun());
 
+/** The same; `id` is the last event of what was said. */
+export const sessionEvents = worldOf(async ({ ports }, key) => `${(await ports.events.last(key as SessionKey))?.seq ?? 1}.0`);
+
 /** The same, with a run whose id says where it is. */
 export const runs = worldOf(async ({ as }, key, letter) => {
   const body = { method: 'agent', params: { sessionKey: key, message: 'hi', timeoutSeconds: 5 } };

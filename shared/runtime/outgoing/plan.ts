@@ -1,10 +1,10 @@
-import type { Config } from '../../shared/domain/config/schema.ts';
-import { sendDecision } from '../../shared/domain/send-policy/send-policy.ts';
-import type { RecordedCommit } from '../../shared/domain/session/envelope.ts';
-import type { EventOf, EventType } from '../../shared/domain/session/events.ts';
-import { sessionChannel } from '../../shared/domain/values/types.ts';
-import type { Outbound } from '../../shared/ports/custody-log.ts';
-import { traceHeader } from '../../shared/wire/cloudevents.ts';
+import type { Config } from '../../domain/config/schema.ts';
+import { sendDecision } from '../../domain/send-policy/send-policy.ts';
+import type { RecordedCommit } from '../../domain/session/envelope.ts';
+import type { EventOf, EventType } from '../../domain/session/events.ts';
+import { sessionChannel } from '../../domain/values/types.ts';
+import type { Outbound } from '../../ports/custody-log.ts';
+import { traceHeader } from '../../wire/cloudevents.ts';
 import { type Content, contentOf } from './content.ts';
 
 /**

@@ -1,10 +1,10 @@
-import { questionOf } from '../../shared/domain/routing/approval-text.ts';
-import type { RecordedCommit } from '../../shared/domain/session/envelope.ts';
-import type { SessionEvent } from '../../shared/domain/session/events.ts';
-import type { Settings } from '../../shared/domain/values/settings.ts';
-import { withoutSilence } from '../../shared/domain/values/silence.ts';
-import { type DeliveryTarget, sessionChannel } from '../../shared/domain/values/types.ts';
-import type { Outbound } from '../../shared/ports/custody-log.ts';
+import { questionOf } from '../../domain/routing/approval-text.ts';
+import type { RecordedCommit } from '../../domain/session/envelope.ts';
+import type { SessionEvent } from '../../domain/session/events.ts';
+import type { Settings } from '../../domain/values/settings.ts';
+import { withoutSilence } from '../../domain/values/silence.ts';
+import { type DeliveryTarget, sessionChannel } from '../../domain/values/types.ts';
+import type { Outbound } from '../../ports/custody-log.ts';
 
 /** The text an event sends, and to whom. Another session also learns how a run ended, and gets the notices for its person. */
 export interface Content extends Pick<Outbound, 'kind' | 'text' | 'turnId'> {
