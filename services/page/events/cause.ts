@@ -1,4 +1,4 @@
-import type { NatterEvent } from '../../../shared/client/main.ts';
+import type { LogEntry, NatterEvent } from '../../../shared/client/main.ts';
 import { typeWords } from '../parts/event-words.ts';
 
 /** What led to an event and what came of it: the events of one run, which all have its id, in their order. */
@@ -49,8 +49,15 @@ const wordsOf = (event: NatterEvent): string | null => {
   }
 };
 
-/** The stages of the run that an event belongs to. `events`: those of its session around it, in order. */
-export const causeOf = (event: NatterEvent, events: readonly NatterEvent[]): Stage[] => {
+/** How long after a command was accepted its commit was recorded; `null`: it is not the commit of what somebody asked for. */
+export const recordedMs = ({ at, recordedAt, correlationId, causationId }: LogEntry): number | null =>
+  causationId === correlationId ? Math.max(0, recordedAt - at) : null;
+
+/**
+ * The stages of the run that an event belongs to. `events`: those of its session around it, in order; `firstMs`: how long after its
+ * command was accepted the first of them was recorded.
+ */
+export const causeOf = (event: NatterEvent, events: readonly NatterEvent[], firstMs = 0): Stage[] => {
   const sent = new Set(events.filter(({ correlationId }) => correlationId === event.correlationId).map(({ id }) => id));
   const belongs = (one: NatterEvent): boolean =>
     one.correlationId === event.correlationId || (one.type === 'delivery_reported' && sent.has(one.outboundId));
@@ -58,8 +65,19 @@ export const causeOf = (event: NatterEvent, events: readonly NatterEvent[]): Sta
   return events.filter(belongs).flatMap((one) => {
     const words = one.id === event.id ? (wordsOf(one) ?? typeWords(one.type)) : wordsOf(one);
     if (words === null) return [];
-    const afterMs = Math.max(0, one.at - (last ?? one.at));
-    last = one.at;
+    const afterMs = last === null ? firstMs : Math.max(0, one.at - last);
+    last = Math.max(last ?? one.at + firstMs, one.at);
     return [{ event: one, words, afterMs }];
   });
 };
+
+/** Whether an event may have sent something to a channel or to another session. */
+const sends = (event: NatterEvent): boolean => {
+  if (event.type === 'user_message') return false;
+  if (event.type === 'notice') return event.notice.deliverTo !== undefined;
+  return 'deliverTo' in event && event.deliverTo !== undefined && event.type !== 'delivery_reported';
+};
+
+/** The event of whose messages the delivery is told: this one, or else the last of its run that has sent something. */
+export const sentBy = (event: NatterEvent, stages: readonly Stage[]): NatterEvent | undefined =>
+  sends(event) ? event : stages.map((stage) => stage.event).findLast(sends);

@@ -37,7 +37,7 @@ const explained: Partial<Readonly<Record<SessionEvent['type'], string>>> = {
   context_compacted: 'For the model a summary stands in place of the older part of the conversation.',
   prompt_changed: 'These are the standing instructions that the model gets from now on.',
   model_step: 'The model was asked once, and this is what it gave.',
-  delivery_reported: 'What became of a message that was sent to a channel.',
+  delivery_reported: 'A message that was sent did not arrive, or may not have. One that arrives leaves no event.',
   history_damaged: 'Commits of this session are lost or changed in the store; natter repair tells what can be done.',
 };
 

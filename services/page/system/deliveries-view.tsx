@@ -1,5 +1,11 @@
 import { useState } from 'preact/hooks';
-import type { Delivery, DeliveryPage, DeliveryWithText } from '../../../shared/client/main.ts';
+import {
+  type Delivery,
+  type DeliveryPage,
+  type DeliveryWithText,
+  type EventDeliveries,
+  sessionPath,
+} from '../../../shared/client/main.ts';
 import { client, mayWrite } from '../base/signed-in.ts';
 import { SessionLink } from '../finding/session-link.tsx';
 import { ActOutcome, useAct } from '../parts/act.tsx';
@@ -12,6 +18,22 @@ import { Waiting } from './waiting.tsx';
 
 const everyMs = 5_000;
 const stateWords = { partial: 'Partly sent', unknown: 'May have arrived', failed: 'Did not arrive' } as const;
+
+/** How often it was tried, and the receipts: what the platform calls the parts that arrived. Nothing where its session is gone. */
+const Custody = ({ one: { outboundId, sessionKey } }: { readonly one: Delivery }) => {
+  const event = outboundId.split('.', 2).join('.');
+  const { value } = useRead<EventDeliveries>(sessionPath(sessionKey, '/deliveries'), { query: { event } });
+  const found = value?.deliveries.find((delivery) => delivery.outboundId === outboundId);
+  if (found === undefined || found.attempt === 0) return null;
+  const { attempt, parts, messageIds } = found;
+  const tried = attempt === 1 ? 'Tried once' : `Tried ${attempt} times`;
+  return (
+    <p class="item-facts">
+      <span>{parts === undefined ? tried : `${tried} with its last part`}</span>
+      {messageIds.length > 0 && <span>Arrived as {messageIds.join(', ')}</span>}
+    </p>
+  );
+};
 
 /** The text that was not sent, and what a person decides about it. It says before the click what a repeat would do. */
 const Decision = ({ seq, decided }: { readonly seq: number; readonly decided: () => void }) => {
@@ -82,6 +104,7 @@ const One = ({ one, decided }: { readonly one: Delivery; readonly decided: () =>
       </p>
       <details onToggle={(event) => open(event.currentTarget.open)}>
         <summary>What was not sent</summary>
+        {isOpen && <Custody one={one} />}
         {isOpen && <Decision seq={one.seq} decided={decided} />}
       </details>
     </li>
