@@ -4,10 +4,10 @@ import { sessionPath } from '../../../shared/client/main.ts';
 import { now } from '../base/now.ts';
 import { changeQuery } from '../base/route.ts';
 import { client, problemOf } from '../base/signed-in.ts';
-import { deliveryWords, isOver } from '../parts/delivery-words.ts';
 import { useRead } from '../parts/read.tsx';
 import { shortTime, spanText, Time } from '../parts/time.tsx';
 import { causeOf, recordedMs, type Stage, sentBy } from './cause.ts';
+import { deliveryWords, isOver } from './delivery-words.ts';
 
 /** How far before and after an event its run is looked for, in sequences of the log and in pages. */
 const around = 2_000;

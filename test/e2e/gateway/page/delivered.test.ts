@@ -129,7 +129,7 @@ describe.skipIf(!hasBrowser)('of what was sent', () => {
   });
 
   test('a skill that lacks something says what, with the command that repairs it', async () => {
-    const skill = { source: 'workspace', folder: '/home/ann/skills/charts', notes: [], name: 'charts', description: 'Draws.' };
+    const skill = { source: 'workspace', folder: 'skills/charts', notes: [], name: 'charts', description: 'Draws.' };
     const lacks = { reasons: ['needs the program chart'], repair: 'natter skills install-programs charts' };
     const answer: Skills = { skills: [{ ...skill, status: 'ineligible', ...lacks }] };
     const { page, faults } = await open(390);
