@@ -1,16 +1,38 @@
 import { expect, test, vi } from 'vitest';
+import { configSchema } from '../../../shared/domain/config/schema.ts';
 import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
 import type { CustodyRecord } from '../../../shared/ports/custody-log.ts';
-import { callerOf, pathOf, startWorld } from '../gateway/setup.ts';
+import { startMiniHost } from '../../support/mini-host.ts';
+import { startServer } from '../../support/nats.ts';
+import { portsOn, provisionFor } from '../../support/system.ts';
+import { afterwards, callerOf, openGateway, pathOf, ready, startWorld, type World } from '../gateway/setup.ts';
 
 /** What became of the messages that a session has sent, as whoever reads the session is told. */
 
 const key = 'agent:main:chat:dm:ann' as SessionKey;
 const target = { channel: 'chat', to: 'ann' };
 
+/** A gateway and a delivery service, each with the rights of its own user on a real broker. */
+const onBroker = async () => {
+  const server = await startServer();
+  afterwards(() => server.stop());
+  const config = configSchema.parse({ nats: { partitions: 4 } });
+  await provisionFor(server, { prefix: config.prefix, partitions: 4 });
+  const opened = portsOn(server, config);
+  afterwards(() => opened.close());
+  const host = await startMiniHost(await opened.as('tester'));
+  afterwards(() => host.close());
+  const gateway = await openGateway(await opened.as('gateway'));
+  const call = callerOf(gateway.url);
+  await ready(call);
+  return { ports: await opened.as('delivery'), gateway, call };
+};
+
+const start = (...texts: string[]) => startIn(startWorld, ...texts);
+
 /** A session that has sent several answers; what delivery does is written by the test. */
-const start = async (...texts: string[]) => {
-  const { ports, call, gateway } = await startWorld();
+const startIn = async (world: () => Promise<Pick<World, 'ports' | 'call' | 'gateway'>>, ...texts: string[]) => {
+  const { ports, call, gateway } = await world();
   for (const text of texts) {
     const body = { text, deliverTo: target };
     expect((await call('POST', `${pathOf(key, '/messages')}?wait=10`, { body })).status).toBe(200);
@@ -66,6 +88,18 @@ test('one behind which its conversation has gone on, from the log, whatever else
   await of(three);
   expect(read).toHaveBeenCalledOnce();
   expect(read.mock.calls[0]?.[1]).toBeGreaterThan(ports.clock.now() - 3_600_000);
+});
+
+test('on a broker, with the rights of the gateway, wherever it is in the log', async () => {
+  const { ids, record, of } = await startIn(onBroker, 'one', 'two', 'three');
+  const [one = '', two = '', three = ''] = ids;
+  for (const [at, id] of [one, two].entries()) {
+    await record(id, { state: 'sending' });
+    await record(id, { state: 'delivered', messageId: `m${at}` });
+  }
+  expect(await of(one)).toMatchObject([{ outboundId: one, state: 'delivered', messageIds: ['m0'] }]);
+  expect(await of(two)).toMatchObject([{ outboundId: two, state: 'delivered', messageIds: ['m1'] }]);
+  expect(await of(three)).toMatchObject([{ outboundId: three, state: 'prepared', attempt: 0 }]);
 });
 
 test('one whose record is gone may have arrived; while a replica lags, it is not called gone', async () => {
