@@ -1,10 +1,10 @@
 import { describe, expect, test, vi } from 'vitest';
-import type { EventPage } from '../../../../shared/client/main.ts';
-import type { SessionEvent } from '../../../../shared/domain/session/events.ts';
-import { commitTo, keyOf } from '../../../support/domain/commits.ts';
-import { axeFindings } from './browser.ts';
-import type { PageRig } from './page-rig.ts';
-import { goTo, hasBrowser, usePage } from './use-page.ts';
+import type { EventPage } from '../../../../../shared/client/main.ts';
+import type { SessionEvent } from '../../../../../shared/domain/session/events.ts';
+import { commitTo, keyOf } from '../../../../support/domain/commits.ts';
+import { axeFindings } from '../browser.ts';
+import type { PageRig } from '../page-rig.ts';
+import { goTo, hasBrowser, usePage } from '../use-page.ts';
 
 /** Views of what was recorded: the events of all sessions, and the transcript of one. */
 

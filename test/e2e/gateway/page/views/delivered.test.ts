@@ -1,16 +1,16 @@
 import { afterAll, describe, expect, test, vi } from 'vitest';
-import { startDelivery } from '../../../../services/delivery/main.ts';
-import { type DeliveryPage, type Pairings, type Skills, sessionPath } from '../../../../shared/client/main.ts';
-import { configSchema } from '../../../../shared/domain/config/schema.ts';
-import { admit } from '../../../../shared/domain/routing/pairing.ts';
-import type { ResumeRequest, WaitingDelivery } from '../../../../shared/domain/values/delivery.ts';
-import { createLog } from '../../../../shared/kit/log.ts';
-import type { SendResult } from '../../../../shared/ports/outlet.ts';
-import { fixed } from '../../../../shared/runtime/config/reload.ts';
-import type { Service } from '../../../../shared/runtime/service.ts';
-import { afterwards } from '../setup.ts';
-import { axeFindings } from './browser.ts';
-import { goTo, hasBrowser, usePage } from './use-page.ts';
+import { startDelivery } from '../../../../../services/delivery/main.ts';
+import { type DeliveryPage, type Pairings, type Skills, sessionPath } from '../../../../../shared/client/main.ts';
+import { configSchema } from '../../../../../shared/domain/config/schema.ts';
+import { admit } from '../../../../../shared/domain/routing/pairing.ts';
+import type { ResumeRequest, WaitingDelivery } from '../../../../../shared/domain/values/delivery.ts';
+import { createLog } from '../../../../../shared/kit/log.ts';
+import type { SendResult } from '../../../../../shared/ports/outlet.ts';
+import { fixed } from '../../../../../shared/runtime/config/reload.ts';
+import type { Service } from '../../../../../shared/runtime/service.ts';
+import { afterwards } from '../../setup.ts';
+import { axeFindings } from '../browser.ts';
+import { goTo, hasBrowser, usePage } from '../use-page.ts';
 
 /** What the page says of messages that were sent, and what a person decides about those that did not arrive, and about strangers. */
 
@@ -129,7 +129,14 @@ describe.skipIf(!hasBrowser)('of what was sent', () => {
   });
 
   test('a skill that lacks something says what, with the command that repairs it', async () => {
-    const skill = { source: 'workspace', folder: 'skills/charts', notes: [], name: 'charts', description: 'Draws.' };
+    const skill = {
+      source: 'workspace',
+      folder: 'skills/charts',
+      notes: [],
+      name: 'charts',
+      description: 'Draws.',
+      command: null,
+    };
     const lacks = { reasons: ['needs the program chart'], repair: 'natter skills install-programs charts' };
     const answer: Skills = { skills: [{ ...skill, status: 'ineligible', ...lacks }] };
     const { page, faults } = await open(390);
