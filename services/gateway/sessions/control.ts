@@ -1,8 +1,10 @@
 import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
 import type { SessionCommand } from '../../../shared/domain/session/commands.ts';
+import { limits } from '../../../shared/kit/limits.ts';
 import { speakerOf } from '../access/speaker.ts';
 import { commandIdOf, occasionFor } from '../commands/envelope.ts';
 import { type CommandResult, sendCommand } from '../commands/send-command.ts';
+import { Refusal } from '../http/problem.ts';
 import type { Condition } from '../operation/etag.ts';
 import type { Call } from '../operation/operation.ts';
 
@@ -35,8 +37,11 @@ export const stopSession = async (call: Call, { reason, ...control }: Control & 
   send(call, control, { type: 'stop', reason, ...(await asker(call, control.key)) });
 
 /** Takes a message out of the queue before its turn begins. */
-export const cancelRun = async (call: Call, { runId, ...control }: Control & { readonly runId: string }) =>
-  send(call, control, { type: 'cancel_queued', turnId: runId, ...(await asker(call, control.key)) });
+export const cancelRun = async (call: Call, { runId, ...control }: Control & { readonly runId: string }) => {
+  const by = await asker(call, control.key);
+  if (runId.length > limits.idCharacters) throw new Refusal('not_queued', 'runId: no message has so long an id');
+  return send(call, control, { type: 'cancel_queued', turnId: runId, ...by });
+};
 
 /** Creates a session, or makes an inactive one visible. A person who opens one takes part in it. */
 export const openSession = async (call: Call, control: Control) => {
