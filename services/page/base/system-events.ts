@@ -26,8 +26,11 @@ export const onEvent = (listener: Listener): (() => void) => {
 };
 
 const follow = async (signal: AbortSignal): Promise<void> => {
+  const onWaiting = away(streamWaits, signal);
+  // A stream may be silent for long before it is known to be cut: the browser knows first.
+  addEventListener('offline', () => onWaiting('This computer is offline.'), { signal });
   try {
-    for await (const item of client.events({ signal, onWaiting: away(streamWaits, signal) })) {
+    for await (const item of client.events({ signal, onWaiting })) {
       streamWaits.value = null;
       if ('seq' in item && 'rev' in item) for (const listener of listeners) listener(item);
     }

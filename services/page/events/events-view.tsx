@@ -1,4 +1,4 @@
-import { useEffect, useMemo } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import type { NatterEvent } from '../../../shared/client/main.ts';
 import { changeQuery, route } from '../base/route.ts';
 import { knownNameOf, nameOfKey } from '../finding/known-names.ts';
@@ -89,11 +89,19 @@ const Rows = ({
   useEffect(() => {
     if (document.activeElement?.matches('body, #main')) scroller.current?.focus({ preventScroll: true });
   }, [scroller]);
+  const isMoving = useRef(false);
+  useLayoutEffect(() => {
+    const row = isMoving.current ? scroller.current?.querySelector<HTMLElement>('[aria-current]') : null;
+    if (!row) return;
+    isMoving.current = false;
+    row.focus({ preventScroll: true });
+  });
   const move = (by: number): void => {
     const at = events.findIndex(({ id }) => id === chosenId);
     const next = at < 0 ? 0 : Math.min(events.length - 1, Math.max(0, at + by));
     const event = events[next];
     if (event === undefined) return;
+    isMoving.current = true;
     changeQuery({ id: event.id });
     show(next);
   };

@@ -88,6 +88,16 @@ describe.skipIf(!hasBrowser)('who is interrupted', () => {
     expect(faults).toEqual([]);
   });
 
+  test('is told at once that the computer is offline, although nothing has cut the stream yet', async () => {
+    const { page } = await open();
+    await goTo(page, place(kept));
+    await page.locator('.said').first().waitFor();
+    await page.context().setOffline(true);
+    await page.getByText('No connection to the gateway. The page keeps trying, and goes on by itself.').waitFor();
+    await page.context().setOffline(false);
+    await page.locator('.waiting').waitFor({ state: 'detached' });
+  });
+
   test('finds an answer growing in one bubble after a reload in the middle of it', async () => {
     const { page, faults } = await open();
     await goTo(page, place('agent:main:web:reloaded'));

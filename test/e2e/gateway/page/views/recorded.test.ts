@@ -85,6 +85,7 @@ describe.skipIf(!hasBrowser)('what was recorded', () => {
     await page.getByLabel('Oldest first').focus();
     await page.keyboard.press('ArrowDown');
     await page.keyboard.press('ArrowDown');
+    await page.locator('.event-row[aria-current]:focus').waitFor();
     await page.getByRole('article', { name: /^Event 1\.1$/ }).waitFor();
     expect(await axeFindings(page)).toEqual([]);
     await page.getByRole('button', { name: 'Later events' }).click();
