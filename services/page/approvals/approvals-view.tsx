@@ -60,12 +60,18 @@ export const ApprovalsView = () => {
   const answered = useAnswered(waiting).filter(({ approvalId }) => approvalId !== wanted && !seen.current.has(approvalId));
   for (const approval of waiting ?? []) seen.current.set(approval.approvalId, approval);
   const open = new Set(waiting?.map(({ approvalId }) => approvalId));
+  const isWaiting = ({ approvalId }: PendingApproval): boolean =>
+    open.has(approvalId) && given.value[approvalId]?.state !== 'sent';
   const list = [...seen.current.values()].sort((one, other) => one.requestedAt - other.requestedAt);
   return (
     <section class="pane approvals" aria-labelledby="approvals-title">
       <header class="pane-head">
         <h1 id="approvals-title">Approvals</h1>
-        <p class="hint">Calls that wait for a person, oldest first. An answer is kept, whatever restarts.</p>
+        <p class="hint">
+          {list.length > 0 && !list.some(isWaiting)
+            ? 'Nothing waits. What was answered stays here until you leave this view.'
+            : 'Calls that wait for a person, oldest first. An answer is kept, whatever restarts.'}
+        </p>
       </header>
       {approvalsProblem.value !== null && <Problem text={approvalsProblem.value} again={() => void readApprovals()} />}
       {waiting !== null && wanted !== undefined && !seen.current.has(wanted) && (

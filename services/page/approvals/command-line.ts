@@ -19,5 +19,9 @@ export const commandOf = (action: string): { readonly command: string; readonly 
   }
 };
 
+/** Where a command runs, in words that say why its folder is empty. */
+export const placeText = (place: string): string =>
+  place === 'an empty folder' ? 'an empty working folder, as the agent has no workspace' : place;
+
 /** What waits for an answer, as a person reads it: the command, else the action as it is told. */
 export const actionText = (action: string): string => commandOf(action)?.command ?? action;

@@ -1,8 +1,8 @@
 import type { ConfigInForce } from '../../../shared/client/main.ts';
-import { HostLink } from '../finding/host-link.tsx';
+import { HostLink, ProcessOfHost } from '../finding/host-link.tsx';
 import { useRead } from '../parts/read.tsx';
 import type { ApprovalStory } from './approval-story.ts';
-import { commandOf } from './command-line.ts';
+import { commandOf, placeText } from './command-line.ts';
 
 /** The path of the agent's workspace, as the gateway has it; `undefined` where this sign-in may not know it. */
 export const useWorkspace = (): string | undefined => {
@@ -28,13 +28,14 @@ export const WhereItRuns = ({ action, workspace, host, verdict }: Props) => {
       <dt>{verdict === 'denied' || verdict === 'expired' ? 'Would have run' : 'Runs'}</dt>
       <dd>
         {place !== undefined && (
-          <>in {place === 'the workspace' && workspace !== undefined ? <code>{workspace}</code> : place}, </>
+          <>in {place === 'the workspace' && workspace !== undefined ? <code>{workspace}</code> : placeText(place)}, </>
         )}
         on the session’s host
         {host !== undefined && (
           <>
             {' '}
-            (<HostLink host={host} /> when it was asked)
+            (<HostLink host={host} />
+            <ProcessOfHost host={host} /> when it was asked)
           </>
         )}
       </dd>

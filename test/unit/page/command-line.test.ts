@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { actionText, commandOf } from '../../../services/page/approvals/command-line.ts';
+import { actionText, commandOf, placeText } from '../../../services/page/approvals/command-line.ts';
 import { quoted } from '../../../shared/kit/one-line.ts';
 
 /** The command of an approval, as a person writes it. */
@@ -14,6 +14,11 @@ test.each([
   [['sh', '-c', 'one\ntwo'], "sh -c 'one\ntwo'"],
 ])('%j is written as in a shell', (command, expected) => {
   expect(commandOf(actionOf(...command))).toEqual({ command: expected, place: 'the workspace' });
+});
+
+test('the folder of a command is told in words that say why it is empty', () => {
+  expect(placeText('an empty folder')).toBe('an empty working folder, as the agent has no workspace');
+  expect(placeText('the workspace')).toBe('the workspace');
 });
 
 test.each([

@@ -134,7 +134,7 @@ describe.skipIf(!hasBrowser)('the page', () => {
     const { page, faults } = await open();
     await goTo(page, '#/approvals');
     const card = page.getByRole('article');
-    const where = /^in .*workspace, on the session’s host \(session-\d.* when it was asked\)$/;
+    const where = /^in .*workspace, on the session’s host \(session-\d.* of session-1 when it was asked\)$/;
     await goTo(page, place(work, 'chat'));
     await page.locator('.approval dd', { hasText: where }).waitFor();
     await goTo(page, '#/approvals');

@@ -25,6 +25,7 @@ describe.skipIf(!hasBrowser)('who uses the page again', () => {
     await page.getByRole('button', { name: 'Deny' }).click();
     await page.getByText('The call was denied on the page by the owner.').waitFor();
     await page.locator('.act-done', { hasText: 'It did not run' }).waitFor();
+    await page.getByText('Nothing waits. What was answered stays here until you leave this view.').waitFor();
     await goTo(page, '#/events');
     await page.locator('.event-text', { hasText: 'denied by you' }).waitFor();
     await page
