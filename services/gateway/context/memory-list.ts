@@ -2,6 +2,7 @@ import { type Principal, personOf, seesAll } from '../../../shared/domain/access
 import { isGroupKey, parseKey, type SessionKey } from '../../../shared/domain/keys/session-key.ts';
 import type { MemoryEntry } from '../../../shared/domain/memory/memory-entry.ts';
 import { parseScopeName, scopeName } from '../../../shared/domain/memory/memory-scope.ts';
+import { memorySessionOf } from '../../../shared/domain/memory/memory-session.ts';
 import { NatterError } from '../../../shared/kit/errors.ts';
 import { limits } from '../../../shared/kit/limits.ts';
 import type { Ports } from '../../../shared/ports/index.ts';
@@ -118,7 +119,7 @@ export const permitChange = async (context: Reading, principal: Principal, name:
  */
 export const placeOf = ({ scope, agentId, key }: NonNullable<ReturnType<typeof parseScopeName>>): SessionKey => {
   if (scope.kind === 'session' && key !== undefined) return key;
-  return (agentId === '' ? 'memory' : `agent:${agentId}:memory`) as SessionKey;
+  return memorySessionOf(agentId);
 };
 
 /** The full name of a scope that a caller names in full or, where it is unambiguous, in one word. */

@@ -1,5 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 import { NatterApiError, type Session } from '../../../shared/client/main.ts';
+import { isMemorySession } from '../../../shared/domain/memory/memory-session.ts';
 import { begun, isUnwritten } from '../base/new-chat.ts';
 import { linkTo, listQuery, route } from '../base/route.ts';
 import { client, isViewer } from '../base/signed-in.ts';
@@ -118,7 +119,7 @@ const Head = ({ sessionKey, name, session, tab }: HeadProps) => {
             <StatusBadge status={session.status} hasFailed={saysFailed(session)} />
           </span>
         )}
-        {session && <ShareButton key={session.key} session={session} />}
+        {session && !isMemorySession(session.key) && <ShareButton key={session.key} session={session} />}
       </div>
       <div class="session-bar">
         <nav class="tabs" aria-label="Views of this session">
@@ -150,7 +151,11 @@ const Head = ({ sessionKey, name, session, tab }: HeadProps) => {
           {session && <Facts session={session} isPast={isPast} />}
         </p>
         {session ? <Why session={session} /> : <p class="why" />}
-        {session ? <SessionActions key={session.key} session={session} /> : <div class="session-actions" />}
+        {session && !isMemorySession(session.key) ? (
+          <SessionActions key={session.key} session={session} />
+        ) : (
+          <div class="session-actions" />
+        )}
       </div>
     </header>
   );
@@ -161,6 +166,16 @@ const NoPast = () => (
   <Empty title="There is nothing to show">
     <p>This session was deleted, or nothing was said in it yet.</p>
     <p>What was said in a deleted one stays in the log, for its owner alone.</p>
+  </Empty>
+);
+
+/** In place of the chat of a session in which nobody talks. */
+const NoChat = () => (
+  <Empty title="There is no chat here">
+    <p>
+      This is where memories added by hand are recorded. They are read and changed under{' '}
+      <a href={linkTo(['system', 'memory'])}>Memory</a>.
+    </p>
   </Empty>
 );
 
@@ -184,6 +199,8 @@ export const SessionView = ({ sessionKey, tab }: { readonly sessionKey: string; 
         <TimeMachine key={sessionKey} sessionKey={sessionKey} />
       ) : tab === 'transcript' ? (
         <Transcript key={sessionKey} sessionKey={sessionKey} name={session ? nameOf(session) : undefined} />
+      ) : isMemorySession(sessionKey) ? (
+        <NoChat />
       ) : (
         <ChatView key={sessionKey} sessionKey={sessionKey} row={session} />
       )}

@@ -1,5 +1,6 @@
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { Memory, MemoryPage } from '../../../shared/client/main.ts';
+import { isMemorySession } from '../../../shared/domain/memory/memory-session.ts';
 import { unescapeText } from '../../../shared/kit/text/escape-text.ts';
 import { changeQuery, linkTo, route } from '../base/route.ts';
 import { client, mayWrite } from '../base/signed-in.ts';
@@ -89,10 +90,14 @@ const One = ({ one, isBusy, save, forget }: OneProps) => {
         <span>
           {writer(one.source)}, <Time at={one.updatedAt} />
         </span>
-        <a href={linkTo(['sessions', one.source.key, 'time'], { at: `${one.source.seq}` })}>The moment it was written</a>
-        <span>
-          in <SessionLink sessionKey={one.source.key} />
-        </span>
+        {!isMemorySession(one.source.key) && (
+          <>
+            <a href={linkTo(['sessions', one.source.key, 'time'], { at: `${one.source.seq}` })}>The moment it was written</a>
+            <span>
+              in <SessionLink sessionKey={one.source.key} />
+            </span>
+          </>
+        )}
       </p>
       {mayWrite() && (
         <div class="item-buttons">

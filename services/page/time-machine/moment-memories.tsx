@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks';
 import type { Memory } from '../../../shared/client/main.ts';
+import { isMemorySession } from '../../../shared/domain/memory/memory-session.ts';
 import type { ShownState } from '../../../shared/domain/session/fold/evolve.ts';
 import { linkTo } from '../base/route.ts';
 import { useRead } from '../parts/read.tsx';
@@ -14,7 +15,10 @@ const One = ({ id }: { readonly id: string }) => {
   const { text, source } = value;
   return (
     <li>
-      {text} <a href={linkTo(['sessions', source.key, 'time'], { at: `${source.seq}` })}>The moment it was written</a>
+      {text}{' '}
+      {!isMemorySession(source.key) && (
+        <a href={linkTo(['sessions', source.key, 'time'], { at: `${source.seq}` })}>The moment it was written</a>
+      )}
     </li>
   );
 };

@@ -165,6 +165,8 @@ describe.skipIf(!hasBrowser)('the views of the system', () => {
     await page.keyboard.press('Enter');
     const added = page.locator('.item', { hasText: 'called Anvil' });
     await added.getByText('known in every session of the agent').waitFor();
+    // Nobody talks where it is recorded.
+    expect(await added.getByRole('link').count()).toBe(0);
     // That it was added is no news beside what is searched for next.
     const outcome = page.locator('.act-done');
     await outcome.getByText('It is remembered').waitFor();
@@ -182,6 +184,19 @@ describe.skipIf(!hasBrowser)('the views of the system', () => {
     await added.getByRole('button', { name: 'Forget…' }).click();
     await page.getByRole('dialog').locator('.button-danger', { hasText: 'Forget' }).click();
     await added.waitFor({ state: 'detached' });
+    await goTo(page, '#/sessions/agent:main:memory/chat');
+    await page.getByText('This is where memories added by hand are recorded').waitFor();
+    await page.locator('.session-key', { hasText: 'agent:main:memory' }).waitFor();
+    expect(await page.getByLabel('Message', { exact: true }).count()).toBe(0);
+    expect(
+      await page
+        .locator('.session-head')
+        .getByRole('button', { name: /^(Reset|Archive|Delete|Share)/ })
+        .count(),
+    ).toBe(0);
+    expect(await axeFindings(page)).toEqual([]);
+    await page.locator('.session').getByRole('link', { name: 'Memory', exact: true }).click();
+    await page.getByRole('heading', { name: 'Memory' }).waitFor();
     expect(faults).toEqual([]);
   });
 
