@@ -1,3 +1,8 @@
+import { signal } from '@preact/signals';
+
+/** The session that somebody reads here: what comes in it is seen. None while it is marked as unread, until its next message. */
+export const readHere = signal<string | null>(null);
+
 /** What is asked of a document: whether its tab is in sight, and when that changes. */
 export interface Sight extends Pick<EventTarget, 'addEventListener' | 'removeEventListener'> {
   readonly visibilityState: 'visible' | 'hidden';

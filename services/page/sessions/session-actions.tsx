@@ -6,6 +6,7 @@ import { nameOf } from '../finding/session-name.ts';
 import { ActOutcome, useAct } from '../parts/act.tsx';
 import { Confirm, InfoDialog } from '../parts/confirm.tsx';
 import { type Action, actions, labelsIn, lostWords } from './chosen.ts';
+import { readHere } from './in-sight.ts';
 import { whyKept } from './kept.ts';
 import { readAgain } from './session-list.ts';
 
@@ -138,7 +139,10 @@ export const SessionActions = ({ session }: { readonly session: Session }) => {
         type="button"
         class="button button-quiet session-unread"
         disabled={act.isBusy}
-        onClick={() => run(client.sessions.markRead(key, { unread: true }), 'Marked as unread')}
+        onClick={() => {
+          readHere.value = null;
+          run(client.sessions.markRead(key, { unread: true }), 'Marked as unread');
+        }}
       >
         Mark as unread
       </button>

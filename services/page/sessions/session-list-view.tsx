@@ -17,6 +17,7 @@ import { Bulk } from './bulk.tsx';
 import { choosing, chosen, isChoosing, toggle } from './chosen.ts';
 import { Filters } from './filters.tsx';
 import { Found, foundCount } from './found-messages.tsx';
+import { readHere } from './in-sight.ts';
 import type { SessionRows } from './merge-rows.ts';
 import { NeedsYou } from './needs-you.tsx';
 import { filter, hasMore, isUnreadOnly, label, listProblem, readAgain, readMore, search } from './session-list.ts';
@@ -33,10 +34,11 @@ const Row = ({ row, isOpen }: { readonly row: SessionRow; readonly isOpen: boole
   const why = whyOf(row, now.value);
   const foundKey = foundKeyOf(row, search.value);
   const preview = plainText(row.lastMessagePreview) || nothingSaid(row);
+  const isUnread = row.unread && readHere.value !== row.key;
   const { pinned = false, labels = [] } = row.settings;
   return (
     <a
-      class={`row ${isOpen ? 'row-open' : ''} ${row.unread ? 'row-unread' : ''}`}
+      class={`row ${isOpen ? 'row-open' : ''} ${isUnread ? 'row-unread' : ''}`}
       href={linkTo(['sessions', row.key, 'chat'], listQuery())}
       aria-current={isOpen ? 'true' : undefined}
       onClick={(event) => {
@@ -73,7 +75,7 @@ const Row = ({ row, isOpen }: { readonly row: SessionRow; readonly isOpen: boole
         </span>
       )}
       <span class={`row-text ${why === null ? 'row-alone' : ''}`}>
-        {row.unread && <span class="row-new">Unread </span>}
+        {isUnread && <span class="row-new">Unread </span>}
         {pinned && <span class="row-pin">Pinned </span>}
         {preview}
       </span>

@@ -12,7 +12,7 @@ import { lazy } from '../loading/lazy.tsx';
 import { Empty, NoSuchView } from '../parts/empty.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { StatusBadge } from '../parts/status.tsx';
-import { onceInSight } from './in-sight.ts';
+import { onceInSight, readHere } from './in-sight.ts';
 import { Facts, Why } from './session-about.tsx';
 import { SessionActions } from './session-actions.tsx';
 import { readAgain, rows } from './session-list.ts';
@@ -72,6 +72,13 @@ const useSeen = (session: Session | null, isShown: boolean): void => {
     };
   }, [key, isShown]);
   const hasStayed = key !== undefined && stayedIn === key;
+  useEffect(() => {
+    if (!hasStayed) return undefined;
+    readHere.value = key;
+    return () => {
+      readHere.value = null;
+    };
+  }, [key, lastMessageId, hasStayed]);
   useEffect(() => {
     if (!hasStayed || !unread) return undefined;
     return onceInSight(document, 0, () => void client.sessions.markRead(key).then(readAgain, () => {}));
