@@ -1,5 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 import { counted } from '../../../shared/kit/text/counted.ts';
+import { knownNameOf } from '../finding/known-names.ts';
 import { Confirm, InfoDialog } from '../parts/confirm.tsx';
 import { type Action, actions, choose, choosing, chosen, doToEach, labelling, labelsIn, lostWords, outcome } from './chosen.ts';
 import { keptOf } from './kept.ts';
@@ -37,10 +38,12 @@ const Labelling = ({ isOff }: { readonly isOff: boolean }) => {
   );
 };
 
-const Keys = ({ keys }: { readonly keys: readonly string[] }) => (
+const Names = ({ keys }: { readonly keys: readonly string[] }) => (
   <ul class="bulk-keys">
     {keys.slice(0, shownKeys).map((key) => (
-      <li key={key}>{key}</li>
+      <li key={key} title={key}>
+        {knownNameOf(key)}
+      </li>
     ))}
     {keys.length > shownKeys && <li>and {keys.length - shownKeys} more</li>}
   </ul>
@@ -49,7 +52,7 @@ const Keys = ({ keys }: { readonly keys: readonly string[] }) => (
 const Kept = ({ keys }: { readonly keys: readonly string[] }) => (
   <>
     <p>A group’s history belongs to everyone in it, so {keys.length === 1 ? 'this one is' : 'these are'} kept:</p>
-    <Keys keys={keys} />
+    <Names keys={keys} />
   </>
 );
 
@@ -75,8 +78,9 @@ const Question = ({ action, keys, end }: { readonly action: Action; readonly key
         void doToEach(actions[action], others);
       }}
     >
-      {action === 'delete' && <p>For each: {lostWords}</p>}
-      <Keys keys={others} />
+      {action === 'delete' && <p>{lostWords(others.length)}</p>}
+      {action === 'archive' && <p>A new message, a scheduled one too, brings a session back.</p>}
+      <Names keys={others} />
       {kept.length > 0 && <Kept keys={kept} />}
     </Confirm>
   );

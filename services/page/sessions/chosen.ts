@@ -38,9 +38,11 @@ export const actions = {
   delete: { words: 'Delete', done: 'deleted', run: (key: string) => client.sessions.delete(key) },
 } as const;
 
-/** What is lost with a session, for the question before it is deleted. */
-export const lostWords =
-  'It leaves the lists and the search, what it is doing ends, and messages that are scheduled for it are refused. There is no way back: only its history stays in the log, for its owner, until it is erased.';
+/** What is lost with so many sessions, for the question before they are deleted. */
+export const lostWords = (count: number): string =>
+  count === 1
+    ? 'It leaves the lists and the search, what it is doing ends, and messages that are scheduled for it are refused. There is no way back: only its history stays in the log, for its owner, until it is erased.'
+    : 'They leave the lists and the search, what they are doing ends, and messages that are scheduled for them are refused. There is no way back: only their history stays in the log, for their owners, until it is erased.';
 export type Action = keyof typeof actions;
 interface Done {
   readonly done: string;

@@ -55,11 +55,18 @@ const DeleteButton = ({ session, isBusy, remove }: DeleteProps) => {
             remove();
           }}
         >
-          <p>{lostWords}</p>
+          <p>{lostWords(1)}</p>
         </Confirm>
       )}
     </>
   );
+};
+
+/** How it is said that something was done. */
+const doneWords = (action: Action): string => {
+  const { done } = actions[action];
+  const words = done.slice(0, 1).toUpperCase() + done.slice(1);
+  return action === 'archive' ? `${words}. A new message brings it back.` : words;
 };
 
 /** What people do to keep their sessions in order (B24): a pin, a name, labels, and the archive. */
@@ -95,7 +102,7 @@ export const SessionActions = ({ session }: { readonly session: Session }) => {
           type="button"
           class="button button-quiet"
           disabled={act.isBusy}
-          onClick={() => run(actions[action].run(key), `Session ${actions[action].done}`)}
+          onClick={() => run(actions[action].run(key), doneWords(action))}
         >
           {actions[action].words}
         </button>
@@ -147,7 +154,7 @@ export const SessionActions = ({ session }: { readonly session: Session }) => {
         Mark as unread
       </button>
       <ResetButton sessionKey={key} style="button-quiet" />
-      <DeleteButton session={session} isBusy={act.isBusy} remove={() => run(actions.delete.run(key), 'Session deleted')} />
+      <DeleteButton session={session} isBusy={act.isBusy} remove={() => run(actions.delete.run(key), doneWords('delete'))} />
       <ActOutcome act={act} />
     </div>
   );
