@@ -99,7 +99,7 @@ const verdict = ({ commits, problem: wrong, isVerified }: FileSession): string =
 const checked = ({ isVerified }: FileSession): string =>
   isVerified
     ? 'Checked: the digest of each commit’s bytes, that each commit names the digest of the one before it, and that the last line has the right count and digest. Not checked: who wrote the file. Whoever can write it can make all of that fit.'
-    : 'Checked: that no commit is missing between the first and the last. Not checked: whether their words were changed, and whether commits are missing at the end: only a file of natter export --stored has the digests for that.';
+    : 'Checked: that no commit is missing between the first and the last, and that each names the digest of the one before it. Not checked: whether words were changed, and whether commits are missing at the end. For that the digests on its lines are not enough: they are those of stored bytes, which only a file of natter export --stored has.';
 
 const verdictClass = ({ problem: wrong, isVerified }: FileSession): string => {
   if (wrong !== null) return 'act-failed';
