@@ -81,9 +81,26 @@ describe.skipIf(!hasBrowser)('the page on any screen', () => {
     }
     for (const button of ['Pin', 'Unpin']) {
       await page.locator('.session-actions').getByRole('button', { name: button, exact: true }).click();
-      await page.locator('.session-actions .act-done', { hasText: `${button.toLowerCase()}ned` }).waitFor();
+      await page.locator('.session-actions .act-done', { hasText: `${button}ned` }).waitFor();
+      expect(await cutOff(page, '.session-actions .act-done')).toBe(0);
       expect(Math.abs((await height()) - before)).toBeLessThan(pixel);
     }
+    expect(faults).toEqual([]);
+  });
+
+  test.each([360, 1280])('a long name gives way to the labels beside it, %i px', async (width) => {
+    const name = 'The long story of how the garden was planted, and of what grew there in the end';
+    await rig().client.sessions.patch(key, { displayName: name, labels: ['gardening', 'outdoors'] });
+    const { page, faults } = await open(width);
+    await page.locator('a.row', { hasText: 'The long story' }).waitFor();
+    expect(await page.locator('.row-label').allTextContents()).toEqual(['gardening', 'outdoors']);
+    // Less than a pixel would cut off a letter.
+    for (const chip of await page.locator('.row-label').all()) {
+      const before = await chip.boundingBox();
+      await chip.evaluate(({ style }) => style.setProperty('flex', 'none'));
+      expect((await chip.boundingBox())?.width).toBeCloseTo(before?.width ?? 0, 3);
+    }
+    expect(await cutOff(page, '.row-name')).toBe(0);
     expect(faults).toEqual([]);
   });
 
