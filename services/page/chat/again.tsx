@@ -17,6 +17,7 @@ export const editDraft = ({ item, store }: Given): string => `${store.key} ${ite
 export const EditMessage = ({ item, store, draft, end }: Given & { readonly draft: string; end(): void }) => {
   const field = useRef<HTMLTextAreaElement>(null);
   const [isEmpty, setEmpty] = useState(draft.trim() === '');
+  const { items, isRunning } = store.chat.peek();
   useLayoutEffect(() => {
     field.current?.focus();
     field.current?.setSelectionRange(draft.length, draft.length);
@@ -55,7 +56,7 @@ export const EditMessage = ({ item, store, draft, end }: Given & { readonly draf
         onKeyDown={onKey}
       />
       <p class="hint">
-        {`${consequences(laterThan(store.chat.peek().items, item.id))} ${sendKeyWords}`}
+        {`${consequences(laterThan(items, item.id), isRunning)} ${sendKeyWords}`}
         {item.attachments !== undefined && ' Its files are sent again.'}
       </p>
       <p class="said-actions">
@@ -79,8 +80,9 @@ export const TryAgain = ({ item, store, style }: Given & { readonly style: strin
     void store.replace(item, item.text);
   };
   const askOrDo = (): void => {
-    const later = laterThan(store.chat.peek().items, item.id);
-    if (later.length > 0) ask(consequences(later));
+    const { items, isRunning } = store.chat.peek();
+    const later = laterThan(items, item.id);
+    if (later.length > 0 || isRunning) ask(consequences(later, isRunning));
     else again();
   };
   return (

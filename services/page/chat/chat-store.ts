@@ -9,7 +9,6 @@ import { begun, broughtUp, isUnwritten } from '../base/new-chat.ts';
 import { client, problemOf } from '../base/signed-in.ts';
 import { announce } from '../parts/announce.tsx';
 import { plainText } from '../parts/one-line.ts';
-import { firstChanged } from '../parts/reset-words.ts';
 import { type Chat, noChat, type SaidItem, takeEvent, takeLive } from './chat-model.ts';
 import { lastFailure } from './failed.ts';
 import { failedText, stopReason } from './mark-texts.ts';
@@ -88,7 +87,7 @@ export class ChatStore {
       const wants: RewindReason = text === item.text ? 'another answer' : 'another text';
       const files = await filesOf(this.key, item);
       const isFirst = this.earlier.value === null && !this.#events.some((one) => one.seq < seq && one.type !== 'session_opened');
-      if (isFirst) await client.sessions.reset(this.key, { reason: firstChanged });
+      if (isFirst) await client.sessions.reset(this.key, { reason: wants });
       else await client.sessions.fork(this.key, { at: seq - 1, reason: wants });
       await this.send(text, files);
     });

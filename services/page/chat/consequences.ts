@@ -9,10 +9,11 @@ export const laterThan = (items: readonly ChatItem[], id: string): readonly Chat
     .slice(items.findIndex((item) => item.id === id) + 1)
     .filter((item) => item.kind !== 'mark' && item.isLeft !== true && !(item.kind === 'said' && item.isStopped === true));
 
-/** What somebody is told who goes on from before a message. */
-export const consequences = (later: readonly ChatItem[]): string => {
+/** What somebody is told who goes on from before a message. `isRunning`: an answer is under way. */
+export const consequences = (later: readonly ChatItem[], isRunning: boolean): string => {
   const counts = countsOf(later);
   const left = counts === '' ? '' : `, and leaves behind what is below it: ${counts}. That stays in the log`;
   const again = later.some(({ kind }) => kind === 'tool') ? ' Tools run again: a command may be done a second time.' : '';
-  return `The conversation goes on from before this message${left}.${again}`;
+  const stopped = isRunning ? ' The answer under way is stopped, and is not kept.' : '';
+  return `The conversation goes on from before this message${left}.${stopped}${again}`;
 };

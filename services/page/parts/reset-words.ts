@@ -11,14 +11,21 @@ const words: Readonly<Record<ResetCause['trigger'], string>> = {
   api: 'Reset over the API',
 };
 
-/** The reason of a reset for which somebody edits or repeats the first message on the page. */
-export const firstChanged = 'the first message was changed';
 /** The reason of a reset that somebody asks for on the page. */
 export const askedOnPage = 'asked for on the page';
 
+/** What somebody did who began a session again with its first message. */
+const restarts: Readonly<Record<RewindReason, string>> = {
+  'another text': 'Begun again with the first message changed',
+  'another answer': 'Tried again from the beginning',
+};
+/** Whether the reason of a reset is that somebody edits or repeats the first message. */
+export const isRewind = (rule: string): rule is RewindReason => Object.hasOwn(restarts, rule);
+
 /** Why a generation began, in the same words wherever the page says it; with the limit that was passed, where the log has it. */
 export const resetWords = ({ trigger, rule, boundaryAt, lastUpdateAt }: ResetCause): string => {
-  if (trigger === 'api' && (rule === firstChanged || rule === askedOnPage)) return 'Reset on the page';
+  if (trigger === 'api' && rule === askedOnPage) return 'Reset on the page';
+  if (trigger === 'api' && isRewind(rule)) return restarts[rule];
   return trigger === 'idle' && boundaryAt !== undefined && lastUpdateAt !== undefined
     ? `Reset after more than ${Math.round((boundaryAt - lastUpdateAt) / 60_000)} min idle`
     : words[trigger];

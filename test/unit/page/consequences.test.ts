@@ -9,7 +9,7 @@ const items = (kinds: string): readonly ChatItem[] =>
     const [name, flag] = kind.split('-');
     return { kind: name, id: `${at}`, ...(flag !== undefined && { [flag]: true }) } as unknown as ChatItem;
   });
-const told = (kinds: string): string => consequences(laterThan(items(kinds), '0'));
+const told = (kinds: string, isRunning = false): string => consequences(laterThan(items(kinds), '0'), isRunning);
 
 test.each([
   ['the recorded messages below it', 'said said said', '2 messages'],
@@ -26,4 +26,10 @@ test('where a stopped answer is all that came, nothing is left behind', () => {
 test('that tools run again is said where one was used', () => {
   expect(told('said tool said')).toContain('Tools run again');
   expect(told('said said')).not.toContain('Tools run again');
+});
+
+test('that the answer under way is lost is said while there is one', () => {
+  expect(told('said', true)).toBe(
+    'The conversation goes on from before this message. The answer under way is stopped, and is not kept.',
+  );
 });

@@ -13,6 +13,7 @@ test.each([
   ['an idle limit', { trigger: 'idle', rule: 'r', lastUpdateAt: 0, boundaryAt: 1_800_000 }, 'Reset after more than 30 min idle'],
   ['an idle rule of an older log', { trigger: 'idle', rule: 'r' }, 'Reset after being idle'],
   ['the daily rule', { trigger: 'daily', rule: 'r', lastUpdateAt: 0, boundaryAt: 9 }, 'Reset by the daily rule'],
+  ['an edit of the first message', { trigger: 'api', rule: 'another text' }, 'Begun again with the first message changed'],
 ] as const)('of %s', (_, cause, expected) => {
   expect(said({ cause })).toBe(`${expected}. The agent no longer knows what is above`);
 });
@@ -21,6 +22,7 @@ test.each([
   ['a command', { trigger: 'command', rule: '/new' }, 'ada'],
   ['a call', { trigger: 'api', rule: 'r' }, 'ada'],
   ['a rule', { trigger: 'daily', rule: 'r' }, undefined],
+  ['an edit of the first message', { trigger: 'api', rule: 'another text' }, undefined],
 ] as const)('who asked for one by %s', (_, cause, expected) => {
   const event = { type: 'session_reset', generation: 2, reason: 'asked', cause, actor: 'ada' };
   expect(resetDetails(event as Parameters<typeof resetDetails>[0]).by?.actor).toBe(expected);
@@ -35,7 +37,9 @@ test.each([
 });
 
 test.each([
-  ['the first message was changed', 'Reset on the page'],
+  ['asked for on the page', 'Reset on the page'],
+  ['another text', 'Begun again with the first message changed'],
+  ['another answer', 'Tried again from the beginning'],
   ['tidying up', 'Reset over the API'],
 ])('in the header and the list, of one because %s', (rule, expected) => {
   expect(resetWords({ trigger: 'api', rule })).toBe(expected);

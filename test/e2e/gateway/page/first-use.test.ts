@@ -90,6 +90,25 @@ describe.skipIf(!hasBrowser)('who opens the page for the first time', () => {
     expect(faults).toEqual([]);
   });
 
+  test('is asked before "Try again" of the first message stops its answer, and reads what was done', async () => {
+    const key = 'agent:main:web:impatient';
+    await rig().client.sessions.post(key, '[[think 60000]] hello', {});
+    const { page, faults } = await open();
+    await goTo(page, place(key));
+    await page.getByRole('button', { name: 'Stop the answer' }).waitFor();
+    await page.locator('.said-user').getByRole('button', { name: 'Try again' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByText('The answer under way is stopped, and is not kept.', { exact: false }).waitFor();
+    await dialog.getByRole('button', { name: 'Try again' }).click();
+    await page
+      .locator('.mark', { hasText: /^Tried again from the beginning\. The agent no longer knows what is above/ })
+      .waitFor();
+    await page.locator('.session-head', { hasText: 'Tried again from the beginning' }).waitFor();
+    await page.locator('.mark', { hasText: /^Stopped\. / }).waitFor();
+    await page.getByRole('button', { name: 'Stop the answer' }).click();
+    expect(faults).toEqual([]);
+  });
+
   test('sees what waits below the answer that is under way, and each question above its own answer', async () => {
     const key = 'agent:main:web:queue';
     const { sessions } = rig().client;
