@@ -135,10 +135,10 @@ const itemsAfter = (items: readonly ChatItem[], event: NatterEvent, model?: stri
       const text = withoutSilence(event.text);
       return text.trim() === ''
         ? items
-        : [
-            ...items,
-            { kind: 'said', ...placed(event), id: answerId(items, event.turn.id) ?? event.messageId, role: 'assistant', text },
-          ];
+        : aboveWaiting(items, {
+            ...{ kind: 'said', ...placed(event), role: 'assistant', text },
+            id: answerId(items, event.turn.id) ?? event.messageId,
+          });
     }
     case 'turn_queued':
       return whereQueued(items, event.turn.id);
@@ -149,7 +149,7 @@ const itemsAfter = (items: readonly ChatItem[], event: NatterEvent, model?: stri
     case 'queue_cleared':
       return whereDropped(items, event);
     case 'model_step':
-      return [...items, ...stepItems(event)];
+      return aboveWaiting(items, ...stepItems(event));
     case 'tool_call_started':
       return changedTool(items, event.callId, { status: 'running', at: event.at });
     case 'tool_result':

@@ -16,6 +16,7 @@ import { Connection } from './connection.tsx';
 import { Item } from './items.tsx';
 import type { Outgoing } from './outgoing.ts';
 import { leftWords } from './resets.ts';
+import { answerEnd, waitingIn } from './waiting.ts';
 
 const Sent = ({ one, store }: { readonly one: Outgoing; readonly store: ChatStore }) => (
   <article class="said said-user said-outgoing">
@@ -59,10 +60,11 @@ const runsOf = (items: readonly ChatItem[]): ChatItem[][] => {
 
 const History = ({ store }: { readonly store: ChatStore }) => {
   const { items } = store.chat.value;
-  return useMemo(
-    () => (
+  return useMemo(() => {
+    const below = belowAnswer(items);
+    return (
       <>
-        {runsOf(items.filter((item) => !waits(item))).map((run) => {
+        {runsOf(items.filter((item) => !below.has(item))).map((run) => {
           const drawnItems = run.map((item) => drawing(item, store));
           if (!run[0]?.isLeft) return drawnItems;
           return (
@@ -73,16 +75,18 @@ const History = ({ store }: { readonly store: ChatStore }) => {
           );
         })}
       </>
-    ),
-    [items, store],
-  );
+    );
+  }, [items, store]);
 };
 
-/** What waits in the queue stands below the answer that is under way. */
-const waits = (item: ChatItem): boolean => item.kind === 'said' && item.isQueued === true;
+/** What waits in the queue, or was dropped from it, stands below the answer that is under way. */
+const belowAnswer = (items: readonly ChatItem[]) => new Set([...items.slice(answerEnd(items)), ...waitingIn(items)]);
 const Queue = ({ store }: { readonly store: ChatStore }) => {
   const { items } = store.chat.value;
-  return useMemo(() => <>{items.filter(waits).map((item) => drawing(item, store))}</>, [items, store]);
+  return useMemo(() => {
+    const below = belowAnswer(items);
+    return <>{items.filter((item) => below.has(item)).map((item) => drawing(item, store))}</>;
+  }, [items, store]);
 };
 
 const Growing = ({ store }: { readonly store: ChatStore }) => {

@@ -31,10 +31,18 @@ export const waitingIn = (items: readonly ChatItem[]): readonly ChatItem[] =>
 
 const waitsFor = (item: ChatItem, turnIds: readonly string[]): boolean =>
   item.kind === 'said' && item.isQueued === true && item.turnId !== undefined && turnIds.includes(item.turnId);
+const isWaitingOrDropped = (item: ChatItem): boolean =>
+  item.kind === 'said' && (item.isQueued === true || item.isDropped === true);
+/** The items with those moved to their end that wait for these turns, above what was said after them and waits or was dropped. */
 const movedToEnd = (items: readonly ChatItem[], turnIds: readonly string[], change: QueueState): readonly ChatItem[] => {
   const moved = items.filter((item) => waitsFor(item, turnIds));
-  if (moved.length === 0) return items;
-  return [...items.filter((item) => !moved.includes(item)), ...moved.map((item) => ({ ...item, ...change }) as ChatItem)];
+  return moved.reduce<readonly ChatItem[]>(
+    (all, item) => {
+      const end = all.findLastIndex((each) => !isWaitingOrDropped(each) || each.seq < item.seq) + 1;
+      return all.toSpliced(end, 0, { ...item, ...change } as ChatItem);
+    },
+    moved.length === 0 ? items : items.filter((item) => !moved.includes(item)),
+  );
 };
 
 /** The items where the message of this turn waits. */
@@ -49,8 +57,8 @@ export const whereBegun = (items: readonly ChatItem[], turnIds: readonly string[
 export const whereDropped = (items: readonly ChatItem[], { turnIds, reason }: EventOf<'queue_cleared'>): readonly ChatItem[] =>
   movedToEnd(items, turnIds, { isQueued: false, isDropped: true, ...(reason === 'cancelled' && { isTakenBack: true }) });
 
-/** The items with one that ends an answer: above the messages that waited for its end. */
-export const aboveWaiting = (items: readonly ChatItem[], item: ChatItem): readonly ChatItem[] => {
-  const end = items.findLastIndex((each) => each.kind !== 'said' || !(each.isQueued || each.isDropped)) + 1;
-  return items.toSpliced(end, 0, item);
-};
+/** The items with what belongs to the answer under way: above the messages that waited for its end. */
+export const aboveWaiting = (items: readonly ChatItem[], ...added: readonly ChatItem[]): readonly ChatItem[] =>
+  items.toSpliced(answerEnd(items), 0, ...added);
+/** Where the messages begin that wait for the end of an answer, or were dropped while they did. */
+export const answerEnd = (items: readonly ChatItem[]): number => items.findLastIndex((each) => !isWaitingOrDropped(each)) + 1;

@@ -1,4 +1,4 @@
-import { summaryOf } from '../../../shared/domain/projections/event-summary.ts';
+import { isTakenBack, summaryOf } from '../../../shared/domain/projections/event-summary.ts';
 import { reasonOf } from '../../../shared/domain/prompt/model-failure.ts';
 import type { EventOf, SessionEvent } from '../../../shared/domain/session/events.ts';
 import { oneLine, plainLine } from './one-line.ts';
@@ -25,10 +25,12 @@ const plainer: Readonly<Record<string, string>> = {
 export const typeWords = (type: string): string => plainer[type] ?? type.replaceAll('_', ' ');
 
 /** An event as words. A reset that goes on from an earlier moment is a fork, perhaps for an edit. */
-export const eventWords = (event: SessionEvent): string =>
-  event.type === 'session_reset' && event.forkedFrom !== undefined
+export const eventWords = (event: SessionEvent): string => {
+  if (event.type === 'queue_cleared' && isTakenBack(event)) return 'message taken back';
+  return event.type === 'session_reset' && event.forkedFrom !== undefined
     ? forkVerb(event.cause?.rule).toLowerCase()
     : typeWords(event.type);
+};
 
 const explained: Partial<Readonly<Record<SessionEvent['type'], string>>> = {
   checkpoint_requested: 'At a checkpoint a model reads what was said since the last one, and keeps notes and memories.',
@@ -71,6 +73,8 @@ export const plainSummary = (event: SessionEvent): string => {
       return failureText(event);
     case 'message_refused':
       return typeWords(event.code);
+    case 'queue_cleared':
+      return isTakenBack(event) ? '' : event.reason;
     case 'checkpoint_requested':
       return checkpointText(event);
     case 'introspected':

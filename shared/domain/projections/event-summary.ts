@@ -51,6 +51,10 @@ const whyReset = ({ cause, reason, forkedFrom }: EventOf<'session_reset'>, oneLi
   return `idle for over ${Math.round((boundaryAt - lastUpdateAt) / 60_000)} min: ${oneLine(rule, width)}`;
 };
 
+/** Whether one message was taken back, and not all dropped that waited. */
+export const isTakenBack = ({ turnIds, reason }: EventOf<'queue_cleared'>): boolean =>
+  reason === 'cancelled' && turnIds.length === 1;
+
 const messageText = ({ message: { sender, text, attachments } }: EventOf<'user_message'>, oneLine: Shorten): string =>
   `${sender.name ?? sender.id}: ${`${oneLine(text, width)} ${oneLine(attachedText(attachments), width)}`.trim()}`;
 
@@ -87,8 +91,9 @@ export const summaryOf = (event: SessionEvent, oneLine: Shorten): string => {
       return event.generation > 1 ? 'again' : '';
     case 'session_reset':
       return whyReset(event, oneLine);
-    case 'turn_aborted':
     case 'queue_cleared':
+      return isTakenBack(event) ? 'message taken back' : event.reason;
+    case 'turn_aborted':
     case 'session_deactivated':
     case 'session_deleted':
       return event.reason;

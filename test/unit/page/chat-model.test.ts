@@ -185,6 +185,19 @@ test('a message that waits in the queue says so until its turn begins, joins ano
   expect(cleared.items.at(-1)).toMatchObject({ id: 'four', isDropped: true });
 });
 
+test('a message that was taken back stands where it was said, below the answer that it waited for', () => {
+  const said = (turnId: string) =>
+    event({ type: 'user_message', turnId, message: { messageId: turnId, text: turnId, sender: { id: 'a' } } });
+  const queued = (id: string) => event({ type: 'turn_queued', turn: { id }, position: 1 });
+  const dropped = (reason: string, ...turnIds: string[]) => event({ type: 'queue_cleared', turnIds, reason });
+  const ids = (...events: readonly NatterEvent[]) => events.reduce(takeEvent, noChat).items.map(({ id }) => id);
+  const waiting = ['one', 'two', 'three'].flatMap((id) => [said(id), queued(id)]);
+  const taken = [...waiting, dropped('cancelled', 'two')];
+  expect(ids(...taken, dropped('stop', 'one', 'three'))).toEqual(['one', 'two', 'three']);
+  const next = event({ type: 'turn_started', turn: { id: 'three' }, attempt: 1 });
+  expect(ids(...taken, answered('yes'), next)).toEqual(['answer:t', 'one', 'two', 'three']);
+});
+
 test('a fork leaves behind what came after its base, and one from there takes it back', () => {
   const said = (at: number) =>
     event({ type: 'user_message', turnId: `${at}`, message: { messageId: `${at}`, text: `${at}`, sender: { id: 'a' } } }, at);

@@ -71,17 +71,23 @@ describe.skipIf(!hasBrowser)('who is interrupted', () => {
     await write('[[think 60000]] [[size 4000]] a story');
     await page.locator('.said-assistant[aria-busy] p').waitFor();
     await write('another one');
+    await page.locator('.said-user', { hasText: 'waits in the queue' }).waitFor();
     await write('not this one');
     const unwanted = page.locator('.said-user', { hasText: 'not this one' });
     await unwanted.getByRole('button', { name: 'Take back' }).press('Enter');
     await unwanted.getByText('not answered: taken back before its turn').waitFor();
-    await page.locator('.said-user', { hasText: 'waits in the queue' }).waitFor();
+    expect(await page.locator('.said-assistant[aria-busy] ~ .said-user .plain').allTextContents()).toEqual([
+      'another one',
+      'not this one',
+    ]);
     await page.locator('.composer .hint', { hasText: 'Stop also drops 1 waiting message.' }).waitFor();
     await page.getByRole('button', { name: 'Stop the answer, and drop 1 waiting message', exact: true }).click();
     const dropped = page.locator('.said-user', { hasText: 'not answered: stopped before its turn' });
     await dropped.getByText('another one').waitFor();
     const classes = await page.locator('.messages > *').evaluateAll((all) => all.map((each) => each.className.split(' ')[1]));
     expect(classes).toEqual(['said-user', 'said-assistant', 'mark-calm', 'said-user', 'said-user']);
+    const said = await page.locator('.said-user .plain').allTextContents();
+    expect(said.slice(1)).toEqual(['another one', 'not this one']);
     expect(await page.locator('.said-assistant header').textContent()).not.toContain('stopped');
     await page.reload();
     await dropped.getByText('another one').waitFor();

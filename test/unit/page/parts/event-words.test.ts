@@ -24,6 +24,15 @@ test('a reset that goes on from an earlier moment is a fork', () => {
 });
 
 test.each([
+  ['cancelled', ['a'], 'message taken back', ''],
+  ['cancelled', ['a', 'b'], 'queue cleared', 'cancelled'],
+  ['/stop', ['a'], 'queue cleared', '/stop'],
+])('a queue that was cleared (%s) of %j is "%s"', (reason, turnIds, words, summary) => {
+  const cleared = event('queue_cleared', { reason, turnIds });
+  expect([eventWords(cleared), plainSummary(cleared)]).toEqual([words, summary]);
+});
+
+test.each([
   [
     'turn_failed',
     { code: 'model_unavailable', message: 'no route' },
