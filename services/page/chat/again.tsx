@@ -17,31 +17,33 @@ export const editDraft = ({ item, store }: Given): string => `${store.key} ${ite
 export const EditMessage = ({ item, store, draft, end }: Given & { readonly draft: string; end(): void }) => {
   const field = useRef<HTMLTextAreaElement>(null);
   const [isEmpty, setEmpty] = useState(draft.trim() === '');
+  const [isSending, setSending] = useState(false);
   const { items, isRunning } = store.chat.peek();
   useLayoutEffect(() => {
     field.current?.focus();
     field.current?.setSelectionRange(draft.length, draft.length);
   }, []);
-  const send = (): void => {
+  const send = async (): Promise<void> => {
     // What is in the field is sent, whoever has written it there.
     const text = field.current?.value.trim() ?? '';
-    if (text === '') return;
-    end();
-    store.field.current?.focus();
-    void store.replace(item, text);
+    if (text === '' || isSending) return;
+    setSending(true);
+    // It is kept until the message is replaced.
+    if (await store.replace(item, text)) end();
+    setSending(false);
   };
   const onKey = (event: KeyboardEvent): void => {
     if (event.key === 'Escape') end();
     if (!isSendKey(event)) return;
     event.preventDefault();
-    send();
+    void send();
   };
   return (
     <form
       class="said-edit"
       onSubmit={(event) => {
         event.preventDefault();
-        send();
+        void send();
       }}
     >
       <textarea
@@ -63,7 +65,7 @@ export const EditMessage = ({ item, store, draft, end }: Given & { readonly draf
         <button type="button" class="button" onClick={end}>
           Cancel
         </button>
-        <button type="submit" class="button button-first" disabled={isEmpty}>
+        <button type="submit" class="button button-first" disabled={isEmpty || isSending}>
           Send instead
         </button>
       </p>

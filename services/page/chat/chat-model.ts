@@ -18,6 +18,8 @@ interface Placed {
   readonly at: number;
   /** A fork went on from before it: it is no part of the conversation any more. */
   readonly isLeft?: boolean;
+  /** Its session was deleted. */
+  readonly isGone?: boolean;
 }
 export interface SaidItem extends Placed, QueueState {
   readonly kind: 'said';
@@ -168,7 +170,7 @@ const itemsAfter = (items: readonly ChatItem[], event: NatterEvent, model?: stri
     case 'introspection_failed':
       return afterCheckpoint(items, event);
     case 'session_deleted':
-      return [...items, { ...mark(event, deletedText(event)), isBeginning: true }];
+      return [...items.map((item) => ({ ...item, isGone: true })), { ...mark(event, deletedText(event)), isBeginning: true }];
     case 'turn_failed':
       return [...items, { ...mark(event, failedText(event, model), 'bad'), ...failureDetails(event) }];
     case 'turn_aborted':

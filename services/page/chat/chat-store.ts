@@ -79,8 +79,8 @@ export class ChatStore {
     changeOutgoing(this.key, without(messageId));
   }
 
-  /** Replaces a message: the conversation continues from before it, as a fork, and what came after is no part of it any more. */
-  replace(item: SaidItem, text: string): Promise<void> {
+  /** Replaces a message: the conversation continues from before it, as a fork, and what came after is no part of it any more. Whether that was done. */
+  replace(item: SaidItem, text: string): Promise<boolean> {
     broughtUp.value = this.key;
     return this.#attempt(async () => {
       const { seq } = item;
@@ -89,17 +89,18 @@ export class ChatStore {
       const isFirst = this.earlier.value === null && !this.#events.some((one) => one.seq < seq && one.type !== 'session_opened');
       if (isFirst) await client.sessions.reset(this.key, { reason: wants });
       else await client.sessions.fork(this.key, { at: seq - 1, reason: wants });
-      await this.send(text, files);
+      // What cannot be sent is kept with those on their way.
+      void this.send(text, files);
     });
   }
 
   /** Takes a message that waits out of the queue. */
-  takeBack({ turnId = '' }: SaidItem): Promise<void> {
+  takeBack({ turnId = '' }: SaidItem): Promise<boolean> {
     this.field.current?.focus();
     return this.#attempt(() => client.runs.cancel(this.key, turnId));
   }
 
-  stop(): Promise<void> {
+  stop(): Promise<boolean> {
     return this.#attempt(() => client.sessions.stop(this.key, { reason: stopReason }));
   }
 
@@ -118,13 +119,15 @@ export class ChatStore {
     this.#isReadingEarlier = false;
   }
 
-  /** What went wrong is shown until the next attempt. */
-  async #attempt(work: () => Promise<unknown>): Promise<void> {
+  /** Whether it went well. What went wrong is shown until the next attempt. */
+  async #attempt(work: () => Promise<unknown>): Promise<boolean> {
     this.problem.value = null;
     try {
       await work();
+      return true;
     } catch (error) {
       if (!this.#closing.signal.aborted) this.problem.value = problemOf(error);
+      return false;
     }
   }
 

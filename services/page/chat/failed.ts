@@ -27,9 +27,9 @@ export const failureAdvice = (event: Pick<EventOf<'turn_failed'>, 'code' | 'mess
 /** What to do about a failure, and of which turn it is. */
 export const failureDetails = (event: EventOf<'turn_failed'>) => ({ advice: failureAdvice(event), failedTurnId: event.turn.id });
 
-/** Whether this page may send a message again: what another person has said would be said by the page, and its answer would not reach them. */
-export const isRepeatable = ({ role, sender, isLeft }: SaidItem): boolean =>
-  role === 'user' && sender?.role !== 'participant' && isLeft !== true;
+/** Whether this page may send a message again: what another person has said would be said by the page, and its answer would not reach them. What a deleted session said has no place to go on from. */
+export const isRepeatable = ({ role, sender, isLeft, isGone }: SaidItem): boolean =>
+  role === 'user' && sender?.role !== 'participant' && isLeft !== true && isGone !== true;
 
 /** The answer that failed last, if nothing was said since; `null`: there is none. */
 export const lastFailure = (items: readonly ChatItem[]): Failed | null => {

@@ -29,9 +29,10 @@ const Said = ({ item, store }: { readonly item: SaidItem; readonly store: ChatSt
     store.field.current?.focus();
   };
   const isMine = isRepeatable(item) && mayWrite();
+  const isEditing = isMine && draft !== null;
   return (
     <article
-      class={`said said-${role} ${draft === null ? '' : 'said-editing'} ${isAskedFor(item.seq) ? 'said-found' : ''}`}
+      class={`said said-${role} ${isEditing ? 'said-editing' : ''} ${isAskedFor(item.seq) ? 'said-found' : ''}`}
       aria-busy={isGrowing ? 'true' : undefined}
     >
       <header>
@@ -43,8 +44,8 @@ const Said = ({ item, store }: { readonly item: SaidItem; readonly store: ChatSt
         {isQueued && <span class="said-queued">waits in the queue</span>}
       </header>
       {role === 'assistant' && <Markdown text={text} growing={isGrowing} />}
-      {role === 'user' && draft === null && text !== '' && <p class="plain">{text}</p>}
-      {isMine && draft !== null && <EditMessage item={item} store={store} draft={draft} end={end} />}
+      {role === 'user' && !isEditing && text !== '' && <p class="plain">{text}</p>}
+      {isEditing && <EditMessage item={item} store={store} draft={draft} end={end} />}
       {attachments && attachments.length > 0 && <MessageFiles sessionKey={store.key} files={attachments} />}
       {isQueued && mayWrite() && (
         <div class="said-actions">

@@ -153,6 +153,13 @@ describe.skipIf(!hasBrowser)('who opens the page for the first time', () => {
       expect(await page.locator('.session-head .badge').count()).toBe(0);
     }, soon);
     expect(await page.getByLabel(field, { exact: true }).count()).toBe(0);
+    await page.locator('.said-user', { hasText: 'a walrus' }).first().waitFor();
+    expect(
+      await page
+        .locator('.said')
+        .getByRole('button', { name: /Edit|Try again/ })
+        .count(),
+    ).toBe(0);
     await page.getByRole('button', { name: 'Begin anew here' }).click();
     await page.getByLabel(field, { exact: true }).waitFor();
     for (const tab of ['Transcript', 'Time machine']) {
