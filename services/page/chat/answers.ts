@@ -29,6 +29,10 @@ export const withStopped = (items: readonly ChatItem[], event: NatterEvent, cut:
   return aboveWaiting(items, { ...said, id: answerId(items, turn.id) ?? id });
 };
 
+/** Whether the page shows what there was of the answer that was stopped here. */
+export const isStoppedInSight = (items: readonly ChatItem[], seq: number): boolean =>
+  items.some((item) => item.kind === 'said' && item.isStopped === true && item.seq === seq);
+
 /** The items with a notice as its mark. What `/stop` has ended is said where the answer was stopped, once. */
 export const withNotice = (
   items: readonly ChatItem[],
@@ -39,7 +43,7 @@ export const withNotice = (
   const at = notice.code === 'stopped' ? items.findIndex((item) => item.kind === 'mark' && item.seq === seq) : -1;
   const stopped = items[at];
   return stopped?.kind === 'mark'
-    ? items.with(at, { ...stopped, text: stoppedWith(notice), runId })
+    ? items.with(at, { ...stopped, text: stoppedWith(notice, isStoppedInSight(items, seq)), runId })
     : [...items, { ...mark, runId, isOfSetting: saysSetting(event) }];
 };
 

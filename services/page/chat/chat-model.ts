@@ -4,7 +4,7 @@ import type { Attachment } from '../../../shared/domain/values/attachment.ts';
 import { isNatters } from '../../../shared/domain/values/person-words.ts';
 import { withoutSilence } from '../../../shared/domain/values/silence.ts';
 import { modelAfter } from '../parts/model-words.ts';
-import { answerId, cutAt, stepItems, withNotice, withStopped } from './answers.ts';
+import { answerId, cutAt, isStoppedInSight, stepItems, withNotice, withStopped } from './answers.ts';
 import { failureDetails } from './failed.ts';
 import { deletedText, failedText, stoppedText } from './mark-texts.ts';
 import { afterCheckpoint, afterReset, resetDetails, resetMark } from './resets.ts';
@@ -174,7 +174,7 @@ const itemsAfter = (items: readonly ChatItem[], event: NatterEvent, model?: stri
     case 'turn_failed':
       return [...items, { ...mark(event, failedText(event, model), 'bad'), ...failureDetails(event) }];
     case 'turn_aborted':
-      return aboveWaiting(items, mark(event, stoppedText(event)));
+      return aboveWaiting(items, mark(event, stoppedText(event, isStoppedInSight(items, event.seq))));
     case 'message_refused':
       return [...items, mark(event, `A message was refused: ${event.code}`, 'bad')];
     case 'context_compacted':

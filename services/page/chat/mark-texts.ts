@@ -8,14 +8,16 @@ export const stopReason = 'stopped on the page';
 
 /** Why an answer ended that what follows tells by itself. */
 const untold: ReadonlySet<string> = new Set([stopReason, ...(['another text', 'another answer'] satisfies RewindReason[])]);
-const notKept = 'What was not finished is not kept.';
+/** `isInSight`: the page still shows what there was of the answer. */
+const notKept = (isInSight: boolean): string =>
+  isInSight ? 'The unfinished answer above is not kept: it is gone after a reload.' : 'What was not finished is not kept.';
 
 /** The log has answers that were finished: what was on its way is gone, and that is said where it was. */
-export const stoppedText = ({ reason }: EventOf<'turn_aborted'>): string =>
-  `Stopped${untold.has(reason) ? '' : `: ${reason}`}. ${notKept}`;
+export const stoppedText = ({ reason }: EventOf<'turn_aborted'>, isInSight: boolean): string =>
+  `Stopped${untold.has(reason) ? '' : `: ${reason}`}. ${notKept(isInSight)}`;
 
 /** The same in the words of the answer to `/stop`, which says what else has ended. */
-export const stoppedWith = ({ text }: EventOf<'notice'>['notice']): string => `${text} ${notKept}`;
+export const stoppedWith = ({ text }: EventOf<'notice'>['notice'], isInSight: boolean): string => `${text} ${notKept(isInSight)}`;
 
 export const deletedText = ({ reason }: EventOf<'session_deleted'>): string =>
   reason === 'api' ? 'Deleted' : `Deleted: ${reason}`;

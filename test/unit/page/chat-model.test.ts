@@ -66,7 +66,7 @@ describe('a stop', () => {
   test('leaves the words that were in sight, in the same bubble, above what says so', () => {
     expect(stopped.items).toMatchObject([
       { kind: 'said', text: 'one tw', isStopped: true, id: growingItem(growing)?.id },
-      { kind: 'mark' },
+      { kind: 'mark', text: 'Stopped: enough. The unfinished answer above is not kept: it is gone after a reload.' },
     ]);
     expect(growingItem(stopped)).toBeNull();
   });
@@ -78,7 +78,7 @@ describe('a stop', () => {
     const { items } = [byCommand, answer].reduce(takeEvent, growing);
     expect(items).toMatchObject([
       { kind: 'said', isStopped: true },
-      { kind: 'mark', text: `${notice.text} What was not finished is not kept.`, runId: 'run' },
+      { kind: 'mark', text: `${notice.text} The unfinished answer above is not kept: it is gone after a reload.`, runId: 'run' },
     ]);
     expect(takeEvent(noChat, answer).items).toMatchObject([{ kind: 'mark', text: notice.text, runId: 'run' }]);
   });
@@ -107,7 +107,9 @@ describe('a stop', () => {
     ['of an answer that had not begun', start],
     ['of another turn', taken(start, live(0, 'one', { turn: { id: 'other', attempt: 1 } }))],
   ])('%s leaves none', (_, before) => {
-    expect(takeEvent(before, stop).items).toMatchObject([{ kind: 'mark' }]);
+    expect(takeEvent(before, stop).items).toMatchObject([
+      { kind: 'mark', text: 'Stopped: enough. What was not finished is not kept.' },
+    ]);
   });
 });
 

@@ -32,7 +32,7 @@ describe.skipIf(!hasBrowser)('who opens the page for the first time', () => {
     await stop.getByText('Stop').waitFor();
     await page.locator('.said-assistant[aria-busy] p').waitFor();
     await stop.click();
-    await page.getByText('Stopped. What was not finished is not kept').waitFor();
+    await page.getByText('Stopped. The unfinished answer above is not kept: it is gone after a reload').waitFor();
     await page.locator('.said-assistant:not([aria-busy]) p').first().waitFor();
     await page.keyboard.type('and now');
     expect(await page.getByLabel(field, { exact: true }).inputValue()).toBe('and now');
