@@ -20,6 +20,7 @@ import { newMessageId } from './outgoing.ts';
 import { isSendKey, sendKeyWords } from './send-key.ts';
 import { waitingIn } from './waiting.ts';
 
+/** What becomes of a message that is sent now. */
 const queueWords: Readonly<Record<SessionRow['queueMode'], string>> = {
   followup: 'is answered after this one',
   collect: 'is collected and answered with the next ones',
@@ -41,7 +42,8 @@ const Hint = ({ store, row }: { readonly store: ChatStore; readonly row: Session
     return (
       <p class="hint">
         {store.chat.value.isRunning ? 'It is answering' : 'It waits for an approval'}
-        {waits > 0 && `, ${waits} more waiting`}. A message sent now {queueWords[row.queueModeByCall]}.
+        {waits > 0 && `, ${waits} more waiting`}. A message sent now {queueWords[row.queueModeByCall]}
+        {row.queueModeByCall === 'followup' && waits > 0 && ` and the ${waits === 1 ? 'one that waits' : `${waits} that wait`}`}.
         {waits > 0 && <b> Stop also drops {counted(waits, 'waiting message')}.</b>}
       </p>
     );

@@ -128,6 +128,7 @@ describe.skipIf(!hasBrowser)('who opens the page for the first time', () => {
     for (const text of ['two', 'three']) await sessions.post(key, text, {});
     const waiting = page.locator('.said-user', { hasText: 'waits in the queue' });
     await vi.waitFor(async () => expect(await waiting.count()).toBe(2), soon);
+    await page.locator('.composer .hint', { hasText: 'is answered after this one and the 2 that wait.' }).waitFor();
     expect(await waiting.getByRole('button', { name: /Edit|Try again/ }).count()).toBe(0);
     await page.locator('.said-assistant', { hasText: 'three' }).waitFor();
     expect(await page.locator('.said .plain, .said .prose').allTextContents()).toEqual([
