@@ -137,22 +137,20 @@ const Mark = ({ item, store: { key, commands } }: { readonly item: MarkItem; rea
   const moment = { at: `${isError ? seq - 1 : seq}`, compare: explains === 'fork' ? `${seq}` : undefined };
   const query = { ...listQuery(), ...moment };
   const hasLines = text.includes('\n');
-  // The time follows: a sentence ends behind it.
+  // The time follows a sentence, which ends behind it; it is above what has lines.
   const said = hasLines ? text : text.replace(/\.$/, '');
   return (
     <p class={`mark mark-${tone} ${hasLines ? 'mark-lines' : ''}`}>
       <span>
-        {command && (
-          <>
-            <code>{command}</code>
-            <br />
-          </>
-        )}
+        {command && <code>{command}</code>}
+        {command && hasLines && ' '}
+        {hasLines && <Time at={at} />}
+        {(command || hasLines) && <br />}
         {isError && <ErrorMark />}
         {said}
         {by !== undefined && ` ${decidedText(by.actor)}${by.rest}`}
-        {hasLines ? '\n' : ', '}
-        <Time at={at} />
+        {!hasLines && ', '}
+        {!hasLines && <Time at={at} />}
         {explains !== undefined && (
           <>
             {' '}

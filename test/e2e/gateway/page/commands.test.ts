@@ -52,6 +52,7 @@ describe.skipIf(!hasBrowser)('who writes in the chat', () => {
     }
     await page.reload();
     await answerTo('/name Trip').getByText('Name: Trip').waitFor();
+    expect(await answerTo('/help').textContent()).toMatch(/^\/help \d/);
     expect(await wrongIn(page, place(key), '.mark code')).toEqual([]);
     expect(faults).toEqual([]);
   });

@@ -142,6 +142,9 @@ describe.skipIf(!hasBrowser)('who is interrupted', () => {
     await goTo(page, '#/sessions');
     await page.getByRole('link', { name: 'Message not sent' }).press('Enter');
     const unsent = page.locator('.said-outgoing');
+    await page.setViewportSize({ width: 320, height: 700 });
+    for (const button of await unsent.getByRole('button').all()) expect((await button.boundingBox())?.height).toBeLessThan(40);
+    await page.setViewportSize({ width: 1280, height: 800 });
     await unsent.filter({ hasText: 'never mind this' }).getByRole('button', { name: 'Discard' }).click();
     await page.unroute(messages);
     await unsent.filter({ hasText: 'do not lose me' }).getByRole('button', { name: 'Try again' }).click();
