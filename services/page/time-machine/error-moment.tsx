@@ -6,11 +6,11 @@ import { ErrorMark } from '../parts/icon.tsx';
 import { eventText } from '../parts/person.ts';
 import type { Past } from '../past/past.ts';
 import { ForkButton } from './fork-button.tsx';
-import { placeBeforeFailed } from './fork-words.ts';
+import { leavesBehind, placeBeforeFailed } from './fork-words.ts';
 
 /**
  * Says right before an error that it comes next, and at the error that it is one; each leads to the other, by one button that keeps the focus.
- * Of an answer that failed, a fork can leave the message behind as well.
+ * Of an answer that failed, a fork can leave the message behind as well, unless "Fork from here" does that.
  */
 export const ErrorMoment = ({ past }: { readonly past: Past }) => {
   // What comes next may be read later than this moment.
@@ -28,7 +28,7 @@ export const ErrorMoment = ({ past }: { readonly past: Past }) => {
       <p>
         <ErrorMark />
         {here ? `This commit is the error: ${words}` : `Right before an error: ${words}`}
-        {!here && past.isLive && error.type === 'turn_failed' && '. A fork from here leaves it behind, and keeps the message'}
+        {!here && past.isLive && error.type === 'turn_failed' && leavesBehind(past.timeline, place)}
       </p>
       {advice !== null && <p class="hint">{advice}</p>}
       <button type="button" class="button" onClick={() => past.goTo(here ? place - 1 : place + 1)}>
@@ -36,7 +36,9 @@ export const ErrorMoment = ({ past }: { readonly past: Past }) => {
       </button>
       {before === 0 && <p class="hint">It was the first message: a reset begins without it.</p>}
       {before === 0 && mayWrite() && <ResetButton sessionKey={past.key} style="" />}
-      {before !== null && before > 0 && <ForkButton past={past} place={before} words="Fork before the message that failed" />}
+      {before !== null && before > 0 && before !== place && (
+        <ForkButton past={past} place={before} words="Fork before the message that failed" />
+      )}
     </div>
   );
 };

@@ -58,3 +58,16 @@ export const placeBeforeFailed = ({ commits }: Timeline, place: number): number 
   );
   return before < 0 ? null : before;
 };
+
+/** What a fork at a place does with the answer that fails next, and with its message: one that was not being answered yet is lost as well. */
+export const leavesBehind = (timeline: Timeline, place: number): string => {
+  const before = placeBeforeFailed(timeline, place + 1);
+  const id = timeline.commits[place]?.events.find((event) => event.type === 'turn_failed')?.turn.id;
+  const isKept = timeline.commits
+    .slice(0, place)
+    .some(({ events }) => events.some((event) => event.type === 'turn_started' && event.turn.id === id));
+  if (before === null) return '. A fork from here leaves it behind';
+  return isKept
+    ? '. A fork from here leaves it behind, and keeps the message'
+    : '. A fork from here leaves it and its message behind';
+};

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { Timeline } from '../../../services/page/past/timeline.ts';
-import { forkWords, givenModel, placeBeforeFailed } from '../../../services/page/time-machine/fork-words.ts';
+import { forkWords, givenModel, leavesBehind, placeBeforeFailed } from '../../../services/page/time-machine/fork-words.ts';
+import type { SessionEvent } from '../../../shared/domain/session/events.ts';
 import { tell } from '../../support/domain/given.ts';
 
 /** What a person is told before a session is forked at an earlier moment. */
@@ -69,4 +70,29 @@ test.each([
   const failing = new Timeline();
   for (const commit of tell(...history).commits) failing.add(commit);
   expect(placeBeforeFailed(failing, place)).toBe(expected);
+});
+
+const [keeps, leaves] = [
+  '. A fork from here leaves it behind, and keeps the message',
+  '. A fork from here leaves it and its message behind',
+];
+
+test.each([
+  ['its answer had begun', ['post m1', 'fail m1/1 1'], 1, keeps],
+  ['it waited, and its answer had begun', ['post m1', 'post m2', 'reply m1/1 1', 'fail m2/1 1'], 3, keeps],
+])('what a fork right before the error of an answer does with its message: %s', (_, history, place, expected) => {
+  const failing = new Timeline();
+  for (const commit of tell(...history).commits) failing.add(commit);
+  expect(leavesBehind(failing, place)).toBe(expected);
+});
+
+test('a message recorded with the error of its answer, or that waited until then, is left behind with it', () => {
+  const event = (type: string, more: object): SessionEvent => ({ type, v: 1, ...more }) as unknown as SessionEvent;
+  const message = event('user_message', { message: { text: 'hello' }, turnId: 't' });
+  const failed = [event('turn_started', { turn: { id: 't' } }), event('turn_failed', { turn: { id: 't' } })];
+  const of = (...commits: SessionEvent[][]) => ({ commits: commits.map((events) => ({ events })) }) as unknown as Timeline;
+  expect(leavesBehind(of([event('notice', {})], [message, ...failed]), 1)).toBe(leaves);
+  expect(leavesBehind(of([message], failed), 1)).toBe(leaves);
+  // Its message is before what can be seen, or nobody wrote one.
+  expect(leavesBehind(of([event('notice', {})], failed), 1)).toBe('. A fork from here leaves it behind');
 });

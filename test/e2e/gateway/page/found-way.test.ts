@@ -58,7 +58,9 @@ describe.skipIf(!hasBrowser)('who goes from one view of the page to another', ()
     await page.locator('.happened').getByText('answer failed').waitFor();
     await page.getByText('This commit is the error: answer failed').waitFor();
     await page.keyboard.press('Enter');
-    await page.locator('.moment-error', { hasText: 'A fork from here leaves it behind' }).waitFor();
+    // The message is in the commit of its error: the one fork there leaves both behind.
+    await page.locator('.moment-error', { hasText: 'A fork from here leaves it and its message behind' }).waitFor();
+    expect(await page.getByRole('button', { name: 'Fork before the message that failed' }).count()).toBe(0);
     await goTo(page, `${place(key, 'time')}?at=1`);
     await page.reload();
     await page.locator('.jump-error b', { hasText: '1' }).waitFor();
