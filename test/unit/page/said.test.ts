@@ -32,3 +32,41 @@ test('a line names the files that came with it', () => {
   const commit = { seq: 1, events: [{ type: 'user_message', message }] } as unknown as RecordedCommit;
   expect(saidIn(commit).map(({ text }) => text)).toEqual(['look [Attached: a.png, b.txt]']);
 });
+
+type Event = readonly [type: string, of?: string, more?: object];
+/** Commits, each with its events: a message and its turn have the same id. */
+const story = (...told: (readonly Event[])[]) =>
+  told.map((events, at) => ({
+    seq: at + 1,
+    events: events.map(([type, of, more]) => ({
+      ...{ type, turn: { id: of }, turnId: of, runId: of, turnIds: [of], text: of, message: { text: of } },
+      ...more,
+    })),
+  })) as unknown as RecordedCommit[];
+const [posted, started, answered] = ['user_message', 'turn_started', 'assistant_message'];
+const reset = { keepsQueue: true, turnId: undefined };
+
+test.each([
+  ['is known as soon as its answer starts', [[[posted, 'a'], [started, 'a']]], ['a']],
+  ['is not known while it waits', [[[posted, 'a'], [started, 'a']], [[posted, 'b']]], ['a']],
+  ['is known once what it waited for is answered', [[[posted, 'a']], [[answered, 'x'], [started, 'a']]], ['a', 'x']],
+  ['is not known if a stop dropped it, or it was taken back', [[[posted, 'a']], [['queue_cleared', 'a']]], []],
+  ['is known once it joins a turn', [[[posted, 'a']], [['turn_joined', 't', { runId: 'a' }]]], ['a']],
+  ['is known once a turn answers it too', [[[posted, 'a']], [[started, 't', { merged: [{ id: 'a' }] }]]], ['a']],
+  ['is known at once if it asks for no turn', [[[posted, 'a', { turnId: undefined }]]], ['a']],
+  [
+    'is known after a reset that kept it in the queue, without what was known before',
+    [[[posted, 'a'], [started, 'a']], [[posted, 'b']], [['session_reset', 's', reset], [started, 'b']]],
+    ['b'],
+  ],
+] as const)('a message %s', (_, told, expected) => {
+  const history = story(...told);
+  const position = { contextSeq: 1, skips: [] };
+  expect(lastSaid(history, history.length, position, 9).lines.map(({ text }) => text.trim())).toEqual(expected);
+  expect(knownMessages(history, history.length, position)).toBe(expected.length);
+});
+
+test('a message whose answer started only in what a fork left behind is not known', () => {
+  const history = story([[posted, 'a', {}]], [[started, 'a']], [['session_reset', 's', { forkedFrom: {} }]]);
+  expect(knownMessages(history, 3, { contextSeq: 1, skips: [{ after: 1, until: 3 }] })).toBe(0);
+});
