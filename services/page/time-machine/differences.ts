@@ -2,6 +2,8 @@ import diff from 'microdiff';
 import type { SessionContext } from '../../../shared/domain/session/context.ts';
 import { counted } from '../../../shared/kit/text/counted.ts';
 import { fieldWords } from '../../../shared/kit/text/field-words.ts';
+import { knownMessages } from '../past/said.ts';
+import type { Fork, Timeline } from '../past/timeline.ts';
 
 /** One difference between two states, by the path of what differs. */
 export interface Change {
@@ -29,6 +31,23 @@ export const isBookkeeping = ({ path }: Change): boolean => bookkeeping.test(pat
 /** Counts that a fork begins anew: beside those of what it left behind they say nothing of what the agent knows. */
 const counts = /^context\.(messages|completedTurns|compactions|usage|review\.(messages|turns))\b/;
 export const isCount = ({ path }: Pick<Change, 'path'>): boolean => counts.test(path);
+
+/** Those counts of a fork and of what it left behind, as far as they differ, both from their common ancestor on. */
+export const branchCounts = (timeline: Timeline, { ancestor, place, end }: Fork): Change[] => {
+  const { commits } = timeline;
+  const count = (from: number, to: number): Readonly<Record<string, number>> => {
+    const events = commits.slice(from, to).flatMap((commit) => commit.events);
+    return {
+      knownMessages: knownMessages(commits, to, timeline.stateAfter(to).position),
+      failedAnswers: events.filter(({ type }) => type === 'turn_failed').length,
+      spentTokens: events.reduce(
+        (sum, event) => (event.type === 'model_step' || event.type === 'context_compacted' ? sum + event.usage.totalTokens : sum),
+        0,
+      ),
+    };
+  };
+  return changesBetween(count(ancestor, place - 1), count(place - 1, end));
+};
 
 /** How the session is set up, which is not what the conversation made of it. */
 const settings = /^context\.(skills|settings)\b/;
@@ -66,6 +85,9 @@ export const skillChanges = (before: Listed, after: Listed): SkillChanges | null
 const named: Readonly<Record<string, string>> = {
   generation: 'beginnings, resets and forks',
   turn: 'answer under way',
+  knownMessages: 'messages that the agent knew',
+  failedAnswers: 'failed answers since their common commit',
+  spentTokens: 'tokens since their common commit',
   rev: 'commits of the session',
   seq: 'number in the log of all sessions',
   startedRev: 'its first commit',

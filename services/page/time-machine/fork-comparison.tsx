@@ -9,7 +9,7 @@ import { shortTime } from '../parts/time.tsx';
 import type { Past } from '../past/past.ts';
 import { knownMessages, type Said } from '../past/said.ts';
 import type { Fork, RecordedError } from '../past/timeline.ts';
-import { type Change, changesBetween, isBookkeeping, isCount, isSetting, plainPath, skillChanges } from './differences.ts';
+import { branchCounts, type Change, changesBetween, isBookkeeping, isCount, isSetting, plainPath, skillChanges } from './differences.ts';
 import { SaidLines } from './said-lines.tsx';
 import { valueWords } from './value-words.ts';
 
@@ -105,7 +105,7 @@ const Two = ({ fork, past }: { readonly fork: Fork; readonly past: Past }) => {
     return [
       branch(ancestor, place - 1, before),
       branch(place - 1, end, after),
-      differences,
+      [...branchCounts(timeline, { place, ancestor, end }), ...differences],
       skillChanges(before.context, after.context),
     ] as const;
   }, [timeline, place, ancestor, end]);

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { Timeline } from '../../../services/page/past/timeline.ts';
 import {
+  branchCounts,
   changesBetween,
   isBookkeeping,
   isCount,
@@ -27,6 +28,23 @@ test('what two branches differ in is told without the counts that a fork begins 
   expect(counts).toContain('context.messages');
   expect(counts).toContain('context.completedTurns');
   expect(counts).not.toContain('context.generation');
+});
+
+test('what the agent knew, which answers failed and how many tokens each took is compared from the common ancestor on', () => {
+  const timeline = new Timeline();
+  const history = ['post m1', 'reply m1/1 1', 'post m2', 'fail m2/1 1', 'fork s2 2', 'post m3', 'reply m3/1 1'];
+  for (const commit of tell(...history).commits) timeline.add(commit);
+  const rows = branchCounts(timeline, { ancestor: 2, place: 5, end: 7 }).map(({ path, before, after }) => [
+    plainPath(path),
+    before,
+    after,
+  ]);
+  expect(rows).toEqual([
+    ['messages that the agent knew', 3, 4],
+    ['failed answers since their common commit', 1, 0],
+    ['tokens since their common commit', 0, 5],
+  ]);
+  expect(branchCounts(timeline, { ancestor: 2, place: 3, end: 2 })).toEqual([]);
 });
 
 const listed = (skills: string) => ({

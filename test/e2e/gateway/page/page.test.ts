@@ -254,7 +254,8 @@ describe.skipIf(!hasBrowser)('the page', () => {
     expect(await left?.getByText('which way?').count()).toBe(0);
     expect(await left?.locator('.branch-differs').count()).toBe(2);
     await right?.getByText(/^At its end the agent knew [2-9] messages in all\.$/).waitFor();
-    await page.locator('.branch-state').getByRole('rowheader', { name: 'beginnings, resets and forks', exact: true }).waitFor();
+    for (const name of ['tokens since their common commit', 'beginnings, resets and forks'])
+      await page.locator('.branch-state').getByRole('rowheader', { name, exact: true }).waitFor();
     expect(
       await page
         .locator('.branch-state')

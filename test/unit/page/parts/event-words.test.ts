@@ -61,6 +61,14 @@ test.each([
   expect(plainSummary(event(type, more))).toBe(words);
 });
 
+test.each([
+  ['before the reset', {}],
+  ['before the fork', { forkedFrom: { rev: 3 } }],
+])('a checkpoint beside the commit that it belongs to is "%s"', (words, more) => {
+  const asked = event('checkpoint_requested', { reason: 'new_session', ...commits });
+  expect(plainSummary(asked, [asked, event('session_reset', more)])).toBe(`${words}, of commits 1 to 14`);
+});
+
 test('what a checkpoint is, is said where one is named', () => {
   expect(meaningOf(event('checkpoint_requested'))).toContain('a model reads what was said');
   // It is recorded for a first answer as well, before which there were none.
