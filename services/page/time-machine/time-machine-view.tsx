@@ -26,7 +26,8 @@ const Commit = ({ past }: { readonly past: Past }) => {
   return (
     <>
       <p class="commit-facts">
-        Commit <b>{commit.rev}</b> of {past.timeline.numberAt(past.count.value)}, <Time at={commit.at} exact />,{' '}
+        Commit <b title={`Commit ${commit.rev} of this session, ${commit.seq} in the log`}>{commit.rev}</b> of{' '}
+        {past.timeline.numberAt(past.count.value)}, <Time at={commit.at} exact />,{' '}
         <b>{past.isLive ? <ActorName actor={commit.actor} /> : actorText(commit.actor)}</b>
       </p>
       <Happened commit={commit} />

@@ -244,6 +244,7 @@ describe.skipIf(!hasBrowser)('who goes from one view of the page to another', ()
     await page.getByRole('button', { name: 'One commit on' }).click();
     // The number of the commit and that of the address are both said.
     await page.locator('.commit-facts', { hasText: /^Commit 1 of \d+, / }).waitFor();
+    await page.getByTitle(/^Commit 1 of this session, \d+ in the log$/).waitFor();
     // What else is in a commit is counted in the list, and named where the pointer rests.
     expect(
       await page
