@@ -53,8 +53,16 @@ const reasons: Readonly<Record<EventOf<'checkpoint_requested'>['reason'], string
   idle: 'after a silence',
 };
 
-const checkpointText = (event: EventOf<'checkpoint_requested' | 'introspected' | 'introspection_failed'>): string =>
-  `${reasons[event.reason]}, of commits ${event.fromRev} to ${event.toRev}`;
+/** `beside`: the events of its commit, where they are known: they tell a reset from a fork. */
+const checkpointText = (
+  { reason, fromRev, toRev }: EventOf<'checkpoint_requested' | 'introspected' | 'introspection_failed'>,
+  beside: readonly SessionEvent[] = [],
+): string => {
+  const reset = beside.find((event) => event.type === 'session_reset');
+  const isKnown = reason === 'new_session' && reset !== undefined;
+  const words = isKnown ? `before the ${reset.forkedFrom ? 'fork' : 'reset'}` : reasons[reason];
+  return `${words}, of commits ${fromRev} to ${toRev}`;
+};
 
 const width = 100;
 
@@ -62,8 +70,8 @@ const width = 100;
 export const failureText = (failed: { readonly code: string; readonly message: string }): string =>
   [reasonOf(failed), oneLine(failed.message, width)].filter((words) => words !== null && words !== '').join(': ');
 
-/** An event in a few words, without the names of codes. */
-export const plainSummary = (event: SessionEvent): string => {
+/** An event in a few words, without the names of codes. `beside`: the events of its commit, where they are known. */
+export const plainSummary = (event: SessionEvent, beside?: readonly SessionEvent[]): string => {
   switch (event.type) {
     case 'assistant_message':
     case 'message_edited':
@@ -76,7 +84,7 @@ export const plainSummary = (event: SessionEvent): string => {
     case 'queue_cleared':
       return isTakenBack(event) ? '' : event.reason;
     case 'checkpoint_requested':
-      return checkpointText(event);
+      return checkpointText(event, beside);
     case 'introspected':
       return [checkpointText(event), ...(event.description ? [plainLine(event.description, width)] : [])].join(': ');
     case 'introspection_failed':

@@ -8,12 +8,17 @@ const width = 100;
 const verdictWords = { granted: 'allowed', denied: 'denied', expired: 'expired' } as const;
 
 /** An event in a few words. Who said or decided something is called as in the chat. `me`: the actor that this page is in the log. */
-export const eventSummary = (event: SessionEvent, actor: string | undefined, me: string | undefined): string => {
+export const eventSummary = (
+  event: SessionEvent,
+  actor: string | undefined,
+  me: string | undefined,
+  beside?: readonly SessionEvent[],
+): string => {
   if (event.type === 'user_message') {
     const { sender, text, attachments } = event.message;
     const said = `${plainLine(text, width)} ${oneLine(attachedText(attachments), width)}`.trim();
     return `${personNamed(sender, actor, me)}: ${said}`;
   }
   if (event.type === 'approval_resolved') return `${verdictWords[event.verdict]} ${decidedWords(event.by, me)}`;
-  return plainSummary(event);
+  return plainSummary(event, beside);
 };

@@ -18,5 +18,6 @@ export const actorText = (actor: string): string => {
   return isHost(actor) ? `by the host ${hostOf(actor)}` : decidedText(actor);
 };
 
-/** An event in a few words, with people called as in the chat. */
-export const eventText = (event: SessionEvent, actor?: string): string => eventSummary(event, actor, who.value?.actor);
+/** An event in a few words, with people called as in the chat. `beside`: the events of its commit, where they are known. */
+export const eventText = (event: SessionEvent, actor?: string, beside?: readonly SessionEvent[]): string =>
+  eventSummary(event, actor, who.value?.actor, beside);

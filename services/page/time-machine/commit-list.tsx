@@ -82,7 +82,7 @@ export const CommitList = ({ commits, count, place, go }: CommitListProps) => {
                   {landmarkOf(head) === 'error' && <ErrorMark />}
                   {eventWords(head)}
                 </span>
-                <span class="commit-text">{eventText(head, commit.actor)}</span>
+                <span class="commit-text">{eventText(head, commit.actor, commit.events)}</span>
                 <Time at={commit.at} exact />
                 {others.length > 0 && (
                   <small class="commit-more" title={`Also in this commit: ${others.map(eventWords).join(', ')}`}>

@@ -9,7 +9,16 @@ import { shortTime } from '../parts/time.tsx';
 import type { Past } from '../past/past.ts';
 import { knownMessages, type Said } from '../past/said.ts';
 import type { Fork, RecordedError } from '../past/timeline.ts';
-import { branchCounts, type Change, changesBetween, isBookkeeping, isCount, isSetting, plainPath, skillChanges } from './differences.ts';
+import {
+  branchCounts,
+  type Change,
+  changesBetween,
+  isBookkeeping,
+  isCount,
+  isSetting,
+  plainPath,
+  skillChanges,
+} from './differences.ts';
 import { SaidLines } from './said-lines.tsx';
 import { valueWords } from './value-words.ts';
 

@@ -18,7 +18,7 @@ export const Happened = ({ commit }: { readonly commit: RecordedCommit }) => (
   <ul class="happened">
     {commit.events.map((event, index) => (
       <li key={index}>
-        <b>{eventWords(event)}</b> {eventText(event, commit.actor)}
+        <b>{eventWords(event)}</b> {eventText(event, commit.actor, commit.events)}
         {meaningOf(event) !== null && <small class="hint"> {meaningOf(event)}</small>}
       </li>
     ))}

@@ -47,16 +47,55 @@ const [posted, started, answered] = ['user_message', 'turn_started', 'assistant_
 const reset = { keepsQueue: true, turnId: undefined };
 
 test.each([
-  ['is known as soon as its answer starts', [[[posted, 'a'], [started, 'a']]], ['a']],
-  ['is not known while it waits', [[[posted, 'a'], [started, 'a']], [[posted, 'b']]], ['a']],
-  ['is known once what it waited for is answered', [[[posted, 'a']], [[answered, 'x'], [started, 'a']]], ['a', 'x']],
+  [
+    'is known as soon as its answer starts',
+    [
+      [
+        [posted, 'a'],
+        [started, 'a'],
+      ],
+    ],
+    ['a'],
+  ],
+  [
+    'is not known while it waits',
+    [
+      [
+        [posted, 'a'],
+        [started, 'a'],
+      ],
+      [[posted, 'b']],
+    ],
+    ['a'],
+  ],
+  [
+    'is known once what it waited for is answered',
+    [
+      [[posted, 'a']],
+      [
+        [answered, 'x'],
+        [started, 'a'],
+      ],
+    ],
+    ['a', 'x'],
+  ],
   ['is not known if a stop dropped it, or it was taken back', [[[posted, 'a']], [['queue_cleared', 'a']]], []],
   ['is known once it joins a turn', [[[posted, 'a']], [['turn_joined', 't', { runId: 'a' }]]], ['a']],
   ['is known once a turn answers it too', [[[posted, 'a']], [[started, 't', { merged: [{ id: 'a' }] }]]], ['a']],
   ['is known at once if it asks for no turn', [[[posted, 'a', { turnId: undefined }]]], ['a']],
   [
     'is known after a reset that kept it in the queue, without what was known before',
-    [[[posted, 'a'], [started, 'a']], [[posted, 'b']], [['session_reset', 's', reset], [started, 'b']]],
+    [
+      [
+        [posted, 'a'],
+        [started, 'a'],
+      ],
+      [[posted, 'b']],
+      [
+        ['session_reset', 's', reset],
+        [started, 'b'],
+      ],
+    ],
     ['b'],
   ],
 ] as const)('a message %s', (_, told, expected) => {

@@ -44,7 +44,7 @@ describe.skipIf(!hasBrowser)('the page', () => {
     const { seq } = await sessions.get(forked);
     await sessions.post(forked, 'to the left', { wait: 30 });
     await sessions.fork(forked, { at: seq });
-    await sessions.post(forked, 'to the right', { wait: 30 });
+    await sessions.post(forked, 'to the right, where the path goes on along the river until the sea', { wait: 30 });
     await sessions.patch(forked, { pinned: true, labels: ['travel'] });
     const bad =
       '<img src=x onerror="fetch(1)"><script>throw 1</script> ![x](https://evil.example/?q) [click](javascript:alert(1)) **bold**';
