@@ -1,5 +1,6 @@
 import { useMemo, useState } from 'preact/hooks';
 import type { ShownState } from '../../../shared/domain/session/fold/evolve.ts';
+import { isNatters } from '../../../shared/domain/values/person-words.ts';
 import { counted } from '../../../shared/kit/text/counted.ts';
 import { modelText } from '../parts/model-words.ts';
 import { StatusBadge } from '../parts/status.tsx';
@@ -21,6 +22,8 @@ export const MomentFacts = ({ past, state }: { readonly past: Past; readonly sta
   const until = (marks: readonly number[]): readonly number[] => marks.filter((mark) => mark <= place);
   const [resets, forks] = [until(past.marksOf('reset')), until(past.marksOf('fork'))];
   const isFork = generation > 1 && (forks.at(-1) ?? 0) > (resets.at(-1) ?? 0);
+  const begun = past.timeline.countAt(state.position.startedSeq - 1);
+  const natters = past.timeline.saidBetween(begun, place).filter(({ sender }) => isNatters(sender)).length;
   return (
     <section class="card" aria-labelledby="moment-facts">
       <h2 id="moment-facts">The session at this moment</h2>
@@ -31,6 +34,7 @@ export const MomentFacts = ({ past, state }: { readonly past: Past; readonly sta
         <span>
           {counted(messages, 'message')}
           {generation > 1 && (isFork ? ' since the fork' : ' since the reset')}
+          {natters > 0 && `, ${natters} of them from Natter`}
           {isFork && `; the agent knows ${knownMessages(past.timeline.commits, place, state.position)} in all`}
         </span>
         <span>{counted(completedTurns, 'answer')}</span>

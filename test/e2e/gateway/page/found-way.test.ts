@@ -181,6 +181,16 @@ describe.skipIf(!hasBrowser)('who goes from one view of the page to another', ()
     expect(faults).toEqual([]);
   });
 
+  test('is told how many of the messages since a reset are from Natter itself', async () => {
+    const greeted = 'agent:main:web:greeted';
+    for (const text of ['hello', '/new']) await rig().client.sessions.post(greeted, text, { wait: 30 });
+    const { page, faults } = await open();
+    await goTo(page, place(greeted, 'time'));
+    const facts = page.getByRole('region', { name: 'The session at this moment' });
+    await facts.getByText('2 messages since the reset, 1 of them from Natter').waitFor();
+    expect(faults).toEqual([]);
+  });
+
   test('sees that a session is gone whose row the filter of the list hides', async () => {
     const hidden = 'agent:main:web:hidden';
     const { sessions } = rig().client;
