@@ -64,7 +64,10 @@ const calls: Record<MethodName, (client: NatterClient) => readonly Promise<unkno
   'sessions.reset': ({ sessions }) => [sessions.reset(key, { ...write, ifMatch: '*', reason: 'anew' })],
   'sessions.compact': ({ sessions }) => [sessions.compact(key, { ...write, wait: 5, instructions: 'keep' })],
   'sessions.checkpoint': ({ sessions }) => [sessions.checkpoint(key, write)],
-  'sessions.fork': ({ sessions }) => [sessions.fork(key, { ...write, at: 5 }), sessions.fork(key, { at: '2026-01-31', reason: 'again' })],
+  'sessions.fork': ({ sessions }) => [
+    sessions.fork(key, { ...write, at: 5 }),
+    sessions.fork(key, { at: '2026-01-31', reason: 'again' }),
+  ],
   'sessions.delete': ({ sessions }) => [sessions.delete(key, { ...write, mode: 'key' })],
   'sessions.state': ({ sessions }) => [sessions.state(key, { at: 5 })],
   'sessions.diff': ({ sessions }) => [sessions.diff(key, { from: 0, to: '2026-01-31', limit: 5 })],
