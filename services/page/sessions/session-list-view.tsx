@@ -54,16 +54,6 @@ const Row = ({ row, isOpen }: { readonly row: SessionRow; readonly isOpen: boole
           {nameOf(row)}
         </span>
         {foundKey !== null && <span class="row-key">{foundKey}</span>}
-        {labels.slice(0, shownLabels).map((each) => (
-          <small key={each} class="row-label" title={each}>
-            {each}
-          </small>
-        ))}
-        {labels.length > shownLabels && (
-          <small class="row-label row-more" title={labels.slice(shownLabels).join(', ')}>
-            +{labels.length - shownLabels}
-          </small>
-        )}
       </span>
       <span class="row-time">
         <Time at={row.interactedAt || row.updatedAt} />
@@ -77,6 +67,16 @@ const Row = ({ row, isOpen }: { readonly row: SessionRow; readonly isOpen: boole
       <span class={`row-text ${why === null ? 'row-alone' : ''}`}>
         {isUnread && <span class="row-new">Unread </span>}
         {pinned && <span class="row-pin">Pinned </span>}
+        {labels.slice(0, shownLabels).map((each) => (
+          <small key={each} class="row-label" title={each}>
+            {each}
+          </small>
+        ))}
+        {labels.length > shownLabels && (
+          <small class="row-label row-more" title={labels.slice(shownLabels).join(', ')}>
+            +{labels.length - shownLabels}
+          </small>
+        )}
         {preview}
       </span>
     </a>
