@@ -197,7 +197,13 @@ const list = async (page: Page, ports: Ports): Promise<Row[]> => {
     const read = page.waitForResponse((response) => new URL(response.url()).pathname === '/v1/sessions');
     await recordSession(ports, `agent:main:late-${time}` as SessionKey, 1);
     await read;
-    await page.locator(`a.row[href*="late-${time}"]`).waitFor({ timeout: patienceMs });
+    // It is taken in before the page is drawn again.
+    await page
+      .locator('.rows')
+      .evaluate(
+        (rows: PageElement) =>
+          new Promise<void>((resolve) => rows.ownerDocument.defaultView.requestAnimationFrame(() => resolve())),
+      );
   }
   const note = `${Math.floor(reached / rowPixels)} rows read; 0: none of 50 ms`;
   return [
