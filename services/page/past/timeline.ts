@@ -9,6 +9,7 @@ import {
   toShown,
 } from '../../../shared/domain/session/fold/evolve.ts';
 import { HistoryFold } from '../../../shared/domain/session/fold/history-fold.ts';
+import { isNatters } from '../../../shared/domain/values/person-words.ts';
 import { modelAfter } from '../parts/model-words.ts';
 import { type Landmark, landmarkOf } from './landmark.ts';
 import { type Said, saidIn } from './said.ts';
@@ -59,6 +60,8 @@ export class Timeline {
   readonly #kept: SessionState[] = [initialState];
   /** The model after each commit, as far as the commits tell. */
   readonly #models: (string | undefined)[] = [];
+  /** The places of the messages that Natter itself wrote to the agent. */
+  readonly #natters: number[] = [];
   readonly #fold = new HistoryFold();
 
   /** Adds the next commit. Throws `AssertionError` for one that cannot be folded. */
@@ -66,6 +69,8 @@ export class Timeline {
     this.#fold.take(commit);
     this.commits.push(commit);
     this.#models.push(commit.events.reduce(modelAfter, this.#models.at(-1)));
+    if (commit.events.some((event) => event.type === 'user_message' && isNatters(event.message.sender)))
+      this.#natters.push(this.commits.length);
     const head = headOf(commit);
     // An approval is one: its question leads to its answer.
     const mark = head === undefined || head.type === 'approval_resolved' ? null : landmarkOf(head);
@@ -119,6 +124,11 @@ export class Timeline {
   /** What was said in the commits after a place, up to another. */
   saidBetween(after: number, until: number): Said[] {
     return this.commits.slice(after, until).flatMap(saidIn);
+  }
+
+  /** How many messages Natter itself wrote to the agent in the commits after a place, up to another. */
+  nattersBetween(after: number, until: number): number {
+    return this.#natters.filter((place) => place > after && place <= until).length;
   }
 
   /** The errors in the commits after a place, up to another, each with the sequence of its commit. */

@@ -1,6 +1,5 @@
 import { useMemo, useState } from 'preact/hooks';
 import type { ShownState } from '../../../shared/domain/session/fold/evolve.ts';
-import { isNatters } from '../../../shared/domain/values/person-words.ts';
 import { counted } from '../../../shared/kit/text/counted.ts';
 import { modelText } from '../parts/model-words.ts';
 import { StatusBadge } from '../parts/status.tsx';
@@ -23,7 +22,7 @@ export const MomentFacts = ({ past, state }: { readonly past: Past; readonly sta
   const [resets, forks] = [until(past.marksOf('reset')), until(past.marksOf('fork'))];
   const isFork = generation > 1 && (forks.at(-1) ?? 0) > (resets.at(-1) ?? 0);
   const begun = past.timeline.countAt(state.position.startedSeq - 1);
-  const natters = past.timeline.saidBetween(begun, place).filter(({ sender }) => isNatters(sender)).length;
+  const natters = past.timeline.nattersBetween(begun, place);
   return (
     <section class="card" aria-labelledby="moment-facts">
       <h2 id="moment-facts">The session at this moment</h2>

@@ -20,7 +20,7 @@ export const previewOf = (text: string, most: number = limits.previewCharacters)
   return characters.length <= most ? line : `${characters.slice(0, most - 1).join('')}…`;
 };
 
-/** A row with the first words of a message, where no message before it has any, or a reset has ended those. What Natter itself asks of the agent is none. */
+/** A row with the first words of a message, where no message before it has any, or a reset has ended those. Natter's own messages do not count. */
 export const withFirstWords = (
   { firstWords, firstWordsEndedSeq }: IndexRow,
   message: Message,

@@ -84,3 +84,15 @@ test('a failed answer is an error, a failed checkpoint is none; a fork is no res
   expect(timeline.errorsBetween(1, 4).map(({ seq, error }) => [timeline.countAt(seq), error.type])).toEqual([[2, 'turn_failed']]);
   expect(timeline.errorsBetween(4, 9)).toEqual([]);
 });
+
+test("Natter's own messages are counted between two places", () => {
+  const timeline = new Timeline();
+  const sender = { id: 'natter', role: 'program' } as const;
+  tell('append m1', 'append m2', 'append m3').commits.forEach((commit, at) => {
+    const events = commit.events.map((event) =>
+      at === 1 && event.type === 'user_message' ? { ...event, message: { ...event.message, sender } } : event,
+    );
+    timeline.add({ ...commit, events });
+  });
+  expect([timeline.nattersBetween(0, 3), timeline.nattersBetween(0, 1), timeline.nattersBetween(2, 3)]).toEqual([1, 0, 0]);
+});
