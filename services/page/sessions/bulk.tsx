@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useLayoutEffect, useState } from 'preact/hooks';
 import { counted } from '../../../shared/kit/text/counted.ts';
 import { knownNameOf } from '../finding/known-names.ts';
 import { Confirm, InfoDialog } from '../parts/confirm.tsx';
@@ -91,7 +91,7 @@ export const Bulk = ({ isArchive }: { readonly isArchive: boolean }) => {
   const [asked, ask] = useState<Action | null>(null);
   const keys = [...chosen.value];
   // Escape leaves the choice, and so does going to another view. A question that is open takes Escape for itself.
-  useEffect(() => {
+  useLayoutEffect(() => {
     const leave = (event: KeyboardEvent): void => {
       if (event.key === 'Escape' && document.querySelector('dialog[open]') === null) choosing(false);
     };

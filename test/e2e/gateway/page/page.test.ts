@@ -331,6 +331,7 @@ describe.skipIf(!hasBrowser)('the page', () => {
     await page.keyboard.press('Escape');
     await choose.click();
     await page.getByRole('link', { name: 'You', exact: true }).click();
+    await page.getByRole('heading', { name: 'You', exact: true }).waitFor();
     await page.goBack();
     await choose.click();
     for (const name of ['one', 'two']) await page.getByLabel(`Select bulk:${name}`).check();
