@@ -54,16 +54,22 @@ export const recordedMs = ({ at, recordedAt, correlationId, causationId }: LogEn
   causationId === correlationId ? Math.max(0, recordedAt - at) : null;
 
 /**
- * The stages of the run that an event belongs to. `events`: those of its session around it, in order; `firstMs`: how long after its
- * command was accepted the first of them was recorded.
+ * The stages of the run that an event belongs to. What a checkpoint did is recorded as caused by the event that requested it: the line goes on
+ * from there. `events`: those of its session around it, in order; `firstMs`: how long after its command was accepted the first of them was
+ * recorded.
  */
 export const causeOf = (event: NatterEvent, events: readonly NatterEvent[], firstMs = 0): Stage[] => {
-  const sent = new Set(events.filter(({ correlationId }) => correlationId === event.correlationId).map(({ id }) => id));
+  const request = events.find(({ id }) => id === event.correlationId) ?? event;
+  const isCaused = (one: NatterEvent): boolean => one.correlationId === request.id;
+  const isOfRun = (one: NatterEvent): boolean => one.correlationId === request.correlationId;
+  const sent = new Set(events.filter(isOfRun).map(({ id }) => id));
   const belongs = (one: NatterEvent): boolean =>
-    one.correlationId === event.correlationId || (one.type === 'delivery_reported' && sent.has(one.outboundId));
+    isOfRun(one) || isCaused(one) || (one.type === 'delivery_reported' && sent.has(one.outboundId));
+  const mustShow = (one: NatterEvent): boolean =>
+    one.id === event.id || isCaused(one) || (one.id === request.id && events.some(isCaused));
   let last: number | null = null;
   return events.filter(belongs).flatMap((one) => {
-    const words = one.id === event.id ? (wordsOf(one) ?? typeWords(one.type)) : wordsOf(one);
+    const words = wordsOf(one) ?? (mustShow(one) ? typeWords(one.type) : null);
     if (words === null) return [];
     const afterMs = last === null ? firstMs : Math.max(0, one.at - last);
     last = Math.max(last ?? one.at + firstMs, one.at);

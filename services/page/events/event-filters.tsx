@@ -1,34 +1,10 @@
-import type { EventType } from '../../../shared/client/main.ts';
+import { useState } from 'preact/hooks';
 import { changeQuery, route } from '../base/route.ts';
 import { eventFilterName } from '../finding/filtered-views.ts';
 import { typeWords } from '../parts/event-words.ts';
 import { Icon } from '../parts/icon.tsx';
+import { kinds } from './event-kinds.ts';
 import type { EventList } from './event-list.ts';
-
-/** What people look for, as groups of types. */
-const groups: Readonly<Record<string, readonly [words: string, types: readonly EventType[]]>> = {
-  all: ['Everything', []],
-  talk: ['What was said', ['user_message', 'assistant_message', 'notice', 'message_edited', 'message_withdrawn']],
-  turns: [
-    'Answers',
-    ['turn_queued', 'turn_started', 'turn_resumed', 'turn_joined', 'turn_completed', 'turn_failed', 'turn_aborted', 'model_step'],
-  ],
-  tools: ['Tools and approvals', ['tool_call_started', 'tool_result', 'approval_requested', 'approval_resolved']],
-  trouble: [
-    'Trouble',
-    ['turn_failed', 'turn_aborted', 'message_refused', 'delivery_reported', 'history_damaged', 'introspection_failed'],
-  ],
-  sessions: [
-    'Sessions',
-    ['session_opened', 'session_reset', 'session_deleted', 'session_deactivated', 'session_reopened', 'settings_changed'],
-  ],
-  memory: [
-    'Memory and checkpoints',
-    ['memory_changed', 'checkpoint_requested', 'introspected', 'introspection_failed', 'context_compacted'],
-  ],
-};
-/** The types that a kind in the address stands for. */
-export const typesOf = (name: string): readonly EventType[] => groups[name]?.[1] ?? ([name] as EventType[]);
 
 /** In the address, as where the events begin: at the first one. */
 export const beginning = 'beginning';
@@ -63,48 +39,63 @@ const UpTo = () => {
   );
 };
 
+/** Only what comes can be paused. The button stays where it is, so that those beside it do too. */
 const Pause = ({ list }: { readonly list: EventList }) => {
   const isPaused = list.isPaused.value;
   const toggle = (): void => {
     list.isPaused.value = !isPaused;
   };
   return (
-    <button type="button" class="button" aria-pressed={isPaused} onClick={toggle}>
+    <button
+      type="button"
+      class="button pause-events"
+      aria-pressed={isPaused}
+      disabled={!list.isLive}
+      title={list.isLive ? undefined : 'These are events of the past: none comes'}
+      onClick={toggle}
+    >
       <Icon name={isPaused ? 'play' : 'pause'} />
       {isPaused ? `Go on${list.held.value > 0 ? `, ${list.held.value} new` : ''}` : 'Pause'}
     </button>
   );
 };
 
-/** What the events are filtered by, and where they begin. All of it is in the address. */
+/** What the events are filtered by, and where they begin. All of it is in the address. On a small screen it is behind a button. */
 export const EventFilters = ({ list }: { readonly list: EventList }) => {
-  const { type = 'all', key = '' } = route.value.query;
+  const { type = 'all', key = '', until = '' } = route.value.query;
+  const [isOpen, open] = useState(false);
+  const active = [type !== 'all', key !== '', until !== '' || list.isForwards].filter(Boolean).length;
   return (
-    <div class="fields">
-      <label class="field">
-        <span>Kind</span>
-        <select value={type} onChange={(event) => changeQuery({ type: event.currentTarget.value, id: '' })}>
-          {!Object.hasOwn(groups, type) && <option value={type}>{eventFilterName(type) ?? typeWords(type)}</option>}
-          {Object.entries(groups).map(([name, [words]]) => (
-            <option key={name} value={name}>
-              {words}
-            </option>
-          ))}
-        </select>
-      </label>
-      <label class="field">
-        <span>Session, by its name or key</span>
-        <input type="search" value={key} onInput={(event) => changeQuery({ key: event.currentTarget.value, id: '' })} />
-      </label>
-      <UpTo />
-      <button
-        type="button"
-        class="button"
-        onClick={() => changeQuery({ from: list.isForwards ? '' : beginning, until: '', id: '' })}
-      >
-        {list.isForwards ? 'To the newest' : 'From the beginning'}
+    <>
+      <button type="button" class="button fold-filters" aria-expanded={isOpen} onClick={() => open(!isOpen)}>
+        Filters{active > 0 && ` (${active})`}
       </button>
-      {list.isLive && <Pause list={list} />}
-    </div>
+      <div class={`fields event-filters ${isOpen ? 'event-filters-open' : ''}`}>
+        <label class="field">
+          <span>Kind</span>
+          <select value={type} onChange={(event) => changeQuery({ type: event.currentTarget.value, id: '' })}>
+            {!Object.hasOwn(kinds, type) && <option value={type}>{eventFilterName(type) ?? typeWords(type)}</option>}
+            {Object.entries(kinds).map(([name, { words }]) => (
+              <option key={name} value={name}>
+                {words}
+              </option>
+            ))}
+          </select>
+        </label>
+        <label class="field">
+          <span>Session, by its name or key</span>
+          <input type="search" value={key} onInput={(event) => changeQuery({ key: event.currentTarget.value, id: '' })} />
+        </label>
+        <UpTo />
+        <Pause list={list} />
+        <button
+          type="button"
+          class="button"
+          onClick={() => changeQuery({ from: list.isForwards ? '' : beginning, until: '', id: '' })}
+        >
+          {list.isForwards ? 'To the newest' : 'From the beginning'}
+        </button>
+      </div>
+    </>
   );
 };

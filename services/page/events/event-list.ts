@@ -13,6 +13,8 @@ const [screenEvents, mostParts] = [50, 25];
 export interface EventQuery {
   readonly key?: string | undefined;
   readonly types: readonly EventType[];
+  /** Which events of these types; the gateway filters by type alone. Default: all. */
+  fits?(event: NatterEvent): boolean;
   /** Where it begins: at the end, and follows what comes; at the first event, and reads on; or before a time, ms, and reads back. */
   readonly from: 'end' | 'beginning' | number;
 }
@@ -21,6 +23,7 @@ export interface EventQuery {
 export class EventList {
   readonly #query: EventQuery;
   readonly #closing = new AbortController();
+  readonly #fits = (event: NatterEvent): boolean => this.#query.fits?.(event) ?? true;
   /** Where the next page begins. */
   #cursor: string | null;
   #read = 0;
@@ -79,14 +82,15 @@ export class EventList {
     if (typeof from === 'number') this.#cursor ??= await cursorAt(from, (query) => this.#page(query));
     const cursor = this.#cursor ?? 'end';
     const position = { [this.isForwards ? 'after' : 'before']: cursor };
-    const { events, next, more } = await this.#page({ ...position, limit: pageEvents, type: this.#query.types });
+    const { events: read, next, more } = await this.#page({ ...position, limit: pageEvents, type: this.#query.types });
+    const events = read.filter(this.#fits);
     this.#cursor = next;
     this.#read += events.length;
     this.hasMore.value = more;
     const before = this.events.peek();
     this.events.value = this.isForwards ? [...before, ...events] : [...events.toReversed(), ...before];
     // What comes after the newest one, or after all that was looked through for one.
-    if (this.isLive && !this.#isFollowing) void this.#follow(events[0]?.id ?? next);
+    if (this.isLive && !this.#isFollowing) void this.#follow(read[0]?.id ?? next);
     return events.length;
   }
 
@@ -103,7 +107,7 @@ export class EventList {
     const wanted = { ...(key !== undefined && { key }), ...(types.length > 0 && { types }), after };
     try {
       for await (const item of client.events({ ...wanted, signal, onWaiting: away(this.problem, signal) })) {
-        if (!('seq' in item && 'rev' in item)) continue;
+        if (!('seq' in item && 'rev' in item && this.#fits(item))) continue;
         this.#coming.push(item);
         // What comes together is shown together.
         if (this.#coming.length === 1) queueMicrotask(() => this.#take());

@@ -1,145 +1,16 @@
-import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks';
+import { useEffect, useMemo } from 'preact/hooks';
 import type { NatterEvent } from '../../../shared/client/main.ts';
 import { changeQuery, route } from '../base/route.ts';
-import { knownNameOf, nameOfKey } from '../finding/known-names.ts';
+import { knownNameOf } from '../finding/known-names.ts';
 import { Empty, Problem } from '../parts/empty.tsx';
-import { eventWords } from '../parts/event-words.ts';
 import { Icon } from '../parts/icon.tsx';
-import { eventText } from '../parts/person.ts';
-import { Time } from '../parts/time.tsx';
-import { useVirtual } from '../parts/virtual.ts';
 import { rows } from '../sessions/session-list.ts';
-import { EventDetail } from './event-detail.tsx';
-import { beginning, EventFilters, timeOf, typesOf } from './event-filters.tsx';
+import { ChosenEvent } from './chosen-event.tsx';
+import { beginning, EventFilters, timeOf } from './event-filters.tsx';
+import { isOfKind, kindOf } from './event-kinds.ts';
 import { EventList } from './event-list.ts';
+import { EventRows, NoEvents } from './event-rows.tsx';
 import { sessionFilter } from './session-filter.ts';
-
-const rowHeight = 40;
-
-const Row = ({ event, isChosen, top }: { readonly event: NatterEvent; readonly isChosen: boolean; readonly top: number }) => {
-  const name = nameOfKey(event.key);
-  return (
-    <li style={{ transform: `translateY(${top}px)` }}>
-      <button
-        type="button"
-        class={`event-row event-${event.type} ${isChosen ? 'event-chosen' : ''}`}
-        aria-current={isChosen ? 'true' : undefined}
-        onClick={() => changeQuery({ id: event.id })}
-      >
-        <span class="event-commit" title="The commit of its session that it is in">
-          <span class="unseen">commit </span>
-          {event.rev}
-        </span>
-        <span class="event-type">{eventWords(event)}</span>
-        <span class="event-text">{eventText(event, event.actor)}</span>
-        <span class="event-key" title={`${name} (${event.key})`}>
-          {name}
-        </span>
-        <Time at={event.at} exact />
-      </button>
-    </li>
-  );
-};
-
-interface ReadMoreProps {
-  readonly list: EventList;
-  readonly words: string;
-  readonly style?: string;
-}
-
-const ReadMore = ({ list, words, style = '' }: ReadMoreProps) => (
-  <button type="button" class={`button ${style}`} aria-disabled={list.isReading.value} onClick={() => void list.readMore()}>
-    {list.isReading.value ? 'Reading…' : words}
-  </button>
-);
-
-/** In place of events: that there are none is said only when the gateway has looked through all of the log. */
-const NoEvents = ({ list, isFiltered }: { readonly list: EventList; readonly isFiltered: boolean }) => {
-  if (list.isReading.value) return <p class="loading">Looking through the log…</p>;
-  if (list.hasMore.value)
-    return (
-      <Empty title="None found yet">
-        <p>A part of the log has been looked through, and there is more of it.</p>
-        <ReadMore list={list} words={list.isForwards ? 'Look further' : 'Look further back'} />
-      </Empty>
-    );
-  return (
-    <Empty title={isFiltered ? 'No matching events' : 'Nothing has happened yet'}>
-      {list.isLive ? (
-        <p>Events appear here as they are recorded. Say something in a session, or widen the filter.</p>
-      ) : (
-        <p>Widen the filter, or go to the newest events.</p>
-      )}
-    </Empty>
-  );
-};
-
-/** The events in the order in which they are read. Arrow keys move the choice. */
-const Rows = ({
-  list,
-  events,
-  chosenId,
-}: {
-  readonly list: EventList;
-  readonly events: readonly NatterEvent[];
-  readonly chosenId: string | undefined;
-}) => {
-  const { scroller, rows: shown, height, show } = useVirtual({ count: events.length, rowHeight });
-  // The arrow keys work on arrival, unless somebody has gone to a field or a button meanwhile.
-  useEffect(() => {
-    if (document.activeElement?.matches('body, #main')) scroller.current?.focus({ preventScroll: true });
-  }, [scroller]);
-  const isMoving = useRef(false);
-  useLayoutEffect(() => {
-    const row = isMoving.current ? scroller.current?.querySelector<HTMLElement>('[aria-current]') : null;
-    if (!row) return;
-    isMoving.current = false;
-    row.focus({ preventScroll: true });
-  });
-  const move = (by: number): void => {
-    const at = events.findIndex(({ id }) => id === chosenId);
-    const next = at < 0 ? 0 : Math.min(events.length - 1, Math.max(0, at + by));
-    const event = events[next];
-    if (event === undefined) return;
-    isMoving.current = true;
-    changeQuery({ id: event.id });
-    show(next);
-  };
-  return (
-    <div class="event-list">
-      <div class="event-head" aria-hidden="true">
-        <span>Commit</span>
-        <span>Event</span>
-        <span>What it says</span>
-        <span>Session</span>
-        <span>Time</span>
-      </div>
-      <section
-        class="event-rows"
-        ref={scroller}
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard
-        tabIndex={0}
-        aria-label={list.isForwards ? 'Oldest first' : 'Newest first'}
-        onKeyDown={(pressed) => {
-          if (pressed.key !== 'ArrowDown' && pressed.key !== 'ArrowUp') return;
-          pressed.preventDefault();
-          move(pressed.key === 'ArrowDown' ? 1 : -1);
-        }}
-      >
-        <ol style={{ height: `${height}px` }}>
-          {shown.map(({ index, start }) => {
-            const event = events[index];
-            return event && <Row key={event.id} event={event} top={start} isChosen={event.id === chosenId} />;
-          })}
-        </ol>
-        {list.hasMore.value && (
-          <ReadMore list={list} style="button-quiet" words={list.isForwards ? 'Later events' : 'Older events'} />
-        )}
-        {list.isForwards && !list.hasMore.value && <p class="loading">These were all events when they were read.</p>}
-      </section>
-    </div>
-  );
-};
 
 /** Every event of all sessions as it is recorded, or of one session or kind, and one of them in full. */
 const EventsView = () => {
@@ -155,14 +26,19 @@ const EventsView = () => {
   );
   const only = filter.kind === 'one' ? filter.key : undefined;
   const start = from === beginning ? beginning : (timeOf(until) ?? 'end');
-  const list = useMemo(() => new EventList({ types: typesOf(type), key: only, from: start }), [type, only, start]);
+  const kind = kindOf(type);
+  const list = useMemo(() => new EventList({ types: kind.types, fits: kind.fits, key: only, from: start }), [type, only, start]);
   useEffect(() => () => list.close(), [list]);
   const found = list.events.value;
   const events = useMemo(() => {
     const fitting = filter.kind === 'some' ? found.filter((event) => filter.fits(event.key)) : found;
     return list.isForwards ? fitting : fitting.toReversed();
   }, [found, filter, list]);
-  const chosen = events.find((event) => event.id === id);
+  const isFiltered = type !== 'all' || key !== '' || until !== '';
+  const isWanted = (event: NatterEvent): boolean =>
+    isOfKind(kind, event) &&
+    (filter.kind === 'all' || (filter.kind === 'one' ? filter.key === event.key : filter.fits(event.key))) &&
+    (typeof start !== 'number' || event.at < start);
   return (
     <section class="inspector" aria-labelledby="events-title">
       <header class="pane-head">
@@ -170,25 +46,31 @@ const EventsView = () => {
         <EventFilters list={list} />
       </header>
       {list.problem.value !== null && <Problem text={list.problem.value} />}
-      {events.length === 0 ? (
-        <NoEvents list={list} isFiltered={type !== 'all' || key !== '' || until !== ''} />
+      {events.length === 0 && !id ? (
+        <NoEvents list={list} isFiltered={isFiltered} />
       ) : (
-        <div class={`inspector-body ${chosen ? 'inspector-one' : ''}`}>
-          <Rows list={list} events={events} chosenId={id} />
-          {chosen ? (
-            <div class="inspector-detail">
-              <button type="button" class="button button-quiet to-events" onClick={() => changeQuery({ id: '' })}>
-                <Icon name="back" /> Events
-              </button>
-              <EventDetail key={chosen.id} event={chosen} />
+        <div class={`inspector-body ${id ? 'inspector-one' : ''}`}>
+          {events.length === 0 ? (
+            <div class="event-list">
+              <NoEvents list={list} isFiltered={isFiltered} />
             </div>
           ) : (
-            <div class="inspector-detail">
+            <EventRows list={list} events={events} chosenId={id} />
+          )}
+          <div class="inspector-detail">
+            {id ? (
+              <>
+                <button type="button" class="button button-quiet to-events" onClick={() => changeQuery({ id: '' })}>
+                  <Icon name="back" /> Events
+                </button>
+                <ChosenEvent id={id} listed={events.find((event) => event.id === id)} isWanted={isWanted} />
+              </>
+            ) : (
               <Empty title="Choose an event">
                 <p>It is shown here as JSON, with what caused it and what it led to. Arrow keys move through the list.</p>
               </Empty>
-            </div>
-          )}
+            )}
+          </div>
         </div>
       )}
     </section>

@@ -56,3 +56,18 @@ test('an event that is no stage by itself is one where it is looked at', () => {
   const changed = events.find(({ type }) => type === 'prompt_changed') as NatterEvent;
   expect(causeOf(changed, events).map(({ words }) => words)).toContain('prompt changed');
 });
+
+test('what a checkpoint did comes from the event that requested it, whichever of the two is looked at', () => {
+  const run = [
+    event('1.0', 'settings_changed', 900, { correlationId: 'other' }),
+    event('2.0', 'checkpoint_requested', 1_000),
+    event('5.0', 'introspected', 4_000, { correlationId: '2.0' }),
+    event('5.1', 'memory_changed', 4_000, { correlationId: '2.0' }),
+  ];
+  const line = [
+    ['checkpoint requested', 0],
+    ['checkpoint done', 3_000],
+    ['memory changed', 0],
+  ];
+  for (const chosen of run.slice(1)) expect(causeOf(chosen, run).map(({ words, afterMs }) => [words, afterMs])).toEqual(line);
+});

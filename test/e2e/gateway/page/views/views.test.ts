@@ -258,6 +258,25 @@ describe.skipIf(!hasBrowser)('the views of the system', () => {
     const id = new URL(page.url().replace('#/', '')).searchParams.get('id');
     await page.keyboard.press('ArrowDown');
     await vi.waitFor(() => expect(new URL(page.url().replace('#/', '')).searchParams.get('id')).not.toBe(id), soon);
+    // A stage that the filter hides is shown all the same, and the filter can be lifted.
+    await stages.filter({ hasText: 'started' }).click();
+    await page.locator('.event-detail h2', { hasText: 'answer started' }).waitFor();
+    const hint = page.getByText('The filter hides this event in the list.', { exact: false });
+    await hint.waitFor();
+    await page.getByRole('button', { name: 'Lift the filter' }).click();
+    await rows.and(page.locator('[aria-current]')).filter({ hasText: 'answer started' }).waitFor();
+    expect(await hint.count()).toBe(0);
+    // What the buttons say changes, and moves none of them.
+    const pause = page.getByRole('button', { name: 'Pause' });
+    const before = await pause.boundingBox();
+    await page.getByRole('button', { name: 'From the beginning' }).click();
+    await page.getByRole('button', { name: 'To the newest' }).waitFor();
+    expect([await pause.isDisabled(), await pause.boundingBox()]).toEqual([true, before]);
+    await page.setViewportSize({ width: 390, height: 800 });
+    expect(await page.getByLabel('Kind').isVisible()).toBe(false);
+    await page.getByRole('button', { name: 'Filters (1)' }).click();
+    await page.getByLabel('Kind').waitFor();
+    expect(await axeFindings(page)).toEqual([]);
     expect(faults).toEqual([]);
   });
 
