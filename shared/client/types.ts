@@ -234,6 +234,8 @@ export interface PendingApproval {
   readonly expiresAt: number;
   readonly approvers: readonly string[];
   readonly onceOnly: boolean;
+  /** Its address on the page, where `gateway.publicUrl` is set. */
+  readonly pageUrl?: string;
 }
 export type AnsweredApproval = Taken & {
   readonly approvalId: string;

@@ -9,6 +9,7 @@ import { sendCommand } from '../commands/send-command.ts';
 import type { GatewayContext } from '../context/gateway-context.ts';
 import { Refusal } from '../http/problem.ts';
 import type { verdicts } from '../operation/verdicts.ts';
+import { isPageOn } from '../page/is-page-on.ts';
 import { keysOf } from '../sessions/list-rows.ts';
 
 /** The pending approvals of a session, newest first. */
@@ -16,7 +17,14 @@ const shownOf = (config: GatewayContext['config'], row: IndexRow): readonly obje
   const sessionKey = keysOf(row, config).key;
   const pending = pendingIn(row).toSorted((one, other) => other.requestedAt - one.requestedAt);
   const sessionName = givenName(row);
-  return pending.map((approval) => shown({ sessionKey, ...(sessionName && { sessionName }) }, approval));
+  const pageUrl = ({ approvalId }: PendingApproval) => {
+    const { publicUrl } = config.gateway;
+    return publicUrl !== undefined && isPageOn(config) && { pageUrl: `${publicUrl}/#/approvals/${approvalId}` };
+  };
+  return pending.map((approval) => ({
+    ...shown({ sessionKey, ...(sessionName && { sessionName }) }, approval),
+    ...pageUrl(approval),
+  }));
 };
 /** The name that somebody gave the session or its chat. Never its first words: an approver sees nothing that was said. */
 const givenName = ({ settings, origin }: IndexRow): string | undefined =>

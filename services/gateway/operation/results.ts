@@ -183,6 +183,7 @@ export const approvals = z.object({
       requestedAt: z.number(),
       approvers: z.array(z.string()),
       onceOnly: z.boolean(),
+      pageUrl: z.string().optional().describe('its address on the page, where `gateway.publicUrl` is set'),
     }),
   ),
   nextCursor,

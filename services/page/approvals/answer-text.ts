@@ -3,6 +3,8 @@ import type { Answered } from './answered.ts';
 
 const verdictWords = { granted: 'Allowed', denied: 'Denied', expired: 'Expired: nobody answered in time' } as const;
 
-/** How a call was answered, and by whom. */
-export const answerText = ({ verdict, by }: Pick<Answered, 'verdict' | 'by'>): string =>
-  verdict === 'expired' ? verdictWords.expired : `${verdictWords[verdict]} ${decidedText(by)}`;
+/** How a call was answered, by whom, and why, if that was said. */
+export const answerText = ({ verdict, by, reason }: Pick<Answered, 'verdict' | 'by' | 'reason'>): string =>
+  verdict === 'expired'
+    ? verdictWords.expired
+    : `${verdictWords[verdict]} ${decidedText(by)}${reason === undefined ? '' : `: ${reason}`}`;

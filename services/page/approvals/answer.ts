@@ -20,12 +20,15 @@ const set = (id: string, state: Given['state'], text: string): void => {
   given.value = { ...given.value, [id]: { state, text } };
 };
 
-/** Answers exactly this approval, in this session. One that was answered meanwhile, or is too old, says so and stays as it was answered. */
-export const answer = async (approvalId: string, sessionKey: string, verdict: Verdict): Promise<void> => {
+/**
+ * Answers exactly this approval, in this session. One that was answered meanwhile, or is too old, says so and stays as it was answered.
+ * `reason`: what the agent is told besides.
+ */
+export const answer = async (approvalId: string, sessionKey: string, verdict: Verdict, reason?: string): Promise<void> => {
   if (given.value[approvalId]?.state === 'sending') return;
   set(approvalId, 'sending', 'Sending…');
   try {
-    await client.approvals.resolve(approvalId, verdict, { sessionKey, idempotencyKey: `${approvalId}-${verdict}` });
+    await client.approvals.resolve(approvalId, verdict, { sessionKey, reason, idempotencyKey: `${approvalId}-${verdict}` });
     set(approvalId, 'sent', verdictWords[verdict]);
     announce(verdictWords[verdict]);
   } catch (error) {

@@ -9,6 +9,7 @@ export interface Answered {
   readonly at: number;
   readonly verdict: EventOf<'approval_resolved'>['verdict'];
   readonly by: string;
+  readonly reason?: string | undefined;
   /** What was asked for; none where the question is older than the events at hand. */
   readonly action?: string | undefined;
 }
@@ -20,7 +21,7 @@ export const answeredIn = (events: readonly NatterEvent[]): Answered[] => {
   );
   return events.flatMap((event) => {
     if (event.type !== 'approval_resolved') return [];
-    const { approvalId, key: sessionKey, seq, at, verdict, by } = event;
-    return [{ approvalId, sessionKey, seq, at, verdict, by, action: asked.get(approvalId) }];
+    const { approvalId, key: sessionKey, seq, at, verdict, by, reason } = event;
+    return [{ approvalId, sessionKey, seq, at, verdict, by, reason, action: asked.get(approvalId) }];
   });
 };

@@ -1,12 +1,12 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
-import type { Verdict } from '../../../shared/client/main.ts';
 import { now } from '../base/now.ts';
 import { mayAnswer } from '../base/signed-in.ts';
 import { Icon } from '../parts/icon.tsx';
 import { readable } from '../parts/json-text.ts';
 import { spanText, Time } from '../parts/time.tsx';
-import { answer, given } from './answer.ts';
+import { given } from './answer.ts';
+import { ApprovalButtons } from './approval-buttons.tsx';
 import { ApprovalLink } from './approval-link.tsx';
 import { actionText } from './command-line.ts';
 
@@ -26,28 +26,6 @@ export interface Asked {
   readonly answered?: string | undefined;
   readonly answeredAt?: number | undefined;
 }
-
-const Buttons = ({ asked }: { readonly asked: Asked }) => {
-  const { approvalId, sessionKey, onceOnly } = asked;
-  const isSending = given.value[approvalId]?.state === 'sending';
-  const button = (verdict: Verdict, words: string, style: string) => (
-    <button
-      type="button"
-      class={`button ${style}`}
-      disabled={isSending}
-      onClick={() => void answer(approvalId, sessionKey, verdict)}
-    >
-      {words}
-    </button>
-  );
-  return (
-    <div class="approval-buttons">
-      {button('allow-once', 'Allow once', 'button-first')}
-      {!onceOnly && button('allow-always', 'Always allow this call', '')}
-      {button('deny', 'Deny', '')}
-    </div>
-  );
-};
 
 interface CardProps {
   readonly asked: Asked;
@@ -112,7 +90,7 @@ export const ApprovalCard = ({ asked, isWanted = false, facts, children }: CardP
           )}
         </p>
       ) : mayAnswer() ? (
-        <Buttons asked={asked} />
+        <ApprovalButtons approvalId={approvalId} sessionKey={asked.sessionKey} onceOnly={asked.onceOnly} />
       ) : (
         <p class="hint">This sign-in only reads.</p>
       )}

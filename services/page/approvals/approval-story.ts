@@ -20,7 +20,12 @@ export interface ApprovalStory {
   readonly startedAt?: number;
   /** The calls that this answer made before, oldest first. */
   readonly calls?: readonly { readonly tool: string; readonly outcome: string }[];
-  readonly answer?: { readonly verdict: 'granted' | 'denied' | 'expired'; readonly by: string; readonly at: number };
+  readonly answer?: {
+    readonly verdict: 'granted' | 'denied' | 'expired';
+    readonly by: string;
+    readonly reason?: string | undefined;
+    readonly at: number;
+  };
   readonly result?: { readonly outcome: string; readonly text: string; readonly at: number };
 }
 
@@ -76,7 +81,7 @@ export const storyOf = (events: readonly NatterEvent[], approvalId: string): App
     }
     if (event.type === 'approval_resolved' && event.approvalId === approvalId) {
       callId = event.callId ?? callId;
-      story = { ...story, answer: { verdict: event.verdict, by: event.by, at: event.at } };
+      story = { ...story, answer: { verdict: event.verdict, by: event.by, reason: event.reason, at: event.at } };
     }
     if (event.type === 'tool_result' && event.callId === callId && story.answer !== undefined)
       story = { ...story, result: { outcome: event.outcome, text: event.text, at: event.at } };

@@ -49,7 +49,7 @@ export interface ToolItem extends Placed {
 export interface ApprovalItem extends Placed {
   readonly kind: 'approval';
   readonly request: NatterEvent & EventOf<'approval_requested'>;
-  readonly answer?: { readonly verdict: 'granted' | 'denied' | 'expired'; readonly by: string; readonly at: number };
+  readonly answer?: Pick<EventOf<'approval_resolved'>, 'verdict' | 'by' | 'reason'> & { readonly at: number };
 }
 export interface MarkItem extends Placed {
   readonly kind: 'mark';
@@ -162,7 +162,7 @@ const itemsAfter = (items: readonly ChatItem[], event: NatterEvent, model?: stri
       return changed(
         items,
         (item) => item.kind === 'approval' && item.id === event.approvalId,
-        (item) => ({ ...item, answer: { verdict: event.verdict, by: event.by, at: event.at } }) as ChatItem,
+        (item) => ({ ...item, answer: { verdict: event.verdict, by: event.by, reason: event.reason, at: event.at } }) as ChatItem,
       );
     case 'session_reset':
       return [...afterReset(items, event), { ...mark(event, resetMark(event)), ...resetDetails(event) }];

@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks';
+import { answerText } from '../approvals/answer-text.ts';
 import { ApprovalCard } from '../approvals/approval-card.tsx';
 import { useWorkspace, WhereItRuns } from '../approvals/where-it-runs.tsx';
 import { linkTo, listQuery } from '../base/route.ts';
@@ -98,7 +99,6 @@ const Reasoning = ({ item: { text } }: { readonly item: ReasoningItem }) => (
   </details>
 );
 
-const answerWords = { granted: 'Allowed', denied: 'Denied' } as const;
 const Where = ({ request: { action, actor } }: Pick<ApprovalItem, 'request'>) => (
   <dl class="approval-facts">
     <WhereItRuns action={action} workspace={useWorkspace()} host={hostOf(actor)} />
@@ -107,8 +107,7 @@ const Where = ({ request: { action, actor } }: Pick<ApprovalItem, 'request'>) =>
 
 const Approval = ({ item, sessionKey }: { readonly item: ApprovalItem; readonly sessionKey: string }) => {
   const { request, answer, at } = item;
-  const answered =
-    answer && (answer.verdict === 'expired' ? 'Expired' : `${answerWords[answer.verdict]} ${decidedText(answer.by)}`);
+  const answered = answer && answerText(answer);
   const { approvalId, tool, action, asks = 'run', expiresAt, onceOnly = false } = request;
   return (
     <ApprovalCard

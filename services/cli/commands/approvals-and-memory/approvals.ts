@@ -21,9 +21,9 @@ const verdictIn = (text: string): Verdict => {
   throw new InvalidArgumentError(`Allowed choices are ${verdicts.join(', ')}; or y, a and n, as in a chat.`);
 };
 
-/** Pending approvals as lines of a table of at most `columns`. */
-export const approvalLines = (approvals: readonly PendingApproval[], now: number, columns: number): string[] =>
-  table(
+/** Pending approvals as lines of a table of at most `columns`, each with its address on the page below it, if it has one. */
+export const approvalLines = (approvals: readonly PendingApproval[], now: number, columns: number): string[] => {
+  const [head = '', ...lines] = table(
     ['APPROVAL', 'ASKED', 'SESSION', 'WHAT'],
     approvals.map(({ approvalId, requestedAt, sessionKey, action, asks }) => [
       approvalId,
@@ -33,6 +33,12 @@ export const approvalLines = (approvals: readonly PendingApproval[], now: number
     ]),
     columns,
   );
+  const withAddress = approvals.flatMap(({ pageUrl }, at) => [
+    lines[at] ?? '',
+    ...(pageUrl ? [`  ${oneLine(pageUrl, 1_000)}`] : []),
+  ]);
+  return [head, ...withAddress];
+};
 
 interface ResolveOptions extends CommonOptions {
   readonly reason?: string;

@@ -66,6 +66,21 @@ describe('the list', () => {
     await vi.waitFor(async () => expect(await listed(gateway, 'owner')).toEqual(['first']));
   });
 
+  test('each with its address on the page, where that is known and there is a page', async () => {
+    const publicUrl = 'https://natter.example';
+    const config = configOf();
+    const on = { ...config, page: { ...config.page, enabled: true } };
+    const configs = [{ ...on, gateway: { ...on.gateway, publicUrl } }, on];
+    configs.push({ ...config, page: { ...config.page, enabled: false }, gateway: { ...config.gateway, publicUrl } });
+    const pages = configs.map(async (current) => {
+      const gateway = await openGateway({ current: fixed(current) });
+      await waiting(gateway, direct, { approvalId: 'first' });
+      await vi.waitFor(async () => expect(await listed(gateway, 'owner')).toEqual(['first']));
+      return (await gateway.as.owner('GET', '/v1/approvals')).body.approvals[0].pageUrl;
+    });
+    expect(await Promise.all(pages)).toEqual([`${publicUrl}/#/approvals/first`, undefined, undefined]);
+  });
+
   test('A8/89-90: of the sessions that the caller may see', async () => {
     const gateway = await openGateway();
     await waiting(gateway, direct, { approvalId: 'hers' });

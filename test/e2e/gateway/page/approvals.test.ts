@@ -95,7 +95,7 @@ describe.skipIf(!hasBrowser)('who answers approvals', () => {
     // Of a command each call is asked about, so nothing is offered that would not hold.
     await goTo(page, `#/approvals/${(await approvalOf(waiting)).approvalId}`);
     await card.locator('.approval-action', { hasText: 'true' }).waitFor();
-    expect(await card.getByRole('button').allTextContents()).toEqual(['Allow once', 'Deny']);
+    expect(await card.getByRole('button').allTextContents()).toEqual(['Allow once', 'Deny', 'Say why not…']);
     expect(faults).toEqual([]);
   });
 

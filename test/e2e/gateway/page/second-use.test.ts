@@ -22,8 +22,14 @@ describe.skipIf(!hasBrowser)('who uses the page again', () => {
   test('reads in every view that the page denied, and who said what', async () => {
     const { page, faults } = await open();
     await goTo(page, '#/approvals');
-    await page.getByRole('button', { name: 'Deny' }).click();
-    await page.getByText('The call was denied on the page by the owner.').waitFor();
+    // Whoever denies may say why, which the agent is told; a field that was opened by mistake is closed again.
+    await page.getByRole('button', { name: 'Say why not…' }).click();
+    await page.keyboard.press('Escape');
+    await page.locator('button:focus', { hasText: 'Say why not…' }).press('Enter');
+    await page.keyboard.type('  not on a Friday ');
+    expect(await axeFindings(page)).toEqual([]);
+    await page.keyboard.press('Enter');
+    await page.getByText('The call was denied on the page by the owner: not on a Friday.').waitFor();
     await page.locator('.act-done', { hasText: 'It did not run' }).waitFor();
     await page.getByText('Nothing waits. What was answered stays here until you leave this view.').waitFor();
     await goTo(page, '#/events');
@@ -34,7 +40,7 @@ describe.skipIf(!hasBrowser)('who uses the page again', () => {
       .waitFor();
     const other = await open();
     await goTo(other.page, place(asking, 'chat'));
-    await other.page.locator('.approval-answer', { hasText: 'Denied by you' }).waitFor();
+    await other.page.locator('.approval-answer', { hasText: 'Denied by you: not on a Friday' }).waitFor();
     const { events } = await rig().client.get<{ events: readonly { type: string; by?: string }[] }>('/v1/events', {
       query: { type: 'approval_resolved' },
     });
@@ -46,7 +52,7 @@ describe.skipIf(!hasBrowser)('who uses the page again', () => {
     const { page, faults } = await open();
     expect(await wrongIn(page, '#/approvals', '.answered')).toEqual([]);
     const lately = page.getByRole('region', { name: 'Answered lately' });
-    await lately.getByText('Denied by you').waitFor();
+    await lately.getByText('Denied by you: not on a Friday').waitFor();
     await lately.getByText('true', { exact: true }).waitFor();
     await page.getByText('Nothing waits. A call of a tool that a person must allow appears here.').waitFor();
     expect(await page.locator('.empty pre').count()).toBe(0);

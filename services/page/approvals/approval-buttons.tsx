@@ -1,0 +1,75 @@
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
+import type { Verdict } from '../../../shared/client/main.ts';
+import { answer, given } from './answer.ts';
+
+const mostCharacters = 2_000;
+
+interface Props {
+  readonly approvalId: string;
+  readonly sessionKey: string;
+  readonly onceOnly: boolean;
+}
+
+/** The answers to a question whether a call may run. Who denies it may say why. */
+export const ApprovalButtons = ({ approvalId, sessionKey, onceOnly }: Props) => {
+  const [reason, setReason] = useState<string | null>(null);
+  const toggle = useRef<HTMLButtonElement>(null);
+  const field = useRef<HTMLInputElement>(null);
+  const isOpen = reason !== null;
+  useLayoutEffect(() => field.current?.focus(), [isOpen]);
+  const close = (): void => {
+    setReason(null);
+    toggle.current?.focus();
+  };
+  const isSending = given.value[approvalId]?.state === 'sending';
+  const deny = (): void => void answer(approvalId, sessionKey, 'deny', reason?.trim() || undefined);
+  const button = (verdict: Verdict, words: string, style: string) => (
+    <button
+      type="button"
+      class={`button ${style}`}
+      disabled={isSending}
+      onClick={() => void answer(approvalId, sessionKey, verdict)}
+    >
+      {words}
+    </button>
+  );
+  return (
+    <form
+      class="approval-answers"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (!isSending) deny();
+      }}
+    >
+      <div class="approval-buttons">
+        {button('allow-once', 'Allow once', 'button-first')}
+        {!onceOnly && button('allow-always', 'Always allow this call', '')}
+        <button type="submit" class="button" disabled={isSending}>
+          Deny
+        </button>
+        <button
+          type="button"
+          class="button button-quiet"
+          ref={toggle}
+          aria-expanded={isOpen}
+          onClick={() => (isOpen ? close() : setReason(''))}
+        >
+          Say why not…
+        </button>
+      </div>
+      {isOpen && (
+        <label class="field">
+          <span>Why you deny it. The agent is told.</span>
+          <input
+            type="text"
+            ref={field}
+            maxLength={mostCharacters}
+            value={reason}
+            onInput={(event) => setReason(event.currentTarget.value)}
+            onKeyDown={({ key }) => key === 'Escape' && close()}
+          />
+        </label>
+      )}
+    </form>
+  );
+};
