@@ -32,6 +32,7 @@ import { SessionList } from './context/session-list.ts';
 import { Tickets } from './context/tickets.ts';
 import { ConcurrencyQuota } from './http/concurrency-quota.ts';
 import { plainFrame, sseFrame } from './http/sse.ts';
+import { MetricHistory } from './inspection/metric-history.ts';
 import { type FoundMessage, MessageSearch } from './search/message-search.ts';
 import { cannotListen, refuseTakenPort } from './server/listen.ts';
 import { buildServer } from './server/server.ts';
@@ -132,6 +133,7 @@ const createContext = (options: GatewayOptions, { followers, closing, services }
   const { config, ports, log, version, skills, embeddings, insight } = options;
   const { callers, feed, sessions } = followers;
   const current = () => config.current();
+  const metrics = new GatewayMetrics({ services, ports, awaiting: () => sessions.allAwaiting() });
   return {
     ...followers,
     ...createQuotas(),
@@ -147,7 +149,8 @@ const createContext = (options: GatewayOptions, { followers, closing, services }
     loginCodes: new LoginCodes(ports.tokens, ports.clock, callers),
     pairing: new PairingDecisions(ports),
     runs: new Runs(ports, feed),
-    metrics: new GatewayMetrics({ services, ports, awaiting: () => sessions.allAwaiting() }),
+    metrics,
+    metricHistory: new MetricHistory({ clock: ports.clock, text: () => metrics.text() }),
     skills: skills && offeredSkills(skills, current().skills.entries, log),
     problems: () => services().flatMap((service) => service.problems()),
     warnings: () => (options.services?.() ?? []).flatMap(({ warnings }) => warnings?.() ?? []),
@@ -216,6 +219,7 @@ export const startGateway = async (options: GatewayOptions): Promise<Gateway> =>
 
   try {
     const url = await server.listen({ host: address.host, port: address.port });
+    void context.metricHistory.keep(closing.signal);
     log.info({ url }, 'gateway listens');
     return { ...service, url };
   } catch (error) {

@@ -3,7 +3,7 @@ import { AccountView } from './account/account-view.tsx';
 import { approvals } from './approvals/approval-list.ts';
 import { ApprovalsView } from './approvals/approvals-view.tsx';
 import { linkTo, route } from './base/route.ts';
-import { who } from './base/signed-in.ts';
+import { type Audience, isFor, who } from './base/signed-in.ts';
 import { streamProblem, streamWaits } from './base/system-events.ts';
 import { lazy } from './loading/lazy.tsx';
 import { isPaletteOpen } from './palette/open.ts';
@@ -16,13 +16,14 @@ import { SharedView } from './sessions/shared-view.tsx';
 import { paletteKeys, ShortcutHelp } from './shortcuts/shortcuts.tsx';
 import { SignInView } from './sign-in/sign-in-view.tsx';
 
-const places: readonly (readonly [name: string, words: string, icon: IconName])[] = [
-  ['sessions', 'Sessions', 'sessions'],
-  ['approvals', 'Approvals', 'approvals'],
-  ['events', 'Events', 'events'],
-  ['system', 'System', 'system'],
-  ['account', 'You', 'account'],
+const places: readonly (readonly [name: string, words: string, icon: IconName, audience: Audience])[] = [
+  ['sessions', 'Sessions', 'sessions', 'channel'],
+  ['approvals', 'Approvals', 'approvals', 'everybody'],
+  ['events', 'Events', 'events', 'channel'],
+  ['system', 'System', 'system', 'person'],
+  ['account', 'You', 'account', 'everybody'],
 ];
+const visiblePlaces = () => places.filter(([, , , audience]) => isFor(audience));
 
 const openPalette = (): void => {
   isPaletteOpen.value = true;
@@ -40,7 +41,7 @@ const Navigation = ({ current }: { readonly current: string }) => {
         <span>Natter</span>
       </span>
       <ul>
-        {places.map(([name, words, icon]) => (
+        {visiblePlaces().map(([name, words, icon]) => (
           <li key={name}>
             <a href={linkTo([name])} aria-current={name === current ? 'page' : undefined}>
               <Icon name={icon} />

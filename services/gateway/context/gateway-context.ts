@@ -8,6 +8,7 @@ import type { PairingDecisions } from '../../../shared/runtime/pairing-decisions
 import type { RecentLog } from '../../../shared/runtime/recent-log.ts';
 import type { SkillLibrary } from '../../../shared/runtime/skills/library.ts';
 import type { ConcurrencyQuota } from '../http/concurrency-quota.ts';
+import type { MetricHistory } from '../inspection/metric-history.ts';
 import type { MessageSearch } from '../search/message-search.ts';
 import type { ReadMarkList } from '../unread/read-mark-list.ts';
 import type { Access } from './access.ts';
@@ -59,6 +60,7 @@ export interface GatewayContext {
   readonly pairing: PairingDecisions;
   readonly runs: Runs;
   readonly metrics: GatewayMetrics;
+  readonly metricHistory: MetricHistory;
   /** For MCP clients of the owner. */
   readonly skills?: OfferedSkills | undefined;
   readonly embeddings?: Embeddings | undefined;

@@ -8,6 +8,7 @@ import { readConfig } from './config.ts';
 import { findProblems } from './doctor.ts';
 import { listHosts } from './hosts.ts';
 import { readLog } from './log.ts';
+import { readMetricHistory } from './metric-history.ts';
 import * as results from './results.ts';
 import { listSkills } from './skills.ts';
 
@@ -122,6 +123,17 @@ export const inspectionOperations: readonly Operation[] = [
       input: () => null,
     }),
     rpc: method({ name: 'doctor.run', parameters: nothing, input: () => null }),
+  }),
+  operation(readMetricHistory, {
+    ...{ id: 'readMetricHistory', tag: 'operations', changes: 'nothing' },
+    summary: 'Returns the metrics of the process in the last fifteen minutes',
+    http: route({
+      ...{ method: 'get', path: '/v1/metrics/history' },
+      answers: { 200: results.metricHistory },
+      examples: { answer: { at: [samples.at], series: { natter_turns_running: [1] } } },
+      problems: ['forbidden'],
+      input: () => null,
+    }),
   }),
   operation(readLog, {
     ...{ id: 'readLog', tag: 'operations', changes: 'nothing' },

@@ -75,6 +75,15 @@ export const config = z.object({
     .describe('the other processes, and the sections in which their configuration differs from that of this gateway'),
 });
 
+export const metricHistory = z.object({
+  at: z
+    .array(z.number())
+    .describe('when each sample was taken, oldest first: one every ten seconds, of the last fifteen minutes'),
+  series: z
+    .record(z.string(), z.array(z.number().nullable()))
+    .describe('of each metric the sum of its series at each sample; `null`: there was none'),
+});
+
 export const findings = z.object({
   ok: z.boolean().describe('no check failed'),
   findings: z.array(

@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals';
-import { type Caller, createClient, NatterApiError, type NatterClient } from '../../../shared/client/main.ts';
+import { type Caller, createClient, NatterApiError, type NatterClient, type Role } from '../../../shared/client/main.ts';
 import { fragmentOfLink, tokenOfLink } from '../../../shared/kit/text/share-link.ts';
 import { go } from './route.ts';
 
@@ -109,5 +109,19 @@ export const isApprover = (): boolean => who.value?.role === 'approver';
 /** Who reads the one session of their link. */
 export const isViewer = (): boolean => who.value?.role === 'viewer';
 export const mayAnswer = (): boolean => who.value != null && who.value.role !== 'read-only' && !isViewer();
+
+/** Whom a view is for. Those below one see what it shows as well; all others it would only refuse. */
+const audiences = {
+  administrator: ['admin'],
+  owner: ['admin', 'owner'],
+  reader: ['admin', 'owner', 'read-only'],
+  person: ['admin', 'owner', 'read-only', 'participant'],
+  channel: ['admin', 'owner', 'read-only', 'participant', 'channel'],
+  everybody: ['admin', 'owner', 'read-only', 'participant', 'channel', 'approver'],
+} as const satisfies Record<string, readonly Role[]>;
+export type Audience = keyof typeof audiences;
+/** Whether a view that is for some is for who is signed in. */
+export const isFor = (audience: Audience): boolean =>
+  who.value != null && (audiences[audience] as readonly Role[]).includes(who.value.role);
 /** Sharing a session is making a token. */
-export const mayShare = (): boolean => who.value?.role === 'admin';
+export const mayShare = (): boolean => isFor('administrator');

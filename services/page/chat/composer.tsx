@@ -159,7 +159,7 @@ export const Composer = ({ store, row }: { readonly store: ChatStore; readonly r
             type="button"
             class="button button-round"
             aria-label="Send later"
-            title={files.length > 0 ? 'Files cannot be sent later' : 'Send later'}
+            title={files.length > 0 ? 'Files cannot be sent later' : isReady ? 'Send later' : 'Send later: write a message first'}
             disabled={!isReady || files.length > 0}
             onClick={() => later.ask(newMessageId())}
           >

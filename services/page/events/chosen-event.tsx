@@ -31,7 +31,7 @@ const Unlisted = ({ id, isWanted }: Pick<Props, 'id' | 'isWanted'>) => {
           <button
             type="button"
             class="button button-quiet"
-            onClick={() => changeQuery({ type: '', key: '', until: '', from: '' })}
+            onClick={() => changeQuery({ type: '', memory: '', key: '', until: '', from: '' })}
           >
             Lift the filter
           </button>

@@ -3,7 +3,7 @@ import { changeQuery, route } from '../base/route.ts';
 import { eventFilterName } from '../finding/filtered-views.ts';
 import { typeWords } from '../parts/event-words.ts';
 import { Icon } from '../parts/icon.tsx';
-import { kinds } from './event-kinds.ts';
+import { givenMemory, kinds } from './event-kinds.ts';
 import type { EventList } from './event-list.ts';
 
 /** In the address, as where the events begin: at the first one. */
@@ -62,7 +62,7 @@ const Pause = ({ list }: { readonly list: EventList }) => {
 
 /** What the events are filtered by, and where they begin. All of it is in the address. On a small screen it is behind a button. */
 export const EventFilters = ({ list }: { readonly list: EventList }) => {
-  const { type = 'all', key = '', until = '' } = route.value.query;
+  const { type = 'all', memory = '', key = '', until = '' } = route.value.query;
   const [isOpen, open] = useState(false);
   const active = [type !== 'all', key !== '', until !== '' || list.isForwards].filter(Boolean).length;
   return (
@@ -73,8 +73,12 @@ export const EventFilters = ({ list }: { readonly list: EventList }) => {
       <div class={`fields event-filters ${isOpen ? 'event-filters-open' : ''}`}>
         <label class="field">
           <span>Kind</span>
-          <select value={type} onChange={(event) => changeQuery({ type: event.currentTarget.value, id: '' })}>
-            {!Object.hasOwn(kinds, type) && <option value={type}>{eventFilterName(type) ?? typeWords(type)}</option>}
+          <select value={type} onChange={(event) => changeQuery({ type: event.currentTarget.value, memory: '', id: '' })}>
+            {!Object.hasOwn(kinds, type) && (
+              <option value={type}>
+                {memory === '' ? (eventFilterName(type) ?? typeWords(type)) : givenMemory(memory).words}
+              </option>
+            )}
             {Object.entries(kinds).map(([name, { words }]) => (
               <option key={name} value={name}>
                 {words}

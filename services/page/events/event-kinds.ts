@@ -47,6 +47,12 @@ export const kinds: Readonly<Record<string, Kind>> = {
 export const kindOf = (name: string): Kind =>
   Object.hasOwn(kinds, name) ? (kinds[name] as Kind) : { words: name, types: [name as EventType] };
 
+/** Where the agent was given a memory with its instructions, from that moment on. */
+export const givenMemory = (id: string): Kind => ({
+  ...{ words: 'Who was given a memory', types: ['prompt_changed'] },
+  fits: (event) => event.type === 'prompt_changed' && event.parts.some(({ memories = [] }) => memories.includes(id)),
+});
+
 /** Whether an event is of a kind. */
 export const isOfKind = ({ types, fits }: Kind, event: NatterEvent): boolean =>
   (types.length === 0 || types.includes(event.type)) && (fits?.(event) ?? true);

@@ -7,14 +7,14 @@ import { Icon } from '../parts/icon.tsx';
 import { rows } from '../sessions/session-list.ts';
 import { ChosenEvent } from './chosen-event.tsx';
 import { beginning, EventFilters, timeOf } from './event-filters.tsx';
-import { isOfKind, kindOf } from './event-kinds.ts';
+import { givenMemory, isOfKind, kindOf } from './event-kinds.ts';
 import { EventList } from './event-list.ts';
 import { EventRows, NoEvents } from './event-rows.tsx';
 import { sessionFilter } from './session-filter.ts';
 
 /** Every event of all sessions as it is recorded, or of one session or kind, and one of them in full. */
 const EventsView = () => {
-  const { type = 'all', key = '', id, from, until = '' } = route.value.query;
+  const { type = 'all', key = '', id, from, until = '', memory = '' } = route.value.query;
   const filter = useMemo(
     () =>
       sessionFilter(
@@ -26,8 +26,8 @@ const EventsView = () => {
   );
   const only = filter.kind === 'one' ? filter.key : undefined;
   const start = from === beginning ? beginning : (timeOf(until) ?? 'end');
-  const kind = kindOf(type);
-  const list = useMemo(() => new EventList({ types: kind.types, fits: kind.fits, key: only, from: start }), [type, only, start]);
+  const kind = useMemo(() => (memory === '' ? kindOf(type) : givenMemory(memory)), [type, memory]);
+  const list = useMemo(() => new EventList({ types: kind.types, fits: kind.fits, key: only, from: start }), [kind, only, start]);
   useEffect(() => () => list.close(), [list]);
   const found = list.events.value;
   const events = useMemo(() => {

@@ -21,7 +21,7 @@ export const filteredViews: readonly FilteredView[] = [
   sessions('Sessions that need approval', 'filter of the list: waiting for a person', { status: 'awaiting_approval' }),
   sessions('Sessions that are answering', 'filter of the list: running', { status: 'running' }),
   sessions('Sessions that wait for a program', 'filter of the list: waiting', { status: 'awaiting_results' }),
-  sessions('Inactive sessions', 'filter of the list: archived', { status: 'inactive' }),
+  sessions('Archived sessions', 'filter of the list: inactive', { status: 'inactive' }),
   sessions('Sessions that are unread', 'filter of the list: new messages', { unread: '1' }),
   events('Resets and forks', 'events: sessions that were reset or forked', 'session_reset'),
   events('Answers that failed', 'events: failures, errors', 'turn_failed'),

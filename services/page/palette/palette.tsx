@@ -51,7 +51,7 @@ const places = (): readonly Destination[] => {
     place('System', 'its health, and what it is set to', ['system']),
     place('You', 'your account, and how the page looks: light or dark', ['account']),
     ...filteredPlaces,
-    ...systemPlaces.map(({ name, words, says }) => place(words, says, ['system', name])),
+    ...systemPlaces().map(({ name, words, says }) => place(words, says, ['system', name])),
     place('Exported file', 'look at one without a gateway', ['export']),
   ];
 };

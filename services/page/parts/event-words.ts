@@ -17,6 +17,7 @@ const plainer: Readonly<Record<string, string>> = {
   turn_aborted: 'answer stopped',
   approval_resolved: 'approval answered',
   session_deactivated: 'session archived',
+  session_reopened: 'session restored',
   introspected: 'checkpoint done',
   introspection_failed: 'checkpoint failed',
 };

@@ -19,12 +19,13 @@ interface ReadOptions {
   readonly everyMs?: number;
 }
 
-/** Makes a call of the API, and again when its path or its query is another one. */
-export const useRead = <T,>(path: string, { query = {}, everyMs }: ReadOptions = {}): Read<T> => {
+/** Makes a call of the API, and again when its path or its query is another one; `null`: none, as it would be refused. */
+export const useRead = <T,>(path: string | null, { query = {}, everyMs }: ReadOptions = {}): Read<T> => {
   const [{ value, problem }, set] = useState<{ value: T | null; problem: string | null }>({ value: null, problem: null });
   const [turn, again] = useReducer((turns: number, _: null) => turns + 1, 0);
   const asked = JSON.stringify(query);
   const read = async (signal: AbortSignal): Promise<void> => {
+    if (path === null) return;
     try {
       const answer = await client.get<T>(path, { query: JSON.parse(asked) as Query, signal });
       set({ value: answer, problem: null });

@@ -12,27 +12,32 @@ export const statusWords: Readonly<Record<Status, string>> = {
   inactive: 'Inactive',
 };
 
+/** The same of a session as it is now: one that is inactive was archived. In the past it may be one that was not there yet, or no more. */
+export const sessionStatusWords: Readonly<Record<Status, string>> = { ...statusWords, inactive: 'Archived' };
+
 export const lastFailed = 'Last answer failed';
 
 interface StatusProps {
   readonly status: Status;
   /** Its last answer failed, which is said in place of the status. */
   readonly hasFailed?: boolean;
+  /** It is that of a moment of the past. Default: that of now. */
+  readonly isPast?: boolean;
 }
 
 /** The status as a dot; its word is there for those who cannot see colours. */
-export const StatusDot = ({ status, hasFailed = false }: StatusProps) => (
+export const StatusDot = ({ status, hasFailed = false }: Omit<StatusProps, 'isPast'>) => (
   <span class={`dot dot-${hasFailed ? 'failed' : status}`}>
-    <span class="unseen">{hasFailed ? lastFailed : statusWords[status]}</span>
+    <span class="unseen">{hasFailed ? lastFailed : sessionStatusWords[status]}</span>
   </span>
 );
 
-export const StatusBadge = ({ status, hasFailed = false }: StatusProps) =>
+export const StatusBadge = ({ status, hasFailed = false, isPast = false }: StatusProps) =>
   hasFailed ? (
     <span class="badge badge-fail">
       <ErrorMark />
       <span class="badge-words">{lastFailed}</span>
     </span>
   ) : (
-    <span class={`badge badge-${status}`}>{statusWords[status]}</span>
+    <span class={`badge badge-${status}`}>{(isPast ? statusWords : sessionStatusWords)[status]}</span>
   );

@@ -1,16 +1,16 @@
 import { useRef } from 'preact/hooks';
 import { changeQuery } from '../base/route.ts';
 import { Icon } from '../parts/icon.tsx';
-import { lastFailed, statusWords } from '../parts/status.tsx';
+import { lastFailed, sessionStatusWords } from '../parts/status.tsx';
 import { type Filter, filter, filters, isUnreadOnly, label, labels, search } from './session-list.ts';
 
 const searchMs = 200;
 
 const filterWords: Readonly<Record<Filter, string>> = {
   active: 'Active',
-  ...statusWords,
+  ...sessionStatusWords,
   failed: lastFailed,
-  all: 'All, including inactive',
+  all: 'All, including archived',
 };
 
 /** What the list is filtered by. All of it is in the address. */

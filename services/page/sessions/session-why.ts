@@ -21,7 +21,7 @@ export const whyOf = (row: SessionRow, today: number): string | null => {
   if (row.status === 'running') return row.queuedTurns > 0 ? `Running, ${row.queuedTurns} more in the queue` : 'Running';
   if (saysFailed(row)) return lastFailed;
   if (row.abortedLastRun) return 'The last answer was stopped';
-  if (row.status === 'inactive' && row.generation > 0) return 'Inactive; its next message brings it back';
+  if (row.status === 'inactive' && row.generation > 0) return 'Archived; its next message brings it back';
   return resetText(row, today);
 };
 

@@ -4,11 +4,16 @@ import { useRead } from '../parts/read.tsx';
 import { Time } from '../parts/time.tsx';
 
 /** A token as `GET /v1/tokens` lists it. */
-interface ListedToken {
+export interface ListedToken {
   readonly id: string;
   readonly role: string;
   readonly status: 'active' | 'expired' | 'revoked';
   readonly sessionKey?: string;
+  readonly label: string;
+  readonly principal?: string;
+  readonly createdBy: string;
+  /** What a page was opened with; none: it is not the token of a page. */
+  readonly parent?: string;
   readonly createdAt: number;
   readonly expiresAt?: number;
 }

@@ -1,4 +1,5 @@
-/** A short history of numbers, read from the Prometheus text of `/metrics`. Kept in the page, as long as the view is open. */
+import type { MetricHistory as StoredHistory } from '../../../shared/client/main.ts';
+import { metricSums } from '../../../shared/kit/text/metric-sums.ts';
 
 /** What one line shows: the sum of a metric's series, or of those with a label; `rate`: its growth for each second. */
 export interface Wanted {
@@ -8,57 +9,57 @@ export interface Wanted {
   readonly rate?: true;
 }
 
-/** The sum of each metric's series. A name with a label (`natter_queue_messages queue="commands"`) is summed apart. */
-export const sumsOf = (text: string): ReadonlyMap<string, number> => {
-  const sums = new Map<string, number>();
-  const add = (name: string, value: number): void => {
-    sums.set(name, (sums.get(name) ?? 0) + value);
-  };
-  for (const line of text.split('\n')) {
-    const [, name, labels = '', number] = /^([a-z_][a-z0-9_]*)(?:\{(.*)\})? (\S+)$/i.exec(line) ?? [];
-    const value = Number(number);
-    if (name === undefined || !Number.isFinite(value)) continue;
-    add(name, value);
-    for (const [label] of labels.matchAll(/[a-z_]+="(?:[^"\\]|\\.)*"/gi)) add(`${name} ${label}`, value);
-  }
-  return sums;
-};
+/** A value at a time, ms. */
+export interface Point {
+  readonly at: number;
+  readonly value: number;
+}
 
 interface Sample {
   readonly at: number;
   readonly sums: ReadonlyMap<string, number>;
 }
 
-/** The newest samples, at most so many. */
+/** The numbers of the last minutes: those that the gateway has kept, and then those of the Prometheus text of `/metrics`. */
 export class MetricHistory {
-  readonly #most: number;
+  readonly #keptMs: number;
   #samples: readonly Sample[] = [];
 
-  constructor(most: number) {
-    this.#most = most;
+  constructor(keptMs: number) {
+    this.#keptMs = keptMs;
+  }
+
+  /** Takes what the gateway has kept: it comes before all that is added here. */
+  begin({ at, series }: StoredHistory): void {
+    const first = this.#samples[0]?.at ?? Number.POSITIVE_INFINITY;
+    const entries = Object.entries(series);
+    const sumsAt = (index: number): Map<string, number> =>
+      new Map(entries.flatMap(([name, values]) => (values[index] == null ? [] : [[name, values[index]]])));
+    const kept = at.map((time, index) => ({ at: time, sums: sumsAt(index) }));
+    this.#samples = [...kept.filter((sample) => sample.at < first), ...this.#samples];
   }
 
   add(at: number, text: string): void {
-    this.#samples = [...this.#samples, { at, sums: sumsOf(text) }].slice(-this.#most);
+    this.#samples = [...this.#samples, { at, sums: metricSums(text) }].filter((sample) => sample.at > at - this.#keptMs);
   }
 
   /** Whether any of these lines has no value. */
   lacksAny(wanted: readonly Wanted[]): boolean {
-    return wanted.some((each) => this.valuesOf(each).length === 0);
+    return wanted.some((each) => this.pointsOf(each).length === 0);
   }
 
-  /** The values of a line, oldest first; empty if nothing exposes it. A counter that went back began anew with its process: no growth. */
-  valuesOf({ metric, label, rate }: Wanted): readonly number[] {
+  /** The points of a line, oldest first; empty if nothing exposes it. A counter that went back began anew with its process: no growth. */
+  pointsOf({ metric, label, rate }: Wanted): readonly Point[] {
     const name = label === undefined ? metric : `${metric} ${label}`;
     const points = this.#samples.flatMap(({ at, sums }) => {
       const value = sums.get(name);
       return value === undefined ? [] : [{ at, value }];
     });
-    if (!rate) return points.map(({ value }) => value);
+    if (!rate) return points;
     return points.slice(1).map(({ at, value }, index) => {
       const before = points[index];
-      if (before === undefined || at <= before.at) return 0;
-      return Math.max(0, value - before.value) / ((at - before.at) / 1_000);
+      if (before === undefined || at <= before.at) return { at, value: 0 };
+      return { at, value: Math.max(0, value - before.value) / ((at - before.at) / 1_000) };
     });
   }
 }

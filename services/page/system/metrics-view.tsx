@@ -1,11 +1,11 @@
 import { useEffect, useMemo, useReducer, useState } from 'preact/hooks';
-import { problemOf, readText } from '../base/signed-in.ts';
+import type { MetricHistory as StoredHistory } from '../../../shared/client/main.ts';
+import { client, problemOf, readText } from '../base/signed-in.ts';
 import { Pane } from '../parts/read.tsx';
-import { MetricHistory, type Wanted } from './metric-history.ts';
+import { MetricHistory, type Point, type Wanted } from './metric-history.ts';
 
 const everyMs = 2_000;
-/** Five minutes. */
-const keptSamples = 150;
+const keptMs = 900_000;
 
 /** `says`: what is counted, for who does not know the word. */
 const lines: readonly (Wanted & { readonly says: string })[] = [
@@ -31,10 +31,11 @@ const lines: readonly (Wanted & { readonly says: string })[] = [
 
 const shown = (value: number): string => value.toLocaleString(undefined, { maximumFractionDigits: value < 10 ? 1 : 0 });
 
-const Sparkline = ({ values }: { readonly values: readonly number[] }) => {
-  const most = Math.max(1, ...values);
-  const points = values.map((value, index) => {
-    const x = ((index + keptSamples - values.length) / (keptSamples - 1)) * 200;
+const Sparkline = ({ points: measured }: { readonly points: readonly Point[] }) => {
+  const most = Math.max(1, ...measured.map(({ value }) => value));
+  const last = measured.at(-1)?.at ?? 0;
+  const points = measured.map(({ at, value }) => {
+    const x = 200 - ((last - at) / keptMs) * 200;
     return `${x.toFixed(1)},${(38 - (value / most) * 34).toFixed(1)}`;
   });
   return (
@@ -47,25 +48,25 @@ const Sparkline = ({ values }: { readonly values: readonly number[] }) => {
 
 /** A line has its place before it has a value: a rate needs two samples, and some counters are not there before they count. */
 const Line = ({ wanted, history }: { readonly wanted: (typeof lines)[number]; readonly history: MetricHistory }) => {
-  const values = history.valuesOf(wanted);
-  const last = values.at(-1);
+  const points = history.pointsOf(wanted);
+  const last = points.at(-1)?.value;
   return (
     <li class="metric">
       <span class="metric-name">{wanted.title}</span>
       <b>{last === undefined ? '…' : shown(last)}</b>
-      <Sparkline values={values} />
+      <Sparkline points={points} />
       <span class="hint">
         {wanted.says}
         <br />
-        {last === undefined ? 'nothing yet' : `peak ${shown(Math.max(...values))}`}
+        {last === undefined ? 'nothing yet' : `peak ${shown(Math.max(...points.map(({ value }) => value)))}`}
       </span>
     </li>
   );
 };
 
-/** The most telling numbers of `/metrics`, as they develop while this is open. */
+/** The most telling numbers of `/metrics`, as they have developed, and go on while this is open. */
 const MetricsView = () => {
-  const history = useMemo(() => new MetricHistory(keptSamples), []);
+  const history = useMemo(() => new MetricHistory(keptMs), []);
   const [samples, sampled] = useReducer((count: number, _: null) => count + 1, 0);
   const [problem, setProblem] = useState<string | null>(null);
   useEffect(() => {
@@ -85,6 +86,14 @@ const MetricsView = () => {
         if (!controller.signal.aborted && failures > 1) setProblem(text);
       }
     };
+    client.get<StoredHistory>('/v1/metrics/history', { signal: controller.signal }).then(
+      (kept) => {
+        history.begin(kept);
+        sampled(null);
+      },
+      // The line begins now.
+      () => {},
+    );
     void read();
     // While the page is hidden as well: a line has no gaps.
     const timer = setInterval(() => void read(), everyMs);
@@ -96,7 +105,7 @@ const MetricsView = () => {
   return (
     <Pane
       title="Metrics"
-      hint={`From when you opened this view, and at most the last five minutes. Queues, approvals and deliveries are those of the whole system. ${history.lacksAny(lines) ? 'A line that stays at … is counted in another process, or has not happened yet. ' : ''}For longer, have a program read /metrics.`}
+      hint={`The last 15 minutes of the process that this gateway runs in, if it has run so long. Queues, approvals and deliveries are those of the whole system. ${history.lacksAny(lines) ? 'A line that stays at … is counted in another process, or has not happened yet. ' : ''}For longer, have a program read /metrics.`}
       read={{ value: samples === 0 ? null : samples, problem, again: () => location.reload() }}
     >
       <ul class="metrics">

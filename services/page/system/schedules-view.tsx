@@ -4,7 +4,7 @@ import { counted } from '../../../shared/kit/text/counted.ts';
 import { approvals } from '../approvals/approval-list.ts';
 import { now } from '../base/now.ts';
 import { linkTo } from '../base/route.ts';
-import { client, mayWrite } from '../base/signed-in.ts';
+import { client, isFor, mayWrite } from '../base/signed-in.ts';
 import { SessionLink } from '../finding/session-link.tsx';
 import { ActOutcome, useAct } from '../parts/act.tsx';
 import { Confirm } from '../parts/confirm.tsx';
@@ -88,9 +88,10 @@ const Rules = ({ keys, retention }: { readonly keys: ConfigInForce['keys']; read
 
 /** What happens by the clock: what comes next, and the rules that it comes from. */
 const SchedulesView = () => {
-  const deliveries = useRead<DeliveryPage>('/v1/deliveries', { query: { limit: 1 }, everyMs });
-  const retention = useRead<Retention>('/v1/retention', { query: { limit: 1 }, everyMs });
-  const config = useRead<ConfigInForce>('/v1/config');
+  const isOwner = isFor('owner');
+  const deliveries = useRead<DeliveryPage>(isOwner ? '/v1/deliveries' : null, { query: { limit: 1 }, everyMs });
+  const retention = useRead<Retention>(isOwner ? '/v1/retention' : null, { query: { limit: 1 }, everyMs });
+  const config = useRead<ConfigInForce>(isOwner ? '/v1/config' : null);
   const scheduled = useRead<ScheduledMessages>('/v1/scheduled-messages', { everyMs: scheduledEveryMs });
   const [chosen, choose] = useState<Due | null>(null);
   const act = useAct();
@@ -116,6 +117,12 @@ const SchedulesView = () => {
             Questions to you that expire, programs that must answer in time, scheduled messages, and messages that are tried again
             are listed here. There is nothing to do.
           </p>
+          {mayWrite() && (
+            <p>
+              To have a message sent later, write it in a <a href={linkTo(['sessions'])}>chat</a>, then choose the clock beside
+              Send.
+            </p>
+          )}
         </Empty>
       ) : (
         <ul class="items">
@@ -127,16 +134,20 @@ const SchedulesView = () => {
       {!complete && (
         <p class="hint">There may be more scheduled messages: natter scheduled --key SESSION lists those of one session.</p>
       )}
-      <h2>Rules</h2>
-      {config.value === null ? (
-        <p class="hint">{config.problem ?? 'Reading…'}</p>
-      ) : (
+      {isOwner && (
         <>
-          <Rules keys={config.value.keys} retention={retention.value} />
-          <p class="hint">
-            The values behind these rules are those of session and scrub in the{' '}
-            <a href={linkTo(['system', 'config'], { find: 'session.', show: 'all' })}>configuration</a>.
-          </p>
+          <h2>Rules</h2>
+          {config.value === null ? (
+            <p class="hint">{config.problem ?? 'Reading…'}</p>
+          ) : (
+            <>
+              <Rules keys={config.value.keys} retention={retention.value} />
+              <p class="hint">
+                The values behind these rules are those of session and scrub in the{' '}
+                <a href={linkTo(['system', 'config'], { find: 'session.', show: 'all' })}>configuration</a>.
+              </p>
+            </>
+          )}
         </>
       )}
       {chosen && (

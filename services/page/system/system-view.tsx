@@ -1,6 +1,7 @@
 import type { ComponentType } from 'preact';
 import type { DoctorReport } from '../../../shared/client/main.ts';
 import { linkTo, route } from '../base/route.ts';
+import { type Audience, isFor } from '../base/signed-in.ts';
 import { lazy } from '../loading/lazy.tsx';
 import { Empty, NoSuchView } from '../parts/empty.tsx';
 import { Icon } from '../parts/icon.tsx';
@@ -10,44 +11,95 @@ interface Place {
   readonly name: string;
   readonly words: string;
   readonly says: string;
+  readonly audience: Audience;
   readonly View: ComponentType<object>;
 }
 
-export const systemPlaces: readonly Place[] = [
-  { name: 'hosts', words: 'Hosts', says: 'processes, and what each does', View: lazy(() => import('./hosts-view.tsx')) },
-  { name: 'doctor', words: 'Doctor', says: 'what is wrong, and the repair', View: lazy(() => import('./doctor-view.tsx')) },
-  { name: 'metrics', words: 'Metrics', says: 'numbers, drawn as lines', View: lazy(() => import('./metrics-view.tsx')) },
+const allPlaces: readonly Place[] = [
+  {
+    name: 'hosts',
+    words: 'Hosts',
+    audience: 'reader',
+    says: 'processes, and what each does',
+    View: lazy(() => import('./hosts-view.tsx')),
+  },
+  {
+    name: 'doctor',
+    words: 'Doctor',
+    audience: 'owner',
+    says: 'what is wrong, and the repair',
+    View: lazy(() => import('./doctor-view.tsx')),
+  },
+  {
+    name: 'metrics',
+    words: 'Metrics',
+    audience: 'reader',
+    says: 'numbers, drawn as lines',
+    View: lazy(() => import('./metrics-view.tsx')),
+  },
   {
     name: 'deliveries',
     words: 'Deliveries',
+    audience: 'owner',
     says: 'what may not have arrived',
     View: lazy(() => import('./deliveries-view.tsx')),
   },
   {
-    ...{ name: 'dead-letters', words: 'Dead letters', says: 'what nobody could process' },
+    ...{ name: 'dead-letters', words: 'Dead letters', audience: 'owner', says: 'what nobody could process' },
     View: lazy(() => import('./dead-letters-view.tsx')),
   },
   {
     name: 'channels',
     words: 'Channels',
+    audience: 'owner',
     says: 'who asks in, and what is stuck',
     View: lazy(() => import('./channels-view.tsx')),
   },
-  { name: 'memory', words: 'Memory', says: 'what the agent remembers', View: lazy(() => import('./memory-view.tsx')) },
+  {
+    name: 'memory',
+    words: 'Memory',
+    audience: 'person',
+    says: 'what the agent remembers',
+    View: lazy(() => import('../memory/memory-view.tsx')),
+  },
   {
     name: 'skills',
     words: 'Skills',
+    audience: 'reader',
     says: 'what the agent can use',
     View: lazy(() => import('./skills-view.tsx')),
   },
-  { name: 'schedules', words: 'Schedules', says: 'what happens by the clock', View: lazy(() => import('./schedules-view.tsx')) },
-  { name: 'config', words: 'Configuration', says: 'the values in force', View: lazy(() => import('./config-view.tsx')) },
-  { name: 'log', words: 'Log', says: 'the newest lines of this process', View: lazy(() => import('./log-view.tsx')) },
-  { name: 'audit', words: 'Audit', says: 'who did what', View: lazy(() => import('./audit-view.tsx')) },
+  {
+    name: 'schedules',
+    words: 'Schedules',
+    audience: 'reader',
+    says: 'what happens by the clock',
+    View: lazy(() => import('./schedules-view.tsx')),
+  },
+  {
+    name: 'config',
+    words: 'Configuration',
+    audience: 'owner',
+    says: 'the values in force',
+    View: lazy(() => import('./config-view.tsx')),
+  },
+  {
+    name: 'log',
+    words: 'Log',
+    audience: 'owner',
+    says: 'the newest lines of this process',
+    View: lazy(() => import('./log-view.tsx')),
+  },
+  {
+    ...{ name: 'access', words: 'Access', says: 'links and tokens that work', audience: 'administrator' },
+    View: lazy(() => import('./access-view.tsx')),
+  },
+  { name: 'audit', words: 'Audit', audience: 'owner', says: 'who did what', View: lazy(() => import('./audit-view.tsx')) },
 ];
 
-/** What a wide screen shows beside the list until something is chosen: whether anything is wrong. */
-const first = systemPlaces.find(({ name }) => name === 'doctor');
+/** The views that are not only refused to who is signed in. */
+export const systemPlaces = (): readonly Place[] => allPlaces.filter(({ audience }) => isFor(audience));
+
 const wide = matchMedia('(width >= 960px)');
 
 const everyMs = 30_000;
@@ -67,15 +119,18 @@ const toLookAt = (report: DoctorReport | null): ReadonlyMap<string, number> => {
 /** The views of the system itself, each loaded when it is opened. */
 const SystemView = () => {
   const [, name] = route.value.path;
-  const chosen = systemPlaces.find((each) => each.name === name);
-  const counts = toLookAt(useRead<DoctorReport>('/v1/doctor', { everyMs }).value);
+  const places = systemPlaces();
+  const chosen = allPlaces.find((each) => each.name === name);
+  const counts = toLookAt(useRead<DoctorReport>(isFor('owner') ? '/v1/doctor' : null, { everyMs }).value);
+  // What a wide screen shows beside the list until something is chosen: whether anything is wrong.
+  const first = places.find((each) => each.name === 'doctor') ?? places[0];
   const place = chosen ?? (name === undefined && wide.matches ? first : undefined);
   return (
     <div class={`system ${name === undefined ? '' : 'system-one'}`}>
       <nav class="places" aria-label="System">
         <h1>System</h1>
         <ul>
-          {systemPlaces.map((each) => (
+          {places.map((each) => (
             <li key={each.name}>
               <a href={linkTo(['system', each.name])} aria-current={each === place ? 'page' : undefined}>
                 <span>

@@ -27,7 +27,11 @@ export const MomentFacts = ({ past, state }: { readonly past: Past; readonly sta
     <section class="card" aria-labelledby="moment-facts">
       <h2 id="moment-facts">The session at this moment</h2>
       <p class="moment-facts">
-        <StatusBadge status={state.status} hasFailed={state.status === 'idle' && hasFailed(past.timeline.commits, place)} />
+        <StatusBadge
+          isPast
+          status={state.status}
+          hasFailed={state.status === 'idle' && hasFailed(past.timeline.commits, place)}
+        />
         {resets.length > 0 && <span>{counted(resets.length, 'reset')}</span>}
         {forks.length > 0 && <span>{counted(forks.length, 'fork')}</span>}
         <span>

@@ -63,7 +63,7 @@ export const NewestMoment = ({ past, newest: { commits, state } }: NewestMomentP
           <section class="card" aria-labelledby="moment-facts">
             <h2 id="moment-facts">The session at this moment</h2>
             <p class="moment-facts">
-              <StatusBadge status={status} hasFailed={status === 'idle' && hasFailed(commits, commits.length)} />
+              <StatusBadge isPast status={status} hasFailed={status === 'idle' && hasFailed(commits, commits.length)} />
               <span>{counted(context.messages, 'message')}</span>
               <span>{counted(context.completedTurns, 'answer')}</span>
               <span>{context.usage.totalTokens.toLocaleString()} tokens</span>

@@ -184,6 +184,14 @@ export interface LogPage {
   readonly next: number;
 }
 
+/** `GET /v1/metrics/history`: the metrics of the gateway's process in the last minutes. */
+export interface MetricHistory {
+  /** When each sample was taken, oldest first. */
+  readonly at: readonly number[];
+  /** Of each metric the sum of its series at each sample; `null`: there was none. */
+  readonly series: Readonly<Record<string, readonly (number | null)[]>>;
+}
+
 /** `GET /v1/retention`: the sessions that retention has due. */
 export interface Retention {
   readonly mode: 'report' | 'enforce';

@@ -73,6 +73,7 @@ interface Paths {
   '/v1/hosts': [client.Hosts, typeof inspection.hosts];
   '/v1/skills': [client.Skills, typeof inspection.skills];
   '/v1/config': [client.ConfigInForce, typeof inspection.config];
+  '/v1/metrics/history': [client.MetricHistory, typeof inspection.metricHistory];
   '/v1/doctor': [client.DoctorReport, typeof inspection.findings];
   '/v1/log': [client.LogPage, typeof inspection.log];
   '/v1/retention': [client.Retention, typeof retentionResult];

@@ -342,6 +342,7 @@ export const asks: Readonly<Record<string, (title: string) => Asking>> = {
   'GET /v1/openapi.json': route({}, plain),
   'GET /v1/asyncapi.json': route({}, plain),
   'GET /metrics': route({}, plain),
+  'GET /v1/metrics/history': route({}, plain),
   'GET /v1/audit': route({}, plain),
   'GET /v1/retention': route({}, plain),
   'GET /v1/hosts': route({}, plain),

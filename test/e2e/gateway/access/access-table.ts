@@ -155,6 +155,7 @@ GET /v1/models*                                200  ok           =      =       
 GET /v1/openapi.json                           200  ok           =      =       ok         ok         ok      ok           ok           ok      ok         ok        ok       ok    ok      ok
 GET /v1/asyncapi.json                          200  ok           =      =       ok         ok         ok      ok           ok           ok      ok         ok        ok       ok    ok      ok
 GET /metrics                                   200  ok           =      =       ok         ok         ok      ok           ok           ok      ok         ok        ok       ok    403     403
+GET /v1/metrics/history                        200  ok           =      =       ok         ok         ok      ok           ok           ok      ok         ok        ok       ok    403     403
 GET /v1/audit                                  200  ok           =      404     404        404        404     404          404          404     404        404       404      404   404     404
 GET /v1/retention                              200  ok           =      403     403        403        403     403          403          403     403        403       403      403   403     403
 GET /v1/hosts                                  200  ok           =      =       403        403        403     403          403          403     403        403       403      403   403     403

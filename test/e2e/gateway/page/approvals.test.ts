@@ -59,6 +59,9 @@ describe.skipIf(!hasBrowser)('who answers approvals', () => {
     const approver = await openTab();
     await approver.page.goto(`${rig().url}/#code=${code}`);
     await approver.page.getByRole('navigation', { name: 'Main' }).waitFor();
+    // No way leads to a view that would only refuse them.
+    const ways = approver.page.getByRole('navigation', { name: 'Main' }).getByRole('listitem');
+    expect(await ways.allTextContents()).toEqual([expect.stringMatching(/^Approvals/), 'You']);
     await goTo(approver.page, address);
     await approver.page.getByText(`${approvalId} does not wait for an answer.`).waitFor();
     expect([...faults, ...other.faults, ...approver.faults]).toEqual([]);

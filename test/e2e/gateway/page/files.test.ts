@@ -241,6 +241,14 @@ describe.skipIf(!hasBrowser)('files in the chat', () => {
     expect(await reader.page.getByRole('button', { name: 'Attach files' }).count()).toBe(0);
     expect(await drop(reader.page, '.messages', [note], false)).toBe(true);
     expect(await reader.page.getByText('Files to send').count()).toBe(0);
+    // No way leads to a view that would only refuse them, and what is shown asks for nothing that would be refused.
+    const refused: string[] = [];
+    reader.page.on('response', (response) => response.status() === 403 && refused.push(response.url()));
+    await goTo(reader.page, '#/system/schedules');
+    const menu = reader.page.getByRole('navigation', { name: 'System' }).locator('li a > span');
+    await reader.page.getByRole('heading', { name: 'Nothing is due' }).waitFor();
+    expect(await menu.allTextContents()).toEqual(['Hosts', 'Metrics', 'Memory', 'Skills', 'Schedules']);
+    expect(refused).toEqual([]);
     expect([...faults, ...reader.faults]).toEqual([]);
   });
 });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isOfKind, kindOf } from '../../../../services/page/events/event-kinds.ts';
+import { givenMemory, isOfKind, kindOf } from '../../../../services/page/events/event-kinds.ts';
 import type { NatterEvent } from '../../../../shared/client/main.ts';
 
 const event = (type: string, more: object = {}): NatterEvent => ({ type, ...more }) as unknown as NatterEvent;
@@ -15,4 +15,13 @@ test('a kind of the address that has no name of its own is one type', () => {
   expect(kindOf('session_reset').types).toEqual(['session_reset']);
   expect(isOfKind(kindOf('session_reset'), event('turn_failed'))).toBe(false);
   expect(isOfKind(kindOf('all'), event('turn_failed'))).toBe(true);
+});
+
+test('who was given a memory is told by the instructions that have it', () => {
+  const parts = [
+    { name: 'identity', characters: 1 },
+    { name: 'memory', characters: 2, memories: ['1.0', '2.0'] },
+  ];
+  const given = event('prompt_changed', { parts });
+  expect(['2.0', '3.0'].map((id) => isOfKind(givenMemory(id), given))).toEqual([true, false]);
 });

@@ -21,6 +21,7 @@ export const everyView = (key: string, inChat: string): readonly (readonly [frag
     ['#/system/config', '.empty'],
     ['#/system/config?show=all', '.keys div'],
     ['#/system/log', '.log-line'],
+    ['#/system/access', '.item'],
     ['#/system/audit', '.item'],
   ];
 };

@@ -155,6 +155,13 @@ describe.skipIf(!hasBrowser)('the views of the system', () => {
     await given.waitFor();
     await given.getByRole('link', { name: 'The moment it was written' }).press('Enter');
     await page.locator('.happened').getByText('memory', { exact: false }).first().waitFor();
+    // And from the memory to the sessions that were given it.
+    await goTo(page, '#/system/memory?find=Gantry');
+    await page.locator('.item', { hasText: text }).getByRole('link', { name: 'Who was given it' }).click();
+    const rows = page.locator('.event-row');
+    await rows.filter({ hasText: 'prompt changed' }).first().waitFor();
+    expect(new Set(await rows.locator('.event-key').allTextContents()).size).toBe(1);
+    expect(await page.getByLabel('Kind').locator('option:checked').textContent()).toBe('Who was given a memory');
     expect(faults).toEqual([]);
   });
 
@@ -166,7 +173,7 @@ describe.skipIf(!hasBrowser)('the views of the system', () => {
     const added = page.locator('.item', { hasText: 'called Anvil' });
     await added.getByText('known in every session of the agent').waitFor();
     // Nobody talks where it is recorded.
-    expect(await added.getByRole('link').count()).toBe(0);
+    expect(await added.getByRole('link').allTextContents()).toEqual(['Who was given it']);
     // That it was added is no news beside what is searched for next.
     const outcome = page.locator('.act-done');
     await outcome.getByText('It is remembered').waitFor();
@@ -176,8 +183,15 @@ describe.skipIf(!hasBrowser)('the views of the system', () => {
     await page.keyboard.press('Escape');
     await added.getByRole('button', { name: 'Edit' }).press('Enter');
     await page.getByLabel('Edited memory').fill('The build server is called Anvil Two.');
-    await page.getByRole('button', { name: 'Save' }).press('Enter');
+    expect(await added.getByRole('button').allTextContents()).toEqual(['Save', 'Cancel']);
+    const save = page.getByRole('button', { name: 'Save' });
+    const { x = 0, y = 0, width = 0, height = 0 } = (await save.boundingBox()) ?? {};
+    await save.press('Enter');
     await outcome.getByText('It is changed').waitFor();
+    // Whoever saved it goes on there, and a second click where Save was would not forget it.
+    await added.locator('button:focus', { hasText: 'Edit' }).waitFor();
+    const forget = (await added.getByRole('button', { name: 'Forget…' }).boundingBox()) ?? { x: 0, y: 0 };
+    expect(forget.x > x + width || forget.y > y + height).toBe(true);
     await vi.waitFor(async () => expect(await added.locator('p').first().textContent()).toContain('Anvil Two'), soon);
     expect(await added.count()).toBe(1);
     await added.getByText('known in every session of the agent').waitFor();
@@ -280,18 +294,23 @@ describe.skipIf(!hasBrowser)('the views of the system', () => {
     expect(faults).toEqual([]);
   });
 
-  test('every metric has its place from the first moment on, and says since when it is counted', async () => {
+  test('every metric has its place from the first moment on, with what the gateway has kept of it', async () => {
     const { page, faults } = await open();
+    const at = Array.from({ length: 90 }, (_, sample) => Date.now() - 10_000 * (90 - sample));
+    const kept = { at, series: { natter_sessions_resident: at.map((_, sample) => sample % 7) } };
+    await page.route('**/v1/metrics/history', (route) => route.fulfill({ json: kept }));
     await goTo(page, '#/system/metrics');
     const names = page.locator('.metric-name');
     await names.first().waitFor();
     const first = await names.allTextContents();
-    await page.getByText('From when you opened this view', { exact: false }).waitFor();
+    await page.getByText('The last 15 minutes of the process', { exact: false }).waitFor();
     await page
       .locator('.metric', { hasText: 'Requests a second' })
       .getByText(/^calls to the gateway\s*peak \d/)
       .waitFor();
     expect(await names.allTextContents()).toEqual(first);
+    const line = page.locator('.metric', { hasText: 'Sessions in memory' }).locator('polyline');
+    await vi.waitFor(async () => expect((await line.getAttribute('points'))?.split(' ').length).toBeGreaterThan(85), soon);
     expect(faults).toEqual([]);
   });
 

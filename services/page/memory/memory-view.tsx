@@ -1,117 +1,18 @@
-import { useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { useRef, useState } from 'preact/hooks';
 import type { Memory, MemoryPage } from '../../../shared/client/main.ts';
-import { isMemorySession } from '../../../shared/domain/memory/memory-session.ts';
-import { unescapeText } from '../../../shared/kit/text/escape-text.ts';
-import { changeQuery, linkTo, route } from '../base/route.ts';
+import { changeQuery, route } from '../base/route.ts';
 import { client, mayWrite } from '../base/signed-in.ts';
-import { SessionLink } from '../finding/session-link.tsx';
 import { type Act, ActOutcome, useAct } from '../parts/act.tsx';
 import { Confirm } from '../parts/confirm.tsx';
 import { Empty } from '../parts/empty.tsx';
-import { decidedText } from '../parts/person.ts';
 import { Pane, useRead } from '../parts/read.tsx';
-import { Time } from '../parts/time.tsx';
-import { Paging } from './paging.tsx';
+import { Paging } from '../system/paging.tsx';
+import { MemoryItem } from './memory-item.tsx';
 
 const everyMs = 5_000;
 const searchMs = 250;
 
 const pathOf = (id: string): string => `/v1/memory/${encodeURIComponent(id)}`;
-
-const writer = ({ by, person }: Memory['source']): string =>
-  by === 'person' ? decidedText(person ?? 'a person') : by === 'agent' ? 'by the agent, with its tool' : 'from a checkpoint';
-
-/** Where a memory is known. */
-const ScopeWords = ({ scope }: Pick<Memory, 'scope'>) => {
-  const [, kind, rest = ''] = /^(\w+):(.*)$/s.exec(scope) ?? [];
-  const person = kind === 'person' ? unescapeText(rest.slice(rest.indexOf(':') + 1)) : '';
-  return (
-    <span title={scope}>
-      {kind === 'session' && (
-        <>
-          known in <SessionLink sessionKey={rest} /> alone
-        </>
-      )}
-      {kind === 'agent' && 'known in every session of the agent'}
-      {kind === 'person' && `known in the own sessions of ${person}`}
-    </span>
-  );
-};
-
-interface EditProps {
-  readonly text: string;
-  readonly isBusy: boolean;
-  /** Resolves with whether it was saved: what could not be saved stays in the field. */
-  save(text: string): Promise<boolean>;
-  end(): void;
-}
-const EditMemory = ({ text, isBusy, save, end }: EditProps) => {
-  const field = useRef<HTMLTextAreaElement>(null);
-  useLayoutEffect(() => field.current?.focus(), []);
-  return (
-    <form
-      class="field"
-      onSubmit={(event) => {
-        event.preventDefault();
-        const written = field.current?.value.trim() ?? '';
-        if (written === '' || written === text) end();
-        else void save(written).then((isSaved) => isSaved && end());
-      }}
-    >
-      <textarea ref={field} aria-label="Edited memory" defaultValue={text} onKeyDown={({ key }) => key === 'Escape' && end()} />
-      <div class="item-buttons">
-        <button type="button" class="button" onClick={end}>
-          Cancel
-        </button>
-        <button type="submit" class="button button-first" disabled={isBusy}>
-          Save
-        </button>
-      </div>
-    </form>
-  );
-};
-
-interface OneProps extends Pick<EditProps, 'isBusy' | 'save'> {
-  readonly one: Memory;
-  forget(): void;
-}
-const One = ({ one, isBusy, save, forget }: OneProps) => {
-  const [isEdited, edit] = useState(false);
-  const button = useRef<HTMLButtonElement>(null);
-  const end = (): void => {
-    edit(false);
-    button.current?.focus();
-  };
-  return (
-    <li class="item">
-      {isEdited ? <EditMemory text={one.text} isBusy={isBusy} save={save} end={end} /> : <p>{one.text}</p>}
-      <p class="item-facts">
-        <ScopeWords scope={one.scope} />
-        <span>
-          {writer(one.source)}, <Time at={one.updatedAt} />
-        </span>
-        {!isMemorySession(one.source.key) && (
-          <>
-            <a href={linkTo(['sessions', one.source.key, 'time'], { at: `${one.source.seq}` })}>The moment it was written</a>
-            <span>
-              in <SessionLink sessionKey={one.source.key} />
-            </span>
-          </>
-        )}
-      </p>
-      {mayWrite() && (
-        <div class="item-buttons">
-          <button ref={button} type="button" class="button button-quiet" aria-expanded={isEdited} onClick={() => edit(!isEdited)}>
-            Edit
-          </button>
-          <button type="button" class="button button-quiet button-danger" onClick={forget}>
-            Forget…
-          </button>
-        </div>
-      )}
-    </li>
-  );
-};
 
 /** Adds what the agent should know everywhere. */
 const AddMemory = ({ act, added }: { readonly act: Act; added(): void }) => {
@@ -156,10 +57,13 @@ const MemoryView = () => {
     choose(null);
     if (await act.run(() => client.delete(pathOf(id), { query: { reason: 'asked for on the page' } }), 'Forgotten')) read.again();
   };
+  /** The one that has taken the place of one that was edited: whoever edited it goes on there. */
+  const [edited, setEdited] = useState<string | null>(null);
   /** Another one with its scope takes its place: it is added first, so that nothing is lost. */
   const change = async ({ id, scope }: Memory, text: string): Promise<boolean> => {
     const work = async (): Promise<void> => {
-      await client.post('/v1/memory', { text, scope });
+      const added = await client.post<{ id: string }>('/v1/memory', { text, scope });
+      setEdited(added.id);
       await client.delete(pathOf(id), { query: { reason: 'edited on the page' } });
     };
     return act.run(work, 'It is changed').finally(read.again);
@@ -188,7 +92,14 @@ const MemoryView = () => {
       ) : (
         <ul class="items">
           {memories.map((one) => (
-            <One key={one.id} one={one} isBusy={act.isBusy} save={(text) => change(one, text)} forget={() => choose(one)} />
+            <MemoryItem
+              key={one.id}
+              one={one}
+              isBusy={act.isBusy}
+              isEdited={one.id === edited}
+              save={(text) => change(one, text)}
+              forget={() => choose(one)}
+            />
           ))}
         </ul>
       )}
