@@ -44,6 +44,9 @@ export const followAddress = (): void => {
 /** In place of a sequence, as the moment of a time machine: the first answer that failed. */
 export const firstFailed = 'first-failed';
 
+/** In place of a sequence, before the number of a commit in its session. */
+export const commitPlace = 'commit-';
+
 export const go = (path: readonly string[], query: Readonly<Record<string, string | undefined>> = {}): void => {
   location.hash = linkTo(path, query);
 };

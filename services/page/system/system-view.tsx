@@ -88,13 +88,13 @@ const allPlaces: readonly Place[] = [
     words: 'Log',
     audience: 'owner',
     says: 'the newest lines of this process',
-    View: lazy(() => import('./log-view.tsx')),
+    View: lazy(() => import('../log/log-view.tsx')),
   },
   {
     ...{ name: 'access', words: 'Access', says: 'links and tokens that work', audience: 'administrator' },
     View: lazy(() => import('./access-view.tsx')),
   },
-  { name: 'audit', words: 'Audit', audience: 'owner', says: 'who did what', View: lazy(() => import('./audit-view.tsx')) },
+  { name: 'audit', words: 'Audit', audience: 'owner', says: 'who did what', View: lazy(() => import('../log/audit-view.tsx')) },
 ];
 
 /** The views that are not only refused to who is signed in. */

@@ -1,5 +1,5 @@
 import { useEffect, useMemo, useRef } from 'preact/hooks';
-import { changeQuery, firstFailed, route } from '../base/route.ts';
+import { changeQuery, commitPlace, firstFailed, route } from '../base/route.ts';
 import { mayWrite } from '../base/signed-in.ts';
 import { ResetButton } from '../chat/reset-button.tsx';
 import { ActorName } from '../finding/host-link.tsx';
@@ -135,7 +135,9 @@ const TimeMachineView = ({ sessionKey, source }: TimeMachineProps) => {
     if (past.isRead.value && at !== written.current && /^\d+$/.test(at)) past.goTo(past.timeline.countAt(Number(at)));
   }, [asked]);
   useEffect(() => {
-    if (asked === firstFailed && past.isRead.value) past.goTo(past.timeline.firstFailed() ?? past.count.value);
+    if (!past.isRead.value) return;
+    if (asked === firstFailed) past.goTo(past.timeline.firstFailed() ?? past.count.value);
+    if (asked.startsWith(commitPlace)) past.goTo(past.timeline.placeOf(Number(asked.slice(commitPlace.length))));
   }, [asked, past.isRead.value]);
   if (compare !== undefined && past.isRead.value) return <ForkComparison past={past} seq={Number(compare)} />;
   if (past.problem.value !== null && past.count.value === 0)

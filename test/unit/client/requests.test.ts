@@ -119,6 +119,7 @@ const unmade: Readonly<Record<string, string>> = {
   readSessionDeliveries: byPath,
   ...{ listDeliveries: byPath, readDelivery: byPath, repeatDelivery: byPath, leaveDelivery: byPath, resumeAccounts: byPath },
   ...{ listHosts: byPath, listSkills: byPath, readConfig: byPath, findProblems: byPath, readLog: byPath },
+  readMetricHistory: byPath,
   ...{ describe: byPath, describeEvents: byPath, live: byPath, ready: byPath },
   metrics: 'text, for Prometheus',
   ...{ listModels: ownClients, readModel: ownClients, createChatCompletion: ownClients, createResponse: ownClients },

@@ -153,6 +153,15 @@ describe.skipIf(!hasBrowser)('the page on any screen', () => {
     await line.waitFor();
     await vi.waitFor(async () => expect(await line.textContent()).toMatch(/token created .*role: admin/), soon);
     expect(await line.textContent()).not.toMatch(/audit|token_created|requestId|outcome/);
+    await goTo(page, '#/system/audit');
+    await page.locator('.item').first().waitFor();
+    await page.getByLabel('Who, what, or a session').fill('token created');
+    await vi.waitFor(async () => {
+      const titles = await page.locator('.item h2').allTextContents();
+      expect(new Set(titles)).toEqual(new Set(['token created']));
+    }, soon);
+    await page.getByLabel('Who, what, or a session').fill('nobody at all');
+    await page.getByRole('heading', { name: 'Nothing of this kind' }).waitFor();
     expect(await axeFindings(page)).toEqual([]);
     expect(faults).toEqual([]);
   });

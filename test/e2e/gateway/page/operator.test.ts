@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { type EventPage, type Hosts, sessionPath } from '../../../../shared/client/main.ts';
 import { axeFindings } from './browser.ts';
 import { goTo, hasBrowser, usePage } from './use-page.ts';
@@ -33,6 +33,25 @@ describe.skipIf(!hasBrowser)('an operator', () => {
     await page.locator('.log-text summary').first().click();
     await page.locator('.log-service a').first().click();
     await row.waitFor();
+    // From a line to its commit, and to all lines of its run.
+    await page.goBack();
+    const lines = page.locator('.log-line .log-line');
+    await page.locator('.log-text summary').first().click();
+    const commit =
+      (await lines
+        .first()
+        .getByRole('link', { name: /^commit \d+$/ })
+        .textContent()) ?? '';
+    await lines.first().getByRole('link', { name: commit }).click();
+    await page.getByText('answer failed', { exact: false }).first().waitFor();
+    await page.goBack();
+    await page.locator('.log-text summary').first().click();
+    const run = lines.first().locator('.log-field', { hasText: /^run / }).getByRole('link');
+    const id = (await run.textContent()) ?? '';
+    await run.click();
+    await vi.waitFor(async () => expect(await page.getByLabel('Text, session key').inputValue()).toBe(id));
+    await page.locator('.log-line', { hasText: id }).first().waitFor();
+    await goTo(page, '#/system/hosts?host=session-1');
     expect(await axeFindings(page)).toEqual([]);
     await goTo(page, '#/system/hosts?host=session-1-gone');
     await page.getByText('The host session-1-gone does not run any more.', { exact: false }).waitFor();

@@ -1,6 +1,7 @@
 import type { AuditPage } from '../../../shared/client/main.ts';
 import { auditKinds } from '../../../shared/domain/access/audit.ts';
 import { changeQuery, route } from '../base/route.ts';
+import { nameOfKey } from '../finding/known-names.ts';
 import { SessionLink } from '../finding/session-link.tsx';
 import { Empty, LineToCopy } from '../parts/empty.tsx';
 import { typeWords } from '../parts/event-words.ts';
@@ -51,27 +52,46 @@ const One = ({ one }: { readonly one: AuditRecord }) => (
   </li>
 );
 
+/** How many of the newest are read, and how many at most. */
+const [first, most] = [200, 1_000];
+
+/** What a record can be found by: who and from where, what, and the session. */
+const foundBy = ({ actor, address = '', target = '', detail = '', kind }: AuditRecord): string =>
+  [actor, actorText(actor), address, target, nameOfKey(target), detail, typeWords(kind)].join(' ').toLowerCase();
+
 /** Who did, or tried, what concerns security; the newest first. */
 const AuditView = () => {
-  const { kind = '' } = route.value.query;
+  const { kind = '', find: q = '', all } = route.value.query;
+  const limit = all === '1' ? most : first;
   const read = useRead<AuditPage>('/v1/audit', {
-    query: { limit: 200, ...(kind !== '' && { kind }) },
+    query: { limit, ...(kind !== '' && { kind }) },
     everyMs,
   });
-  const records = [...(read.value?.records ?? [])].reverse();
+  const newest = [...(read.value?.records ?? [])].reverse();
+  const records = newest.filter((one) => foundBy(one).includes(q.toLowerCase()));
   return (
-    <Pane title="Audit" hint="Who did, or tried, what concerns security, and from where. The newest 200." read={read}>
-      <label class="field">
-        <span>Kind</span>
-        <select value={kind} onChange={(event) => changeQuery({ kind: event.currentTarget.value })}>
-          <option value="">All</option>
-          {auditKinds.map((each) => (
-            <option key={each} value={each}>
-              {typeWords(each)}
-            </option>
-          ))}
-        </select>
-      </label>
+    <Pane
+      title="Audit"
+      hint={`Who did, or tried, what concerns security, and from where. The newest ${limit}${q === '' ? '' : ', of which those with the text are shown'}.`}
+      read={read}
+    >
+      <div class="fields">
+        <label class="field">
+          <span>Kind</span>
+          <select value={kind} onChange={(event) => changeQuery({ kind: event.currentTarget.value })}>
+            <option value="">All</option>
+            {auditKinds.map((each) => (
+              <option key={each} value={each}>
+                {typeWords(each)}
+              </option>
+            ))}
+          </select>
+        </label>
+        <label class="field">
+          <span>Who, what, or a session</span>
+          <input type="search" defaultValue={q} onInput={(event) => changeQuery({ find: event.currentTarget.value.trim() })} />
+        </label>
+      </div>
       {records.length === 0 ? (
         <Empty title="Nothing of this kind">
           <p>Who signed in, made a token, let a stranger in, sent something again or repaired a session is noted here.</p>
@@ -84,6 +104,16 @@ const AuditView = () => {
           ))}
         </ul>
       )}
+      {newest.length >= limit &&
+        (limit < most ? (
+          <button type="button" class="button" onClick={() => changeQuery({ all: '1' })}>
+            Older ones too
+          </button>
+        ) : (
+          <p class="hint">
+            <code>natter audit --after 0</code> shows those before them.
+          </p>
+        ))}
     </Pane>
   );
 };

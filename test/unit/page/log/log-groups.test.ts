@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type Line, logGroups, timesOf } from '../../../../services/page/system/log-groups.ts';
+import { type Line, logGroups, timesOf } from '../../../../services/page/log/log-groups.ts';
 
 /** Lines of the log that say the same become one row. */
 

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { LogPage } from '../../../shared/client/main.ts';
-import { changeQuery, linkTo, route } from '../base/route.ts';
+import { changeQuery, commitPlace, linkTo, route } from '../base/route.ts';
 import { client, problemOf } from '../base/signed-in.ts';
 import { nameOfKey } from '../finding/known-names.ts';
 import { Empty } from '../parts/empty.tsx';
@@ -9,11 +9,12 @@ import { usePoll } from '../parts/poll.ts';
 import { LineForTheFile, Pane } from '../parts/read.tsx';
 import { Time } from '../parts/time.tsx';
 import { AuditFacts } from './audit-view.tsx';
+import { commitOf, shownFields } from './log-fields.ts';
 import { type Line, type LogGroup, logGroups, timesOf } from './log-groups.ts';
 
 const everyMs = 1_000;
 const keptLines = 500;
-const levels = ['debug', 'info', 'warn', 'error'] as const;
+const levels = ['trace', 'debug', 'info', 'warn', 'error'] as const;
 const hidden: ReadonlySet<string> = new Set(['name', 'pid', 'service', 'member']);
 /** What the facts of an audit line are made of; its other fields are the detail. */
 const audited: ReadonlySet<string> = new Set(['audit', 'kind', 'actor', 'address', 'target', 'count', 'requestId']);
@@ -76,19 +77,30 @@ const messageOf = ({ message, fields: { audit } }: Line): string => (audit === t
 
 const Row = ({ line }: { readonly line: Line }) => {
   const { key, audit } = line.fields;
-  const rest = audit === true ? [] : Object.entries(line.fields).filter(([name]) => !hidden.has(name));
+  const commit = commitOf(line);
   return (
     <li class={`log-line log-${line.level}`}>
       <Time at={line.at} exact />
       <b>{line.level}</b>
       <span class="log-text">
         <Writer fields={line.fields} /> {messageOf(line)} {audit === true && <Audited fields={line.fields} />}
-        {rest.map(([name, value]) => (
-          <span key={name} class="log-field">
-            {name}={typeof value === 'string' ? value : JSON.stringify(value)}{' '}
-          </span>
-        ))}
-        {typeof key === 'string' && <a href={linkTo(['sessions', key, 'transcript'])}>{nameOfKey(key)}</a>}
+        {typeof key === 'string' && <a href={linkTo(['sessions', key, 'transcript'])}>{nameOfKey(key)}</a>}{' '}
+        {commit && (
+          <a href={linkTo(['sessions', commit.key, 'time'], { at: `${commitPlace}${commit.rev}` })}>commit {commit.rev}</a>
+        )}{' '}
+        {audit !== true &&
+          shownFields(line).map(({ name, words, text, isShared }) => (
+            <span key={name} class="log-field" title={name}>
+              {words}{' '}
+              {isShared ? (
+                <a href={linkTo(['system', 'log'], { find: text, level: 'trace' })} title="Lines with the same">
+                  {text}
+                </a>
+              ) : (
+                text
+              )}{' '}
+            </span>
+          ))}
       </span>
     </li>
   );
@@ -142,7 +154,7 @@ const LogView = () => {
           </select>
         </label>
         <label class="field">
-          <span>Text or session key</span>
+          <span>Text, session key, or an id of a run or trace</span>
           <input type="search" value={q} onChange={(event) => changeQuery({ find: event.currentTarget.value.trim() })} />
         </label>
         <button type="button" class="button" aria-pressed={isPaused} onClick={() => changeQuery({ pause: isPaused ? '' : '1' })}>
