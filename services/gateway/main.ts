@@ -14,6 +14,7 @@ import type { Current } from '../../shared/runtime/config/reload.ts';
 import { PairingDecisions } from '../../shared/runtime/pairing-decisions.ts';
 import type { Service } from '../../shared/runtime/service.ts';
 import type { SkillLibrary } from '../../shared/runtime/skills/library.ts';
+import { KeptMetrics } from '../../shared/runtime/telemetry/kept-metrics.ts';
 import { Access } from './context/access.ts';
 import { Audit, system } from './context/audit.ts';
 import { Callers } from './context/callers.ts';
@@ -32,7 +33,6 @@ import { SessionList } from './context/session-list.ts';
 import { Tickets } from './context/tickets.ts';
 import { ConcurrencyQuota } from './http/concurrency-quota.ts';
 import { plainFrame, sseFrame } from './http/sse.ts';
-import { MetricHistory } from './inspection/metric-history.ts';
 import { type FoundMessage, MessageSearch } from './search/message-search.ts';
 import { cannotListen, refuseTakenPort } from './server/listen.ts';
 import { buildServer } from './server/server.ts';
@@ -150,7 +150,7 @@ const createContext = (options: GatewayOptions, { followers, closing, services }
     pairing: new PairingDecisions(ports),
     runs: new Runs(ports, feed),
     metrics,
-    metricHistory: new MetricHistory({ clock: ports.clock, text: () => metrics.text() }),
+    keptMetrics: new KeptMetrics({ clock: ports.clock, text: () => metrics.text() }),
     skills: skills && offeredSkills(skills, current().skills.entries, log),
     problems: () => services().flatMap((service) => service.problems()),
     warnings: () => (options.services?.() ?? []).flatMap(({ warnings }) => warnings?.() ?? []),
@@ -219,7 +219,7 @@ export const startGateway = async (options: GatewayOptions): Promise<Gateway> =>
 
   try {
     const url = await server.listen({ host: address.host, port: address.port });
-    void context.metricHistory.keep(closing.signal);
+    void context.keptMetrics.keep(closing.signal);
     log.info({ url }, 'gateway listens');
     return { ...service, url };
   } catch (error) {

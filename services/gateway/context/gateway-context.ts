@@ -7,8 +7,8 @@ import type { ConfigSource } from '../../../shared/runtime/config/load.ts';
 import type { PairingDecisions } from '../../../shared/runtime/pairing-decisions.ts';
 import type { RecentLog } from '../../../shared/runtime/recent-log.ts';
 import type { SkillLibrary } from '../../../shared/runtime/skills/library.ts';
+import type { KeptMetrics } from '../../../shared/runtime/telemetry/kept-metrics.ts';
 import type { ConcurrencyQuota } from '../http/concurrency-quota.ts';
-import type { MetricHistory } from '../inspection/metric-history.ts';
 import type { MessageSearch } from '../search/message-search.ts';
 import type { ReadMarkList } from '../unread/read-mark-list.ts';
 import type { Access } from './access.ts';
@@ -60,7 +60,7 @@ export interface GatewayContext {
   readonly pairing: PairingDecisions;
   readonly runs: Runs;
   readonly metrics: GatewayMetrics;
-  readonly metricHistory: MetricHistory;
+  readonly keptMetrics: KeptMetrics;
   /** For MCP clients of the owner. */
   readonly skills?: OfferedSkills | undefined;
   readonly embeddings?: Embeddings | undefined;

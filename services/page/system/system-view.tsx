@@ -60,7 +60,7 @@ const allPlaces: readonly Place[] = [
     words: 'Memory',
     audience: 'person',
     says: 'what the agent remembers',
-    View: lazy(() => import('../memory/memory-view.tsx')),
+    View: lazy(() => import('./memory-view.tsx')),
   },
   {
     name: 'skills',

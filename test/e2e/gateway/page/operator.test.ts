@@ -43,7 +43,7 @@ describe.skipIf(!hasBrowser)('an operator', () => {
         .getByRole('link', { name: /^commit \d+$/ })
         .textContent()) ?? '';
     await lines.first().getByRole('link', { name: commit }).click();
-    await page.getByText('answer failed', { exact: false }).first().waitFor();
+    await page.locator('.happened', { hasText: 'answer failed' }).waitFor();
     await page.goBack();
     await page.locator('.log-text summary').first().click();
     const run = lines.first().locator('.log-field', { hasText: /^run / }).getByRole('link');

@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest';
-import { MetricHistory } from '../../../services/gateway/inspection/metric-history.ts';
-import type { Clock } from '../../../shared/kit/clock.ts';
+import type { Clock } from '../../../../shared/kit/clock.ts';
+import { KeptMetrics } from '../../../../shared/runtime/telemetry/kept-metrics.ts';
 
 /** Time goes on only as it is told to. */
 const handClock = () => {
@@ -30,7 +30,7 @@ test('a sample every ten seconds, without what may be many, fifteen minutes back
     const labelled = 'natter_queue_messages{queue="commands"} 3\nnatter_turns{agent="main"} 4\nnatter_seconds_bucket{le="1"} 5';
     return `${labelled}${taken > 2 ? `\nnatter_late ${taken}` : ''}`;
   });
-  const history = new MetricHistory({ clock, text });
+  const history = new KeptMetrics({ clock, text });
   const closing = new AbortController();
   const keeping = history.keep(closing.signal);
   /** All that a sample is made of is there at once. */

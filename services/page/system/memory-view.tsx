@@ -6,8 +6,8 @@ import { type Act, ActOutcome, useAct } from '../parts/act.tsx';
 import { Confirm } from '../parts/confirm.tsx';
 import { Empty } from '../parts/empty.tsx';
 import { Pane, useRead } from '../parts/read.tsx';
-import { Paging } from '../system/paging.tsx';
 import { MemoryItem } from './memory-item.tsx';
+import { Paging } from './paging.tsx';
 
 const everyMs = 5_000;
 const searchMs = 250;
