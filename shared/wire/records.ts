@@ -60,6 +60,10 @@ export const indexRow = z.object({
   lastMessagePreview: z.string(),
   ...{ lastMessageId: z.string().optional(), firstWords: z.string().optional(), firstWordsId: z.string().optional() },
   firstWordsEndedSeq: count.optional(),
+  waitingMessages: z
+    .array(z.object({ turnId: z.string(), id: z.string(), before: z.object({ preview: z.string(), id: z.string().optional() }) }))
+    .max(limits.queuedTurns)
+    .optional(),
   revisions: z
     .array(z.object({ of: z.string(), seq: count }))
     .max(limits.revisableMessages)

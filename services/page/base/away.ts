@@ -3,12 +3,18 @@ import type { Signal } from '@preact/signals';
 const everyMs = 500;
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-const isAlive = async (signal: AbortSignal): Promise<boolean> => {
+const isAlive = async (signal: AbortSignal | undefined): Promise<boolean> => {
   try {
-    return (await fetch('/livez', { signal, cache: 'no-store' })).ok;
+    return (await fetch('/livez', { ...(signal && { signal }), cache: 'no-store' })).ok;
   } catch {
     return false;
   }
+};
+
+/** Resolves once a gateway answers. */
+export const gatewayBack = async (signal?: AbortSignal): Promise<void> => {
+  do await pause(everyMs);
+  while (!signal?.aborted && !(await isAlive(signal)));
 };
 
 /** What a stream calls while it waits: the reason is shown until a gateway answers again, which is told. */
@@ -19,8 +25,7 @@ export const away = (shown: Signal<string | null>, signal: AbortSignal, isBack =
     if (isAsking) return;
     isAsking = true;
     void (async () => {
-      do await pause(everyMs);
-      while (!signal.aborted && !(await isAlive(signal)));
+      await gatewayBack(signal);
       shown.value = null;
       isBack();
       isAsking = false;

@@ -1,9 +1,10 @@
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { Confirm } from '../parts/confirm.tsx';
+import { whyNotSent } from '../writing/refused-line.ts';
 import type { SaidItem } from './chat-model.ts';
 import type { ChatStore } from './chat-store.ts';
 import { consequences, laterThan } from './consequences.ts';
-import { keepDraft } from './draft.ts';
+import { draftOf, keepDraft } from './draft.ts';
 import { isSendKey, sendKeyWords } from './send-key.ts';
 
 interface Given {
@@ -13,11 +14,15 @@ interface Given {
 
 export const editDraft = ({ item, store }: Given): string => `${store.key} ${item.id}`;
 
+/** A message as somebody would write it: a recorded one is text, whatever it looks like. */
+export const asWritten = (text: string): string => (text.startsWith('/') ? ` ${text}` : text);
+
 /** A message as it is written anew, in its place. */
 export const EditMessage = ({ item, store, draft, end }: Given & { readonly draft: string; end(): void }) => {
   const field = useRef<HTMLTextAreaElement>(null);
   const [isEmpty, setEmpty] = useState(draft.trim() === '');
   const [isSending, setSending] = useState(false);
+  const [refused, refuse] = useState<string | null>(null);
   const { items, isRunning } = store.chat.peek();
   useLayoutEffect(() => {
     field.current?.focus();
@@ -25,11 +30,13 @@ export const EditMessage = ({ item, store, draft, end }: Given & { readonly draf
   }, []);
   const send = async (): Promise<void> => {
     // What is in the field is sent, whoever has written it there.
-    const text = field.current?.value.trim() ?? '';
+    const text = field.current?.value.trimEnd() ?? '';
     if (text === '' || isSending) return;
     setSending(true);
+    const why = await whyNotSent(text);
+    refuse(why);
     // It is kept until the message is replaced.
-    if (await store.replace(item, text)) end();
+    if (why === null && (await store.replace(item, text))) end();
     setSending(false);
   };
   const onKey = (event: KeyboardEvent): void => {
@@ -54,9 +61,15 @@ export const EditMessage = ({ item, store, draft, end }: Given & { readonly draf
         onInput={(event) => {
           keepDraft(editDraft({ item, store }), event.currentTarget.value);
           setEmpty(event.currentTarget.value.trim() === '');
+          refuse(null);
         }}
         onKeyDown={onKey}
       />
+      {refused !== null && (
+        <p class="composer-refused" role="alert">
+          {refused}
+        </p>
+      )}
       <p class="hint">
         {`${consequences(laterThan(items, item.id), isRunning)} ${sendKeyWords}`}
         {item.attachments !== undefined && ' Its files are sent again.'}
@@ -79,7 +92,7 @@ export const TryAgain = ({ item, store, style }: Given & { readonly style: strin
   const again = (): void => {
     ask(null);
     store.field.current?.focus();
-    void store.replace(item, item.text);
+    void store.replace(item, asWritten(item.text));
   };
   const askOrDo = (): void => {
     const { items, isRunning } = store.chat.peek();
@@ -105,7 +118,7 @@ export const TryAgain = ({ item, store, style }: Given & { readonly style: strin
 export const MessageActions = ({ item, store, edit }: Given & { edit(): void }) => (
   <div class="said-actions">
     <button type="button" class="button button-quiet" onClick={edit}>
-      Edit
+      {draftOf(editDraft({ item, store })) === null ? 'Edit' : 'Continue editing'}
     </button>
     {store.failed.value?.message !== item && <TryAgain item={item} store={store} style="button-quiet" />}
   </div>

@@ -10,12 +10,13 @@ import { client, problemOf } from '../base/signed-in.ts';
 import { announce } from '../parts/announce.tsx';
 import { plainText } from '../parts/one-line.ts';
 import { type Chat, noChat, type SaidItem, takeEvent, takeLive } from './chat-model.ts';
+import { draftOf, keepDraft } from './draft.ts';
 import { lastFailure } from './failed.ts';
 import { failedText, stopReason } from './mark-texts.ts';
-import { changeOutgoing, filesOf, newMessageId, type Outgoing, outgoingTo, postOutgoing } from './outgoing.ts';
-import { type TypedCommands, typedCommands, withCommand } from './typed-commands.ts';
+import { changeOutgoing, dropOutgoing, filesOf, newMessageId, type Outgoing, outgoingTo } from './outgoing.ts';
+import { awaitEvents, sendInOrder } from './sending.ts';
+import { typedCommands } from './typed-commands.ts';
 
-const without = (messageId: string) => (list: readonly Outgoing[]) => list.filter((each) => each.messageId !== messageId);
 const pageEvents = 300;
 /** Live text is shown this often, ms: more often than a screen changes would be work for nobody. */
 const liveMs = 33;
@@ -28,7 +29,7 @@ export class ChatStore {
   /** The answer that failed last, which can be tried again at its mark. */
   readonly failed = computed(() => lastFailure(this.#items.value));
   readonly outgoing = computed(() => outgoingTo(this.key));
-  readonly commands: Signal<TypedCommands>;
+  readonly commands = computed(() => typedCommands(this.key));
   readonly isRead = signal(false);
   /** There was no session of this key when the chat was opened, and New chat has not made the key. */
   readonly isUnknown = signal(false);
@@ -39,6 +40,8 @@ export class ChatStore {
   readonly waiting = signal<string | null>(null);
   /** What came after the last time that the stream had waited; `null` once that is old news. */
   readonly caughtUp = signal<string | null>(null);
+  /** The message that is being edited: one at a time. */
+  readonly editing: Signal<string | null>;
   /** The field where a person writes: the focus goes there when what had it is gone. */
   readonly field: { current: HTMLTextAreaElement | null } = { current: null };
   #events: NatterEvent[] = [];
@@ -49,8 +52,19 @@ export class ChatStore {
 
   constructor(key: string) {
     this.key = key;
-    this.commands = signal(typedCommands(key));
+    this.editing = signal(draftOf(this.#edited));
+    this.#closing.signal.addEventListener('abort', awaitEvents(key));
     void this.#run();
+  }
+
+  get #edited(): string {
+    return `${this.key} edited`;
+  }
+
+  /** Opens a message to be edited, in place of the one before, or closes that. What was written in it is kept. */
+  edit(id: string | null): void {
+    keepDraft(this.#edited, id);
+    this.editing.value = id;
   }
 
   close(): void {
@@ -59,24 +73,15 @@ export class ChatStore {
   }
 
   /** Sends a message. It is shown at once, and replaced by the recorded one; the same one again is one message. */
-  async send(text: string, files: readonly File[] = [], messageId = newMessageId()): Promise<void> {
+  send(text: string, files: readonly File[] = [], messageId = newMessageId()): Promise<void> {
     const one: Outgoing = { messageId, text, files, at: Date.now(), problem: null };
-    changeOutgoing(this.key, (list) => [...without(messageId)(list), one]);
-    try {
-      const { runId } = await postOutgoing(this.key, { messageId, text, files });
-      const isCommand = text.startsWith('/');
-      // A text that is a chat command has an answer, and no message of its own. Nobody waits for the event in a chat that is closed.
-      if (isCommand || this.#closing.signal.aborted) this.discard(messageId);
-      if (isCommand) this.commands.value = withCommand(this.key, this.commands.value, runId, text);
-    } catch (error) {
-      const problem = problemOf(error);
-      changeOutgoing(this.key, (list) => list.map((each) => (each.messageId === messageId ? { ...each, problem } : each)));
-    }
+    changeOutgoing(this.key, (list) => [...list.filter((each) => each.messageId !== messageId), one]);
+    return sendInOrder(this.key, one);
   }
 
   /** Takes a message off those on their way: it has arrived, or is not to be sent any more. */
   discard(messageId: string): void {
-    changeOutgoing(this.key, without(messageId));
+    dropOutgoing(this.key, messageId);
   }
 
   /** Replaces a message: the conversation continues from before it, as a fork, and what came after is no part of it any more. Whether that was done. */
@@ -84,7 +89,7 @@ export class ChatStore {
     broughtUp.value = this.key;
     return this.#attempt(async () => {
       const { seq } = item;
-      const wants: RewindReason = text === item.text ? 'another answer' : 'another text';
+      const wants: RewindReason = text.trim() === item.text ? 'another answer' : 'another text';
       const files = await filesOf(this.key, item);
       const isFirst = this.earlier.value === null && !this.#events.some((one) => one.seq < seq && one.type !== 'session_opened');
       if (isFirst) await client.sessions.reset(this.key, { reason: wants });

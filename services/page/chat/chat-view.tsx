@@ -4,6 +4,7 @@ import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import type { Session } from '../../../shared/client/main.ts';
 import { linkTo } from '../base/route.ts';
 import { isViewer, mayWrite } from '../base/signed-in.ts';
+import { streamWaits } from '../base/system-events.ts';
 import { takeDrops } from '../files/drop.ts';
 import { fileName } from '../files/file-words.ts';
 import { Empty, Problem } from '../parts/empty.tsx';
@@ -18,14 +19,25 @@ import type { Outgoing } from './outgoing.ts';
 import { leftWords } from './resets.ts';
 import { answerEnd, waitingIn } from './waiting.ts';
 
+/** Whether a message waits for the connection, as far as the page knows. */
+const isHeldUp = ({ isWaiting = false }: Outgoing): boolean => isWaiting || streamWaits.value !== null;
+
 const Sent = ({ one, store }: { readonly one: Outgoing; readonly store: ChatStore }) => (
   <article class="said said-user said-outgoing">
     <header>
       <span class="said-who">You</span>
-      <span>{one.problem === null ? 'sending…' : 'not sent'}</span>
+      <span>{one.problem !== null ? 'not sent' : isHeldUp(one) ? 'waiting' : 'sending…'}</span>
     </header>
     {one.text !== '' && <p class="plain">{one.text.trimStart()}</p>}
     {one.files.length > 0 && <p class="file-facts">With {one.files.map(fileName).join(', ')}</p>}
+    {one.problem === null && isHeldUp(one) && (
+      <p class="said-held">
+        Waiting for the connection. It will be sent when that is back.
+        <button type="button" class="button button-quiet" onClick={() => store.discard(one.messageId)}>
+          Discard
+        </button>
+      </p>
+    )}
     {one.problem !== null && (
       <Problem
         text={one.problem}

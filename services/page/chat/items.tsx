@@ -1,4 +1,3 @@
-import { useState } from 'preact/hooks';
 import { answerText } from '../approvals/answer-text.ts';
 import { ApprovalCard } from '../approvals/approval-card.tsx';
 import { useWorkspace, WhereItRuns } from '../approvals/where-it-runs.tsx';
@@ -11,7 +10,7 @@ import { readable } from '../parts/json-text.ts';
 import { Markdown } from '../parts/markdown.tsx';
 import { decidedText, personOf } from '../parts/person.ts';
 import { spanText, Time } from '../parts/time.tsx';
-import { EditMessage, editDraft, MessageActions, TryAgain } from './again.tsx';
+import { asWritten, EditMessage, editDraft, MessageActions, TryAgain } from './again.tsx';
 import { isAskedFor } from './asked-message.ts';
 import type { ApprovalItem, ChatItem, MarkItem, ReasoningItem, SaidItem, ToolItem } from './chat-model.ts';
 import type { ChatStore } from './chat-store.ts';
@@ -23,14 +22,13 @@ const MessageFiles = lazy(() => import('../files/message-files.tsx'));
 const Said = ({ item, store }: { readonly item: SaidItem; readonly store: ChatStore }) => {
   const { role, text, sender, attachments, actor, at, isGrowing = false, isEdited, isQueued = false, isUnanswered } = item;
   const draftName = editDraft({ item, store });
-  const [draft, setDraft] = useState(role === 'user' ? draftOf(draftName) : null);
   const end = (): void => {
     keepDraft(draftName, null);
-    setDraft(null);
+    store.edit(null);
     store.field.current?.focus();
   };
   const isMine = isRepeatable(item) && mayWrite();
-  const isEditing = isMine && draft !== null;
+  const isEditing = isMine && store.editing.value === item.id;
   return (
     <article
       class={`said said-${role} ${isEditing ? 'said-editing' : ''} ${isAskedFor(item.seq) ? 'said-found' : ''}`}
@@ -46,7 +44,7 @@ const Said = ({ item, store }: { readonly item: SaidItem; readonly store: ChatSt
       </header>
       {role === 'assistant' && <Markdown text={text} growing={isGrowing} />}
       {role === 'user' && !isEditing && text !== '' && <p class="plain">{text}</p>}
-      {isEditing && <EditMessage item={item} store={store} draft={draft} end={end} />}
+      {isEditing && <EditMessage item={item} store={store} draft={draftOf(draftName) ?? asWritten(text)} end={end} />}
       {attachments && attachments.length > 0 && <MessageFiles sessionKey={store.key} files={attachments} />}
       {isQueued && mayWrite() && (
         <div class="said-actions">
@@ -55,7 +53,7 @@ const Said = ({ item, store }: { readonly item: SaidItem; readonly store: ChatSt
           </button>
         </div>
       )}
-      {isMine && draft === null && !isQueued && <MessageActions item={item} store={store} edit={() => setDraft(text)} />}
+      {isMine && !isEditing && !isQueued && <MessageActions item={item} store={store} edit={() => store.edit(item.id)} />}
     </article>
   );
 };

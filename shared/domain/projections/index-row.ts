@@ -4,6 +4,7 @@ import type { LastReset } from '../values/expiry.ts';
 import type { Settings } from '../values/settings.ts';
 import type { ApprovalRequest, DeliveryTarget, Origin, SessionSource } from '../values/types.ts';
 import type { Revision } from './row-parts.ts';
+import type { WaitingMessage } from './waiting-messages.ts';
 
 /** A row of the session index (A2/17), for lists and status pages. Folded from the log; never the truth. */
 export interface IndexRow {
@@ -40,6 +41,8 @@ export interface IndexRow {
   readonly lastMessagePreview: string;
   /** The event of that message: `<seq>.<index>`. */
   readonly lastMessageId?: string | undefined;
+  /** Messages that wait for the turns before theirs, oldest first. */
+  readonly waitingMessages?: readonly WaitingMessage[] | undefined;
   /**
    * The beginning of the first message with words, by which a session without a name is known. Absent: not known, in a
    * row that an older version wrote.

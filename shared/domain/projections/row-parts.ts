@@ -4,6 +4,7 @@ import { isNatters } from '../values/person-words.ts';
 import type { Settings } from '../values/settings.ts';
 import type { ApprovalRequest, Message, Sender } from '../values/types.ts';
 import { type IndexRow, type PendingApproval, questionsIn } from './index-row.ts';
+import { revisedBefore } from './waiting-messages.ts';
 
 /** Computes parts of an index row. */
 
@@ -89,6 +90,7 @@ export interface Revision {
 export const revised = (row: IndexRow, { of }: { readonly of: string }, preview: string, seq: number): Partial<IndexRow> => ({
   revisions: [...(row.revisions ?? []).filter((revision) => revision.of !== of), { of, seq }].slice(-limits.revisableMessages),
   ...(of === row.lastMessageId && { lastMessagePreview: preview }),
+  ...revisedBefore(row, of, preview),
   ...(of === row.firstWordsId && { firstWords: previewOf(preview, limits.firstWordsCharacters) }),
 });
 

@@ -23,6 +23,7 @@ import {
   withQuestion,
   wordsOf,
 } from './row-parts.ts';
+import { afterClearing, withoutWaiting, withWaiting } from './waiting-messages.ts';
 
 const ended = { activeTurnId: null, status: 'idle' } as const;
 /** What is left when a turn ends: questions that no turn waits for (ADR 22). */
@@ -56,7 +57,6 @@ const change = (row: IndexRow, event: SessionEvent, { at, seq, events }: Recorde
       return described(settingsAfter(row.settings, event.changes), event.changes.description);
     case 'notice':
     case 'checkpoint_requested':
-    case 'turn_joined':
     case 'prompt_changed':
     case 'tool_call_started':
     case 'tool_result':
@@ -68,6 +68,8 @@ const change = (row: IndexRow, event: SessionEvent, { at, seq, events }: Recorde
     case 'delivery_reported':
     case 'delivery_repeated':
       return {};
+    case 'turn_joined':
+      return withoutWaiting(row, [event.runId]);
     case 'introspected':
       return event.sessionId === row.sessionId ? introspectionParts(row, event, at) : {};
     case 'context_compacted':
@@ -83,6 +85,7 @@ const change = (row: IndexRow, event: SessionEvent, { at, seq, events }: Recorde
         messageCount: row.messageCount + 1,
         lastMessagePreview: previewOf(wordsOf(event.message)),
         lastMessageId: `${seq}.${events.indexOf(event)}`,
+        ...withWaiting(row, event, `${seq}.${events.indexOf(event)}`, events),
         ...withFirstWords(row, event.message, `${seq}.${events.indexOf(event)}`),
         participants: withParticipant(row.participants, event.message.sender),
         ...(event.message.deliverTo && { lastRoute: event.message.deliverTo }),
@@ -105,6 +108,7 @@ const change = (row: IndexRow, event: SessionEvent, { at, seq, events }: Recorde
         activeTurnId: event.turn.id,
         queuedTurns: Math.max(0, row.queuedTurns - (hasWaited(event, events) ? 1 : 0) - (event.merged?.length ?? 0)),
         ...withoutQueued(row, [event.turn.id, ...(event.merged ?? []).map(({ id }) => id)]),
+        ...withoutWaiting(row, [event.turn.id, ...(event.merged ?? []).map(({ id }) => id)]),
       };
     case 'turn_resumed':
       return { status: 'running' };
@@ -131,7 +135,11 @@ const change = (row: IndexRow, event: SessionEvent, { at, seq, events }: Recorde
     case 'turn_aborted':
       return { ...endedTurn(row), abortedLastRun: true, failedLastRun: false };
     case 'queue_cleared':
-      return { queuedTurns: Math.max(0, row.queuedTurns - event.turnIds.length), ...withoutQueued(row, event.turnIds) };
+      return {
+        queuedTurns: Math.max(0, row.queuedTurns - event.turnIds.length),
+        ...withoutQueued(row, event.turnIds),
+        ...afterClearing(row, event),
+      };
     case 'approval_requested':
       return withQuestion(row, { ...withoutArguments(requestOf(event)), requestedAt: at });
     case 'approval_resolved':
@@ -155,6 +163,7 @@ const change = (row: IndexRow, event: SessionEvent, { at, seq, events }: Recorde
         refusedMessages: 0,
         queuedTurns: event.keepsQueue ? row.queuedTurns : 0,
         strangersQueued: event.keepsQueue ? row.strangersQueued : undefined,
+        ...(row.waitingMessages && { waitingMessages: undefined }),
         inputTokens: 0,
         outputTokens: 0,
         totalTokens: 0,
@@ -172,6 +181,7 @@ const change = (row: IndexRow, event: SessionEvent, { at, seq, events }: Recorde
         ...asking(null, []),
         queuedTurns: 0,
         strangersQueued: undefined,
+        ...(row.waitingMessages && { waitingMessages: undefined }),
         settings: {},
         origin: {},
         lastRoute: null,

@@ -63,6 +63,19 @@ test.each([
   expect([row?.lastMessagePreview, row?.lastMessageId]).toEqual([lastMessagePreview, lastMessageId]);
 });
 
+test.each([
+  ['one that waits', ['post m1', 'post m2'], 'text of m2'],
+  ['the one before, once that is taken back', ['post m1', 'post m2', 'cancel m2'], 'text of m1'],
+  ['the one before both', ['post m1', 'post m2', 'post m3', 'cancel m2', 'cancel m3'], 'text of m1'],
+  ['the one before both, in whatever order', ['post m1', 'post m2', 'post m3', 'cancel m3', 'cancel m2'], 'text of m1'],
+  ['one that still stands', ['post m1', 'post m2', 'post m3', 'cancel m2'], 'text of m3'],
+  ['what was said since', ['post m1', 'post m2', 'append m3', 'cancel m2'], 'text of m3'],
+  ['the answer that came meanwhile', ['post m1', 'post m2', 'reply m1/1 1', 'post m3', 'cancel m3'], 'step 1 of m1/1'],
+  ['one that was dropped and not taken back', ['post m1', 'post m2', 'stop'], 'text of m2'],
+] as const)('a row of a queue quotes %s', (_, rows, expected) => {
+  expect(rowAfter(...rows)?.lastMessagePreview).toBe(expected);
+});
+
 test('the first words stay after a reset by the clock', () => {
   const [first, ...later] = tell('post m1', 'stop', 'reset s2 @5000', 'append m2 @6000').commits;
   if (first === undefined) throw new Error('no commit');

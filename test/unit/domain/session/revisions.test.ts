@@ -73,6 +73,9 @@ describe('messages that are edited or withdrawn on their platform (D9)', () => {
     expect(recent).toEqual(['hello']);
     expect(preview).toBe('hello');
     expect(played(said('1', 'my password is x'), withdrawal('1')).preview).toBe('');
+    const waiting = said('2', 'hello');
+    const takenBack = played(said('1', 'my password is x'), waiting, withdrawal('1'), `cancel ${waiting.id}`);
+    expect(takenBack.preview).toBe('');
     expect(played(said('1', 'my password is x'), 'stop', said('2', 'hello'), withdrawal('1')).firstWords).toBe('');
   });
 
