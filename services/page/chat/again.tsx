@@ -1,11 +1,11 @@
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { Confirm } from '../parts/confirm.tsx';
 import { whyNotSent } from '../writing/refused-line.ts';
+import { isSendKey, sendKeyWords } from '../writing/send-key.ts';
 import type { SaidItem } from './chat-model.ts';
 import type { ChatStore } from './chat-store.ts';
 import { consequences, laterThan } from './consequences.ts';
 import { draftOf, keepDraft } from './draft.ts';
-import { isSendKey, sendKeyWords } from './send-key.ts';
 
 interface Given {
   readonly item: SaidItem;

@@ -6,7 +6,7 @@ import { withoutSilence } from '../../../shared/domain/values/silence.ts';
 import { modelAfter } from '../parts/model-words.ts';
 import { answerId, cutAt, isStoppedInSight, stepItems, withNotice, withStopped } from './answers.ts';
 import { failureDetails } from './failed.ts';
-import { deletedText, failedText, stoppedText } from './mark-texts.ts';
+import { deletedText, failedText, stoppedText, undeliveredText } from './mark-texts.ts';
 import { afterCheckpoint, afterReset, resetDetails, resetMark } from './resets.ts';
 import { aboveWaiting, type QueueState, wantsNoAnswer, whereBegun, whereDropped, whereQueued, withQuestion } from './waiting.ts';
 
@@ -177,6 +177,8 @@ const itemsAfter = (items: readonly ChatItem[], event: NatterEvent, model?: stri
       return aboveWaiting(items, mark(event, stoppedText(event, isStoppedInSight(items, event.seq))));
     case 'message_refused':
       return [...items, mark(event, `A message was refused: ${event.code}`, 'bad')];
+    case 'delivery_reported':
+      return [...items, mark(event, undeliveredText(event), 'bad')];
     case 'context_compacted':
       return [...items, mark(event, `Summarised: ${event.tokensBefore} tokens became ${event.tokensAfter}`)];
     case 'turn_resumed':

@@ -4,10 +4,8 @@ import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import type { Session } from '../../../shared/client/main.ts';
 import { linkTo } from '../base/route.ts';
 import { isViewer, mayWrite } from '../base/signed-in.ts';
-import { streamWaits } from '../base/system-events.ts';
 import { takeDrops } from '../files/drop.ts';
-import { fileName } from '../files/file-words.ts';
-import { Empty, Problem } from '../parts/empty.tsx';
+import { Empty } from '../parts/empty.tsx';
 import { growingItem } from './answers.ts';
 import { useAskedMessage } from './asked-message.ts';
 import type { ChatItem } from './chat-model.ts';
@@ -15,38 +13,9 @@ import { ChatStore } from './chat-store.ts';
 import { Composer } from './composer.tsx';
 import { Connection } from './connection.tsx';
 import { Item } from './items.tsx';
-import type { Outgoing } from './outgoing.ts';
 import { leftWords } from './resets.ts';
+import { Sent } from './sent.tsx';
 import { answerEnd, waitingIn } from './waiting.ts';
-
-/** Whether a message waits for the connection, as far as the page knows. */
-const isHeldUp = ({ isWaiting = false }: Outgoing): boolean => isWaiting || streamWaits.value !== null;
-
-const Sent = ({ one, store }: { readonly one: Outgoing; readonly store: ChatStore }) => (
-  <article class="said said-user said-outgoing">
-    <header>
-      <span class="said-who">You</span>
-      <span>{one.problem !== null ? 'not sent' : isHeldUp(one) ? 'waiting' : 'sending…'}</span>
-    </header>
-    {one.text !== '' && <p class="plain">{one.text.trimStart()}</p>}
-    {one.files.length > 0 && <p class="file-facts">With {one.files.map(fileName).join(', ')}</p>}
-    {one.problem === null && isHeldUp(one) && (
-      <p class="said-held">
-        Waiting for the connection. It will be sent when that is back.
-        <button type="button" class="button button-quiet" onClick={() => store.discard(one.messageId)}>
-          Discard
-        </button>
-      </p>
-    )}
-    {one.problem !== null && (
-      <Problem
-        text={one.problem}
-        {...(one.lostFiles === undefined && { again: () => void store.send(one.text, one.files, one.messageId) })}
-        discard={() => store.discard(one.messageId)}
-      />
-    )}
-  </article>
-);
 
 /** How near the end, or the beginning, in px, counts as being there. */
 const [endPixels, earlyPixels] = [80, 400];
@@ -212,7 +181,8 @@ const Messages = ({ store }: { readonly store: ChatStore }) => {
 const Ending = ({ begin }: { begin(): void }) => (
   <footer class="chat-ending">
     <p>
-      <b>This session was deleted.</b> It is in no list and no search. What was said stays in the log, for its owner alone.
+      <b>This session was deleted.</b> It is in no list and no search. What was said stays in the log, for its owner alone, until
+      the operator erases it (natter erase).
     </p>
     {!isViewer() && (
       <a class="button" href={linkTo(['sessions'])}>

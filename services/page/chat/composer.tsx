@@ -10,14 +10,13 @@ import { chooseFiles, chosenFor, refusalOf } from '../files/chosen-files.ts';
 import { takePasted } from '../files/drop.ts';
 import { Icon } from '../parts/icon.tsx';
 import { startsAfresh } from '../parts/reset-words.ts';
-import { type Completion, completionsFor } from '../writing/completions.ts';
+import { isSendKey, sendKeyWords } from '../writing/send-key.ts';
 import { useSendLater } from '../writing/send-later.tsx';
 import { useCheckedLine } from '../writing/use-checked-line.ts';
-import { useModelNames } from '../writing/use-model-names.ts';
+import { useCompletions } from '../writing/use-completions.tsx';
 import type { ChatStore } from './chat-store.ts';
 import { draftOf, keepDraft } from './draft.ts';
 import { newMessageId } from './outgoing.ts';
-import { isSendKey, sendKeyWords } from './send-key.ts';
 import { waitingIn } from './waiting.ts';
 
 /** What becomes of a message that is sent now. */
@@ -70,18 +69,6 @@ const StopButton = ({ store, stop }: { readonly store: ChatStore; stop(): void }
   );
 };
 
-const Completions = ({ list, choose }: { readonly list: readonly Completion[]; choose(text: string): void }) => (
-  <ul class="commands" id="commands" aria-label="Commands">
-    {list.map(({ text, name, what }) => (
-      <li key={name}>
-        <button type="button" onClick={() => choose(text)}>
-          <code>{name}</code> <span>{what}</span>
-        </button>
-      </li>
-    ))}
-  </ul>
-);
-
 /** Where a person writes. What is not sent yet is kept in this tab, through a reload as well. */
 export const Composer = ({ store, row }: { readonly store: ChatStore; readonly row: Session | null }) => {
   const [text, setText] = useState(draftOf(store.key) ?? '');
@@ -111,21 +98,12 @@ export const Composer = ({ store, row }: { readonly store: ChatStore; readonly r
     void store.stop();
     store.field.current?.focus();
   };
-  const completions = completionsFor(text, useModelNames(text));
-  const choose = (whole: string): void => {
+  const completions = useCompletions(text, (whole) => {
     keep(whole);
     store.field.current?.focus();
-  };
+  });
   const sendOnEnter = (event: KeyboardEvent): void => {
-    const [match] = completions;
-    const isTab = event.key === 'Tab' && !event.shiftKey;
-    // A command that is not written to its end is no message.
-    const isUnfinished = /^\/\S+$/.test(text) && !completions.some(({ name }) => name.split(' ', 1)[0] === text);
-    if (match && ((isTab && match.text.trim() !== text) || (isSendKey(event) && isUnfinished))) {
-      event.preventDefault();
-      return keep(match.text);
-    }
-    if (!isSendKey(event)) return;
+    if (completions.takeKey(event) || !isSendKey(event)) return;
     event.preventDefault();
     send();
   };
@@ -140,13 +118,14 @@ export const Composer = ({ store, row }: { readonly store: ChatStore; readonly r
           send();
         }}
       >
-        {completions.length > 0 && <Completions list={completions} choose={choose} />}
+        {completions.list}
         <ChosenFiles sessionKey={store.key} field={store.field} />
         <div class="composer-box">
           <AttachButton sessionKey={store.key} field={store.field} />
           <textarea
             ref={store.field}
             aria-label="Message"
+            {...completions.field}
             placeholder="Write a message"
             rows={Math.min(8, text.split('\n').length)}
             value={text}

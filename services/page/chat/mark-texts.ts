@@ -25,3 +25,12 @@ export const deletedText = ({ reason }: EventOf<'session_deleted'>): string =>
 /** Why there is no answer, and of which model if it was the model that failed. */
 export const failedText = ({ code, message }: EventOf<'turn_failed'>, model: string | undefined): string =>
   `No answer${code.startsWith('model_') ? ` from ${model ?? 'the model'}` : ''}: ${message}`;
+
+const undelivered: Readonly<Record<EventOf<'delivery_reported'>['outcome'], string>> = {
+  partial: 'was partly delivered to',
+  unknown: 'may not have reached',
+  failed: 'was not delivered to',
+};
+/** What became of a message that was sent to a channel. Of one that arrives there is no event. */
+export const undeliveredText = ({ outcome, kind, deliverTo, detail }: EventOf<'delivery_reported'>): string =>
+  `${kind === 'assistant_message' ? 'The answer' : 'A message'} ${undelivered[outcome]} ${deliverTo.channel}: ${detail}`;

@@ -23,7 +23,10 @@ export const resetDetails = ({
   ...(isAsked(cause) && {
     by: {
       actor,
-      rest: `${cause.trigger === 'command' ? ` with the chat command ${cause.rule}` : `: ${cause.rule}`}. ${nothingKnown}`,
+      rest:
+        cause.trigger === 'command'
+          ? ` with the chat command ${cause.rule}. It is still this session. ${nothingKnown}`
+          : `: ${cause.rule}. ${nothingKnown}`,
     },
   }),
   explains: forkedFrom ? ('fork' as const) : ('moment' as const),

@@ -1,5 +1,5 @@
 import type { SessionRow } from '../../../shared/client/main.ts';
-import { plainText } from '../parts/one-line.ts';
+import { oneLine, plainText } from '../parts/one-line.ts';
 
 export type Named = Pick<
   SessionRow,
@@ -11,6 +11,18 @@ export const withoutAgent = (key: string): string => key.replace(/^agent:[^:]+:/
 /** Keys of chats on this page, and of calls that named none, or were given one by a hash: they say nothing to people. */
 const sayingNothing = /^agent:[^:]+:(?:web:(.{1,4})|api:(?:openai|openai-user|openai-unstored|chat)-([\w-]{4})[\w-]{18}$)/;
 
+/** The longest title that is made of a message. */
+const titleCharacters = 48;
+
+/** The first words of a message as a title: without marks and directives to the offline model, cut at a word. */
+export const titleOf = (firstWords: string): string => {
+  const plain = plainText(firstWords).trim();
+  const words = plain.replace(/\[\[.*?(\]\]|$)/gu, '').trim() || plain;
+  const shown = oneLine(words, titleCharacters);
+  const end = shown.endsWith('…') ? shown.lastIndexOf(' ') : -1;
+  return end > titleCharacters / 2 ? `${shown.slice(0, end)}…` : shown;
+};
+
 /**
  * What people call a session: the name somebody gave it, else that of the chat it is, else its key without the agent; where that says
  * nothing, the first words, else what it is about.
@@ -20,7 +32,7 @@ export const nameOf = ({ key, shownKey, settings, origin, description, firstWord
   if (given) return given;
   const random = sayingNothing.exec(key);
   if (random === null) return withoutAgent(shownKey);
-  return plainText(firstWords ?? '').trim() || description || `Chat ${random[1] ?? random[2]}`;
+  return titleOf(firstWords ?? '') || description || `Chat ${random[1] ?? random[2]}`;
 };
 
 /** The name of a session of which nothing is at hand but its key, and perhaps the name that it was given. */

@@ -3,13 +3,18 @@ import { useEffect, useRef } from 'preact/hooks';
 
 interface ConfirmProps {
   readonly title: string;
-  readonly words: string;
+  /** What the button says that does it; without it there is nothing to decide about. */
+  readonly words?: string | undefined;
   /** What the other button says. Default: `Cancel`. */
   readonly dismissal?: string;
   /** What is lost cannot be had back. */
   readonly isDangerous?: boolean;
+  /** It cannot be done now. */
+  readonly isOff?: boolean;
+  /** The form that the button sends, in place of `yes`. */
+  readonly form?: string;
   readonly children?: ComponentChildren;
-  yes(): void;
+  yes?(): void;
   no(): void;
 }
 
@@ -33,37 +38,40 @@ export const Dialog = ({ title, children, buttons, close }: DialogProps) => {
   );
 };
 
+/** Asks before something is done. Escape says no. */
+export const Confirm = (props: ConfirmProps) => {
+  const { title, words, dismissal = 'Cancel', isDangerous = false, isOff = false, form, children, yes, no } = props;
+  return (
+    <Dialog
+      title={title}
+      close={no}
+      buttons={
+        <>
+          <button type="button" class="button" onClick={no}>
+            {dismissal}
+          </button>
+          {words !== undefined && (
+            <button
+              type={form === undefined ? 'button' : 'submit'}
+              form={form}
+              class={`button button-first ${isDangerous ? 'button-danger' : ''}`}
+              disabled={isOff}
+              onClick={yes}
+            >
+              {words}
+            </button>
+          )}
+        </>
+      }
+    >
+      {children}
+    </Dialog>
+  );
+};
+
 /** Says something that there is nothing to decide about. */
 export const InfoDialog = ({ title, children, close }: Omit<DialogProps, 'buttons'>) => (
-  <Dialog
-    title={title}
-    close={close}
-    buttons={
-      <button type="button" class="button" onClick={close}>
-        Close
-      </button>
-    }
-  >
+  <Confirm title={title} dismissal="Close" no={close}>
     {children}
-  </Dialog>
-);
-
-/** Asks before something is done. Escape says no. */
-export const Confirm = ({ title, words, dismissal = 'Cancel', isDangerous = false, children, yes, no }: ConfirmProps) => (
-  <Dialog
-    title={title}
-    close={no}
-    buttons={
-      <>
-        <button type="button" class="button" onClick={no}>
-          {dismissal}
-        </button>
-        <button type="button" class={`button button-first ${isDangerous ? 'button-danger' : ''}`} onClick={yes}>
-          {words}
-        </button>
-      </>
-    }
-  >
-    {children}
-  </Dialog>
+  </Confirm>
 );

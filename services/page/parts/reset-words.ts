@@ -88,3 +88,14 @@ export const nextResets = (
       : [inWords(theirs, now, `For ${channel}: resets`, `A message from ${channel} starts afresh, yours goes on`)]),
   ];
 };
+
+/** What the next message does to an archived session: it comes back, and perhaps starts afresh. `at`: from when on it does. */
+export const whenBack = (
+  { nextResetByCall }: Pick<Session, 'nextResetByCall'>,
+  now: number,
+): { readonly words: string; readonly at: number | null } => {
+  const own = firstOf(nextResetByCall);
+  const back = 'Archived: its next message brings it back';
+  if (own === null) return { words: back, at: null };
+  return own.at <= now ? { words: `${back}, and starts afresh`, at: null } : { words: `${back}, afresh after`, at: own.at };
+};

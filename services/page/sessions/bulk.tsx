@@ -2,7 +2,19 @@ import { useLayoutEffect, useState } from 'preact/hooks';
 import { counted } from '../../../shared/kit/text/counted.ts';
 import { knownNameOf } from '../finding/known-names.ts';
 import { Confirm, InfoDialog } from '../parts/confirm.tsx';
-import { type Action, actions, choose, choosing, chosen, doToEach, labelling, labelsIn, lostWords, outcome } from './chosen.ts';
+import {
+  type Action,
+  actions,
+  choose,
+  choosing,
+  chosen,
+  chosenInList,
+  doToEach,
+  labelling,
+  labelsIn,
+  lostWords,
+  outcome,
+} from './chosen.ts';
 import { keptOf } from './kept.ts';
 import { shownRows } from './shown-rows.ts';
 
@@ -13,7 +25,7 @@ const Labelling = ({ isOff }: { readonly isOff: boolean }) => {
   const [text, setText] = useState('');
   const words = labelsIn(text);
   const label = (isTaking: boolean): void => {
-    void doToEach(labelling(words, isTaking), [...chosen.value]);
+    void doToEach(labelling(words, isTaking), chosenInList.value);
     setText('');
   };
   return (
@@ -89,7 +101,7 @@ const Question = ({ action, keys, end }: { readonly action: Action; readonly key
 /** What can be done to the chosen sessions. Each is asked about before it is done, but for labels, which can be taken back. */
 export const Bulk = ({ isArchive }: { readonly isArchive: boolean }) => {
   const [asked, ask] = useState<Action | null>(null);
-  const keys = [...chosen.value];
+  const keys = chosenInList.value;
   // Escape leaves the choice, and so does going to another view. A question that is open takes Escape for itself.
   useLayoutEffect(() => {
     const leave = (event: KeyboardEvent): void => {
@@ -107,7 +119,7 @@ export const Bulk = ({ isArchive }: { readonly isArchive: boolean }) => {
   return (
     <div class="bulk">
       <p class="hint" role="status">
-        {outcome.value ?? `${counted(keys.length, 'session')} selected`}
+        {outcome.value} {counted(keys.length, 'session')} selected
       </p>
       <button type="button" class="button" disabled={shown.length === 0} onClick={() => choose(isAll ? [] : shown)}>
         {isAll ? 'Select none' : `Select all ${shown.length} shown`}

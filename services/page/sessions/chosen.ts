@@ -1,9 +1,11 @@
-import { signal } from '@preact/signals';
+import { computed, signal } from '@preact/signals';
 import { client, problemOf } from '../base/signed-in.ts';
-import { readAgain } from './session-list.ts';
+import { readAgain, rows } from './session-list.ts';
 
 /** The sessions that are chosen for one thing that is done to all of them. */
 export const chosen = signal<ReadonlySet<string>>(new Set());
+/** Those of them that are in the list, in which something can be done to them. */
+export const chosenInList = computed(() => [...chosen.value].filter((key) => rows.value?.byKey.has(key)));
 /** Whether rows can be chosen. */
 export const isChoosing = signal(false);
 /** What became of the last thing that was done. */
@@ -41,8 +43,8 @@ export const actions = {
 /** What is lost with so many sessions, for the question before they are deleted. */
 export const lostWords = (count: number): string =>
   count === 1
-    ? 'It leaves the lists and the search, what it is doing ends, and messages that are scheduled for it are refused. There is no way back: only its history stays in the log, for its owner, until it is erased.'
-    : 'They leave the lists and the search, what they are doing ends, and messages that are scheduled for them are refused. There is no way back: only their history stays in the log, for their owners, until it is erased.';
+    ? 'It leaves the lists and the search, what it is doing ends, and messages that are scheduled for it are refused. There is no way back: only its history stays in the log, for its owner, until it is erased with natter erase.'
+    : 'They leave the lists and the search, what they are doing ends, and messages that are scheduled for them are refused. There is no way back: only their history stays in the log, for their owners, until it is erased with natter erase.';
 export type Action = keyof typeof actions;
 interface Done {
   readonly done: string;
@@ -68,24 +70,22 @@ export const labelling = (words: readonly string[], isTaking: boolean): Done => 
 /** Calls at the same time. */
 const callsAtOnce = 4;
 
-/** Does one thing to some of those that are chosen, each by itself. The others and those that fail stay chosen, and the first reason is shown. */
+/** Does one thing to sessions, each by itself. What stays in the list stays chosen, for what is done next; of what fails the first reason is shown. */
 export const doToEach = async ({ run, done }: Done, keys: readonly string[]): Promise<void> => {
   const rest = keys.values();
-  const failed = new Set<string>();
   let problem = '';
-  let count = 0;
+  let [count, failed] = [0, 0];
   const worker = async (): Promise<void> => {
     for (const key of rest)
       try {
         await run(key);
         count += 1;
       } catch (error) {
-        failed.add(key);
+        failed += 1;
         problem ||= problemOf(error);
       }
   };
   await Promise.all(Array.from({ length: callsAtOnce }, worker));
-  chosen.value = new Set([...chosen.value].filter((key) => failed.has(key) || !keys.includes(key)));
-  outcome.value = `${count} ${done}${failed.size > 0 ? `, ${failed.size} not: ${problem}` : ''}.`;
+  outcome.value = `${count} ${done}${failed > 0 ? `, ${failed} not: ${problem}` : ''}.`;
   await readAgain();
 };

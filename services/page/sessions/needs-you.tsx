@@ -9,8 +9,10 @@ export const NeedsYou = () => {
   const asking = new Set(approvals.value?.map(({ sessionKey }) => sessionKey)).size;
   const failed = failedCount.value;
   const unsent = unsentIn.value;
-  // It has its place even while it is empty, so that no row moves when a count appears.
-  if (!isUnfiltered.value || asking + failed + unsent.length === 0) return <div class="needs-you" />;
+  if (!isUnfiltered.value) return null;
+  // It has its place even while nothing does, so that no row moves when a count appears.
+  if (asking + failed + unsent.length === 0)
+    return <p class="needs-you hint">{approvals.value !== null && 'Nothing needs you'}</p>;
   const { path, query } = route.value;
   const link = (status: Filter, style: string, words: string, count: number | string) => (
     <a class={`badge ${style}`} href={linkTo(path, { ...query, status })}>

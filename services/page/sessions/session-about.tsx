@@ -3,30 +3,23 @@ import { counted } from '../../../shared/kit/text/counted.ts';
 import { now } from '../base/now.ts';
 import { firstFailed, linkTo, listQuery } from '../base/route.ts';
 import { modelText } from '../parts/model-words.ts';
-import { knownAfterFork, nextResets } from '../parts/reset-words.ts';
+import { asSentence } from '../parts/one-line.ts';
+import { knownAfterFork, nextResets, whenBack } from '../parts/reset-words.ts';
 import { Time } from '../parts/time.tsx';
 import { resetText } from './session-why.ts';
 
-/** Why the session is at its present generation, and when the next begins. */
-export const Why = ({ session }: { readonly session: Session }) => {
-  const { lastReset } = session;
-  return (
-    <p class="why">
-      <span title={lastReset?.rule}>
-        {lastReset ? (
-          <>
-            {resetText(session, now.value)}
-            {lastReset.fromSeq !== undefined && `: ${knownAfterFork}`}
-          </>
-        ) : (
-          <>
-            Started <Time at={session.createdAt} />
-          </>
-        )}
+/** What its next message finds: when it starts afresh, and that it brings an archived session back. */
+const Ahead = ({ session }: { readonly session: Session }) => {
+  if (session.status === 'inactive' && session.generation > 0) {
+    const { words, at } = whenBack(session, now.value);
+    return (
+      <span class="why-next">
+        {words} {at !== null && <Time at={at} clock />}
       </span>
-      {lastReset && (
-        <a href={linkTo(['sessions', session.key, 'time'], { ...listQuery(), at: `${lastReset.seq}` })}>Show that moment</a>
-      )}
+    );
+  }
+  return (
+    <>
       {nextResets(session, now.value).map(({ words, at }) => (
         <span
           key={words}
@@ -36,6 +29,28 @@ export const Why = ({ session }: { readonly session: Session }) => {
           {words} <Time at={at} clock />
         </span>
       ))}
+    </>
+  );
+};
+
+/** Why the session is at its present generation, and when the next begins. */
+export const Why = ({ session }: { readonly session: Session }) => {
+  const { lastReset } = session;
+  return (
+    <p class="why">
+      <span title={lastReset?.fromSeq === undefined ? lastReset?.rule : asSentence(knownAfterFork)}>
+        {lastReset ? (
+          resetText(session, now.value)
+        ) : (
+          <>
+            Started <Time at={session.createdAt} />
+          </>
+        )}
+      </span>
+      {lastReset && (
+        <a href={linkTo(['sessions', session.key, 'time'], { ...listQuery(), at: `${lastReset.seq}` })}>Show that moment</a>
+      )}
+      <Ahead session={session} />
     </p>
   );
 };

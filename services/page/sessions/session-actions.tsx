@@ -74,9 +74,16 @@ export const SessionActions = ({ session }: { readonly session: Session }) => {
   const [edited, edit] = useState<Edited | null>(null);
   const field = useRef<HTMLInputElement>(null);
   const isEditing = edited !== null;
+  /** The button that has opened the form, which gets the focus back. */
+  const opener = useRef<HTMLButtonElement | null>(null);
   useLayoutEffect(() => {
     if (isEditing) field.current?.select();
+    else opener.current?.focus();
   }, [isEditing]);
+  const open = (what: Edited['what'], text: string, button: HTMLButtonElement): void => {
+    opener.current = button;
+    edit({ what, text });
+  };
   const act = useAct();
   if (!mayWrite()) return null;
   const { key, settings, status } = session;
@@ -107,14 +114,14 @@ export const SessionActions = ({ session }: { readonly session: Session }) => {
           {actions[action].words}
         </button>
       ))}
-      <button type="button" class="button button-quiet" onClick={() => edit({ what: 'name', text: nameOf(session) })}>
+      <button type="button" class="button button-quiet" onClick={(event) => open('name', nameOf(session), event.currentTarget)}>
         Rename
       </button>
       <button
         type="button"
         class="button button-quiet session-labels"
         title={settings.labels?.join(', ')}
-        onClick={() => edit({ what: 'labels', text: settings.labels?.join(', ') ?? '' })}
+        onClick={(event) => open('labels', settings.labels?.join(', ') ?? '', event.currentTarget)}
       >
         <span>{settings.labels ? `Labels: ${settings.labels.join(', ')}` : 'Labels'}</span>
       </button>

@@ -4,7 +4,7 @@ import { fragmentOfLink } from '../../../shared/kit/text/share-link.ts';
 import { client, mayShare } from '../base/signed-in.ts';
 import { nameOf } from '../finding/session-name.ts';
 import { ActOutcome, useAct } from '../parts/act.tsx';
-import { Dialog } from '../parts/confirm.tsx';
+import { Confirm } from '../parts/confirm.tsx';
 import { CopyButton } from '../parts/copy-button.tsx';
 import { Time } from '../parts/time.tsx';
 import { SharedLinks } from './shared-links.tsx';
@@ -50,21 +50,13 @@ const ShareDialog = ({ session, close }: { readonly session: Session; close(): v
     void act.run(async () => know(await makeLink(session.key, days)), 'The link is made');
   };
   return (
-    <Dialog
+    <Confirm
       title={`Share ${nameOf(session)}`}
-      close={close}
-      buttons={
-        <>
-          <button type="button" class="button" onClick={close}>
-            {made === null ? 'Cancel' : 'Close'}
-          </button>
-          {made === null && (
-            <button type="button" class="button button-first" disabled={act.isBusy} onClick={make}>
-              Make a link
-            </button>
-          )}
-        </>
-      }
+      words={made === null ? 'Make a link' : undefined}
+      dismissal={made === null ? 'Cancel' : 'Close'}
+      isOff={act.isBusy}
+      yes={make}
+      no={close}
     >
       {made === null ? (
         <>
@@ -96,7 +88,7 @@ const ShareDialog = ({ session, close }: { readonly session: Session; close(): v
         </>
       )}
       <SharedLinks key={made?.link} sessionKey={session.key} />
-    </Dialog>
+    </Confirm>
   );
 };
 

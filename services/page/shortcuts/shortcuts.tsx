@@ -3,7 +3,7 @@ import { readIn, writeIn } from '../base/new-chat.ts';
 import { go, linkTo, listQuery, route } from '../base/route.ts';
 import { isViewer } from '../base/signed-in.ts';
 import { isPaletteOpen } from '../palette/open.ts';
-import { Dialog } from '../parts/confirm.tsx';
+import { InfoDialog } from '../parts/confirm.tsx';
 import { shownRows } from '../sessions/shown-rows.ts';
 import { areShortcutsOn, switchShortcuts } from './choice.ts';
 import { besideKey, opensPalette, PressedKeys, type ShortcutAction, shortcuts } from './keys.ts';
@@ -107,15 +107,7 @@ const Help = () => {
     isHelpOpen.value = false;
   };
   return (
-    <Dialog
-      title="Keys"
-      close={close}
-      buttons={
-        <button type="button" class="button button-first" onClick={close}>
-          Close
-        </button>
-      }
-    >
+    <InfoDialog title="Keys" close={close}>
       <dl class="shortcuts">
         {[paletteKeys, leaveKeys, ...shortcuts].map(({ keys, words }) => (
           <div key={keys}>
@@ -136,7 +128,7 @@ const Help = () => {
         />
         Use keyboard shortcuts
       </label>
-    </Dialog>
+    </InfoDialog>
   );
 };
 

@@ -3,7 +3,7 @@ import { isTextBySpace } from '../../../shared/domain/routing/chat-help.ts';
 import { now } from '../base/now.ts';
 import { linkTo } from '../base/route.ts';
 import { client, problemOf } from '../base/signed-in.ts';
-import { Dialog } from '../parts/confirm.tsx';
+import { Confirm } from '../parts/confirm.tsx';
 import { oneLine } from '../parts/one-line.ts';
 import { Time } from '../parts/time.tsx';
 import { fieldTime, nextHour } from './local-time.ts';
@@ -41,20 +41,7 @@ const SendLater = ({ sessionKey, text, messageId, close, done }: Given) => {
     }
   };
   return (
-    <Dialog
-      title="Send later"
-      close={close}
-      buttons={
-        <>
-          <button type="button" class="button" onClick={close}>
-            Cancel
-          </button>
-          <button type="submit" form="send-later" class="button button-first" disabled={time === ''}>
-            Send then
-          </button>
-        </>
-      }
-    >
+    <Confirm title="Send later" words="Send then" form="send-later" isOff={time === ''} no={close}>
       <form
         id="send-later"
         onSubmit={(event) => {
@@ -62,8 +49,8 @@ const SendLater = ({ sessionKey, text, messageId, close, done }: Given) => {
           void schedule();
         }}
       >
-        <label>
-          When, on your clock{' '}
+        <label class="field">
+          <span>When, on your clock</span>
           <input type="datetime-local" required value={time} onInput={(event) => setTime(event.currentTarget.value)} />
         </label>
       </form>
@@ -72,7 +59,7 @@ const SendLater = ({ sessionKey, text, messageId, close, done }: Given) => {
           {problem}
         </p>
       )}
-    </Dialog>
+    </Confirm>
   );
 };
 

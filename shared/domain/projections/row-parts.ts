@@ -21,6 +21,9 @@ export const previewOf = (text: string, most: number = limits.previewCharacters)
   return characters.length <= most ? line : `${characters.slice(0, most - 1).join('')}…`;
 };
 
+/** The first line of a text that says something: not the fence of a block of code. */
+const firstLine = (text: string): string => /^(?!\s*(?:```|~~~)).*[\p{L}\p{N}].*$/mu.exec(text)?.[0] ?? text;
+
 /** A row with the first words of a message, where no message before it has any, or a reset has ended those. Natter's own messages do not count. */
 export const withFirstWords = (
   { firstWords, firstWordsEndedSeq }: IndexRow,
@@ -28,7 +31,11 @@ export const withFirstWords = (
   firstWordsId: string,
 ): Partial<IndexRow> =>
   (firstWords === '' || firstWordsEndedSeq !== undefined) && !isNatters(message.sender)
-    ? { firstWords: previewOf(wordsOf(message), limits.firstWordsCharacters), firstWordsId, firstWordsEndedSeq: undefined }
+    ? {
+        firstWords: previewOf(firstLine(wordsOf(message)), limits.firstWordsCharacters),
+        firstWordsId,
+        firstWordsEndedSeq: undefined,
+      }
     : {};
 
 /** A fork of a commit before the last message: the agent no longer knows it, so the row no longer quotes it. */

@@ -130,8 +130,8 @@ describe('reports', () => {
       'Agent: reachable. Model: offline',
       `Session: idle, generation 1, ID ${body.sessionId}`,
       `Context: ${body.contextTokens} of 128,000 tokens (0%), estimated; ${body.totalTokens} used in 1 turn, 2 messages`,
-      'Waiting: 0 (queue mode followup)',
-      'Thinking: default. Sending: inherit',
+      'Waiting: 0 messages. One that arrives while a turn runs: it waits for a turn of its own (queue mode followup)',
+      'Thinking: default. Sending: as configured',
       expect.stringMatching(/^Next reset: \d{4}-\d\d-\d\d 04:00 UTC$/),
       expect.stringMatching(/^Warning: anybody may write on telegram, and with session.dmScope "main"/),
     ]);

@@ -83,7 +83,7 @@ describe('a reset by the clock', () => {
     };
     expect(await status()).toBeUndefined();
     await ask(whole, 'hello');
-    expect(await status()).toBe('Next reset: 2026-03-28 12:30 UTC if idle');
+    expect(await status()).toBe('Next reset: 2026-03-28 12:30 UTC if nothing is said before');
     expect((await get(whole)).nextReset.idleAt).toBeGreaterThanOrEqual(Date.parse('2026-03-28T12:30:00Z'));
     clock.goTo('2026-03-28T13:00:00Z');
     expect(await status()).toBe('Next reset: with the next message (session.reset)');

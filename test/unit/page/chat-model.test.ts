@@ -57,6 +57,15 @@ test('what was thought stands above what was said, and what its provider hides i
   ]);
 });
 
+test('an answer that did not reach its channel says so, and why', () => {
+  const report = { outboundId: '2.0', kind: 'assistant_message', deliverTo: { channel: 'telegram', to: '1' } };
+  const failed = () => event({ type: 'delivery_reported', ...report, outcome: 'failed', detail: 'the chat is gone' });
+  const chat = [asked(), answered('yes'), failed()].reduce(takeEvent, noChat);
+  expect(chat.items.at(-1)).toMatchObject({
+    ...{ kind: 'mark', tone: 'bad', text: 'The answer was not delivered to telegram: the chat is gone' },
+  });
+});
+
 describe('a stop', () => {
   const stop = event({ type: 'turn_aborted', turn, reason: 'enough' }, 1_000);
   const start = takeEvent(noChat, event({ type: 'turn_started', turn, attempt: 1 }, 999));

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { ChatItem } from '../../../services/page/chat/chat-model.ts';
 import { leftWords, resetDetails, resetMark } from '../../../services/page/chat/resets.ts';
-import { nextResets, resetWords, startsAfresh } from '../../../services/page/parts/reset-words.ts';
+import { nextResets, resetWords, startsAfresh, whenBack } from '../../../services/page/parts/reset-words.ts';
 import type { EventOf } from '../../../shared/domain/session/events.ts';
 
 /** What the page says of resets: why one was, what it means for the agent, and when the next is. */
@@ -29,7 +29,7 @@ test.each([
 });
 
 test.each([
-  ['a command', { trigger: 'command', rule: '/new' }, 'Reset by ann with the chat command /new'],
+  ['a command', { trigger: 'command', rule: '/new' }, 'Reset by ann with the chat command /new. It is still this session'],
   ['a call with a reason', { trigger: 'api', rule: 'tidying up' }, 'Reset by ann: tidying up'],
 ] as const)('of %s, with who asked for it', (_, cause, expected) => {
   const { by } = resetDetails({ type: 'session_reset', cause, actor: 'ann' } as Parameters<typeof resetDetails>[0]);
@@ -127,4 +127,12 @@ test.each([
 ])('where its channel has a rule of its own, what is written here goes by another: %s', (_, own, theirs, isDue, expected) => {
   expect(shown(next(own), next(theirs, 'session.resetByChannel.telegram'))).toEqual(expected);
   expect(startsAfresh({ nextResetByCall: next(own) }, 100)).toBe(isDue);
+});
+
+test.each([
+  ['comes back', {}, { words: 'Archived: its next message brings it back', at: null }],
+  ['starts afresh', { idleAt: 5 }, { words: 'Archived: its next message brings it back, and starts afresh', at: null }],
+  ['starts afresh after a time', { dailyAt: 20 }, { words: 'Archived: its next message brings it back, afresh after', at: 20 }],
+])('an archived session %s with its next message', (_, next, expected) => {
+  expect(whenBack({ nextResetByCall: { rule: 'r', due: false, timeZone: 'UTC', ...next } }, 10)).toEqual(expected);
 });

@@ -79,9 +79,11 @@ const fitting = (lines: readonly string[]): readonly string[] => {
 /** A session is not reset while its turn runs; a stale one is reset by its next message. */
 const nextReset = ({ nextDaily, expiry }: ReportFacts, { machine: { context }, position }: SessionState, at: number): string => {
   const cause = expiry && context.turn === null ? staleness(expiry, position.interactedAt, at) : null;
-  if (cause !== null) return `with the next message (${cause.rule})`;
+  if (cause !== null) return 'with the next message';
   const idle = expiry?.idleMinutes;
-  const resets = [nextDaily, idle && `${instant(position.interactedAt + idle * 60_000)} if idle`].filter(Boolean);
+  const resets = [nextDaily, idle && `${instant(position.interactedAt + idle * 60_000)} if nothing is said before`].filter(
+    Boolean,
+  );
   return resets.length === 0 ? 'never' : resets.join(', or ');
 };
 
@@ -92,25 +94,26 @@ const statusLines = (facts: ReportFacts, state: SessionState, at: number): strin
   return [
     ...(settings.displayName === undefined ? [] : [`Name: ${settings.displayName}`]),
     `Agent: reachable. Model: ${modelOf(facts, context)}`,
-    `Session: ${value.replace('_', ' ')}, ${context.sessionId === '' ? 'none yet' : `generation ${context.generation}, ID ${context.sessionId}`}`,
+    `Session: ${value.replaceAll('_', ' ')}, ${context.sessionId === '' ? 'none yet' : `generation ${context.generation}, ID ${context.sessionId}`}`,
     ...(description === '' ? [] : [`About: ${description}`]),
     ...(review.workingMemory === '' ? [] : [`Working memory: ${short(review.workingMemory)}`]),
     `Context: ${windowUse(facts, context)}; ${number(usage.totalTokens)} used in ${count(context.completedTurns, 'turn')}, ${count(context.messages, 'message')}`,
     ...(usage.costUsd > 0 ? [`Cost: ${usage.costUsd.toFixed(4)} US dollars, as reported by the provider`] : []),
     ...(context.compactions > 0 ? [`Compactions: ${context.compactions}`] : []),
-    `Waiting: ${context.queue.length}${queueModeIn(facts, settings)}`,
+    `Waiting: ${count(context.queue.length, 'message')}${queueModeIn(facts, settings)}`,
     ...openQuestions(context).map(
       ({ approvalId, expiresAt, action }) => `Approval pending: ${approvalId}, until ${instant(expiresAt)}: ${short(action)}`,
     ),
     ...(spawned.length > 0 ? [`Spawned runs: ${spawned.map(({ key }) => key).join(', ')}`] : []),
     // No chat command sets how much is told: it is shown where a program did.
-    `Thinking: ${settings.thinkingLevel ?? 'default'}.${settings.verboseLevel === undefined ? '' : ` Verbose: ${settings.verboseLevel}.`} Sending: ${settings.sendPolicy ?? 'inherit'}`,
+    `Thinking: ${settings.thinkingLevel ?? 'default'}.${settings.verboseLevel === undefined ? '' : ` Verbose: ${settings.verboseLevel}.`} Sending: ${sendingWords[settings.sendPolicy ?? 'inherit']}`,
     ...(context.sessionId === '' ? [] : [`Next reset: ${nextReset(facts, state, at)}`]),
   ];
 };
 
 const queueModeIn = ({ queueMode }: ReportFacts, { queueMode: own = queueMode }: Settings): string =>
-  own === undefined ? '' : ` (queue mode ${own})`;
+  own === undefined ? '' : `. One that arrives while a turn runs: ${queueModeLines[own]} (queue mode ${own})`;
+const sendingWords = { allow: 'on', deny: 'off', inherit: 'as configured' } as const;
 const modelOf = ({ model }: ReportFacts, { settings }: SessionContext): string => settings.model ?? model;
 const short = (text: string): string => (text.length <= 200 ? text : `${text.slice(0, 200).toWellFormed()} …`);
 

@@ -170,7 +170,8 @@ describe.skipIf(!hasBrowser)('who looks at the page for a moment', () => {
     const { page, faults } = await open();
     await goTo(page, place(forked, 'chat'));
     await page.locator('.why', { hasText: 'Forked from commit 5' }).waitFor();
-    await page.locator('.why', { hasText: 'the agent knows the conversation up to there, and what was said since' }).waitFor();
+    const known = page.locator('.why').getByTitle('The agent knows the conversation up to there, and what was said since');
+    await known.getByText(/^Forked from commit 5, /).waitFor();
     await page.locator('.mark', { hasText: 'Forked from commit 5: the agent knows the conversation up to there' }).waitFor();
     await goTo(page, place(failing, 'time'));
     await page.getByRole('button', { name: 'Fork from here' }).click();

@@ -1,6 +1,7 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, test, vi } from 'vitest';
 import { type EventPage, sessionPath } from '../../../../shared/client/main.ts';
+import type { SessionEvent } from '../../../../shared/domain/session/events.ts';
 import { commitTo, keyOf } from '../../../support/domain/commits.ts';
 import { axeFindings } from './browser.ts';
 import { goTo, hasBrowser, usePage, wrongIn } from './use-page.ts';
@@ -12,6 +13,7 @@ const key = 'agent:main:web:steady';
 const chat = `#/sessions/${encodeURIComponent(key)}/chat`;
 const time = `#/sessions/${encodeURIComponent(key)}/time`;
 const checked = 'agent:main:web:checked';
+const forgotten = 'agent:main:web:forgotten';
 const pixel = 1;
 
 const yOf = async (page: Page, selector: string): Promise<number> =>
@@ -26,6 +28,15 @@ describe.skipIf(!hasBrowser)('the page on any screen', () => {
     const range = { v: 1, reason: 'manual', sessionId: 's', fromRev: 1, toRev: 1, toSeq: 1 } as const;
     const failed = { type: 'introspection_failed', ...range, code: 'model_timeout', message: 'no answer' } as const;
     await ports.events.append(commitTo(keyOf(checked), { at: Date.UTC(2006, 5, 15, 12), events: [failed] }), 0);
+    const events: SessionEvent[] = [
+      { type: 'session_opened', v: 1, sessionId: 's1', generation: 1, source: { kind: 'api', interactive: false } },
+      {
+        ...{ type: 'session_reset', v: 1, previousSessionId: 's1', sessionId: 's2', generation: 2, reason: '/new' },
+        cause: { trigger: 'command', rule: '/new' },
+      },
+      { ...failed, reason: 'new_session', sessionId: 's1' },
+    ];
+    await ports.events.append(commitTo(keyOf(forgotten), { at: Date.UTC(2006, 5, 15, 12), events }), 0);
   });
 
   test('no row moves when the list says that an answer failed', async () => {
@@ -38,6 +49,19 @@ describe.skipIf(!hasBrowser)('the page on any screen', () => {
     expect(await yOf(page, '.rows')).toBe(before);
     await page.setViewportSize({ width: 320, height: 800 });
     expect(await wrongIn(page, '#/sessions', 'a.row')).toEqual([]);
+    expect(faults).toEqual([]);
+  });
+
+  test('the divider of a reset says that the checkpoint of what it ended failed, and leads to it', async () => {
+    const { page, faults } = await open();
+    await goTo(page, `#/sessions/${encodeURIComponent(forgotten)}/chat`);
+    const divider = page.locator('.mark', { hasText: 'with the chat command /new. It is still this session.' });
+    await divider.getByText(/Nothing of it was remembered: .*no answer/).waitFor();
+    await divider.getByRole('link', { name: 'Show the checkpoint that failed' }).click();
+    await page
+      .getByText(/^Checkpoint failed/i)
+      .first()
+      .waitFor();
     expect(faults).toEqual([]);
   });
 
@@ -78,6 +102,8 @@ describe.skipIf(!hasBrowser)('the page on any screen', () => {
       expect(await axeFindings(page)).toEqual([]);
       await field.press('Escape');
       await field.waitFor({ state: 'detached' });
+      const opener = page.locator('.session-actions').getByRole('button', { name: button });
+      expect(await opener.evaluate((element) => element.matches(':focus'))).toBe(true);
     }
     for (const button of ['Pin', 'Unpin']) {
       await page.locator('.session-actions').getByRole('button', { name: button, exact: true }).click();

@@ -126,6 +126,25 @@ describe.skipIf(!hasBrowser)('the page', () => {
     await page.getByLabel('Message', { exact: true }).fill('/na');
     await page.keyboard.press('Tab');
     expect(await page.getByLabel('Message', { exact: true }).inputValue()).toBe('/name ');
+    // The arrows go through the list, which says how long it is; Escape closes it and leaves what is written.
+    const field = page.getByLabel('Message', { exact: true });
+    await field.fill('/');
+    const options = page.getByRole('listbox', { name: 'Commands' }).getByRole('option');
+    await page.getByText(`${await options.count()} choices: ↑ ↓ choose, Tab takes, Escape closes`).waitFor();
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('ArrowUp');
+    await page.keyboard.press('ArrowUp');
+    await expect.poll(() => options.last().getAttribute('aria-selected')).toBe('true');
+    expect(await field.getAttribute('aria-activedescendant')).toBe(await options.last().getAttribute('id'));
+    expect(await axeFindings(page)).toEqual([]);
+    await page.keyboard.press('Enter');
+    expect(await field.inputValue()).toBe('/pair ');
+    await field.fill('/na');
+    await options.first().waitFor();
+    await page.keyboard.press('Escape');
+    await options.first().waitFor({ state: 'detached' });
+    expect(await field.inputValue()).toBe('/na');
+    expect(await field.evaluate((element) => element.matches(':focus'))).toBe(true);
     expect(faults).toEqual([]);
   });
 
@@ -335,13 +354,24 @@ describe.skipIf(!hasBrowser)('the page', () => {
     await page.goBack();
     await choose.click();
     for (const name of ['one', 'two']) await page.getByLabel(`Select bulk:${name}`).check();
+    // What stays in the list stays selected, for what is done next.
+    await page.getByRole('button', { name: 'Pin', exact: true }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Pin' }).click();
+    await page.getByText('2 pinned. 2 sessions selected').waitFor();
+    await page.getByLabel('Labels, with commas between them').fill('birds');
+    await page.getByRole('button', { name: 'Add labels' }).click();
+    await page.getByText('2 labelled. 2 sessions selected').waitFor();
     await page.getByRole('button', { name: 'Archive', exact: true }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Archive' }).click();
-    await page.getByText('2 archived.').waitFor();
+    await page.getByText('2 archived. 0 sessions selected').waitFor();
     await page.getByText('No session here has these words in its name.').waitFor();
     await page.getByLabel('Status').selectOption('inactive');
     await page.locator('a.row', { hasText: 'bulk:one' }).waitFor();
     expect(page.url()).toContain('status=inactive');
+    await page.getByLabel('Label', { exact: true }).locator('option', { hasText: 'birds' }).waitFor({ state: 'attached' });
+    await page.locator('a.row', { hasText: 'bulk:two' }).click();
+    await page.locator('.why', { hasText: 'Archived: its next message brings it back' }).waitFor();
+    expect(await page.locator('.why', { hasText: 'Resets' }).count()).toBe(0);
     await page.getByLabel('Select bulk:one').check();
     await page.getByRole('button', { name: 'Restore' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Restore' }).click();

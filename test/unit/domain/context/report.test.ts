@@ -49,7 +49,9 @@ describe('A11/123: /status', () => {
   });
 
   test('B6: says how many wait, and what a message does that finds a turn running', () => {
-    expect(linesAfter(facts('status'), 'post m1', 'post m2', 'post m3')).toContain('Waiting: 2 (queue mode collect)');
+    expect(linesAfter(facts('status'), 'post m1', 'post m2', 'post m3')).toContain(
+      'Waiting: 2 messages. One that arrives while a turn runs: it waits, and is answered together with the others that wait (queue mode collect)',
+    );
   });
 
   test('A5/62: says what waits for a person, and until when', () => {

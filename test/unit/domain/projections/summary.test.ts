@@ -76,6 +76,19 @@ test.each([
   expect(rowAfter(...rows)?.lastMessagePreview).toBe(expected);
 });
 
+test.each([
+  ['the first line', 'Dear agent,\nplan a trip', 'Dear agent,'],
+  ['the first line that says something', '\n---\n```sh\nnpm test\n```', 'npm test'],
+  ['all of a text that says nothing', '?!\n?!', '?! ?!'],
+])('the first words of a message are %s', (_, text, expected) => {
+  const [commit] = tell('append m1').commits;
+  if (commit === undefined) throw new Error('no commit');
+  const events = commit.events.map((event) =>
+    event.type === 'user_message' ? { ...event, message: { ...event.message, text } } : event,
+  );
+  expect(summarize(null, { ...commit, events }).firstWords).toBe(expected);
+});
+
 test('the first words stay after a reset by the clock', () => {
   const [first, ...later] = tell('post m1', 'stop', 'reset s2 @5000', 'append m2 @6000').commits;
   if (first === undefined) throw new Error('no commit');

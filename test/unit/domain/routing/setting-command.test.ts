@@ -83,7 +83,9 @@ describe('a command that sets one thing (B25)', () => {
 
   test('alone it shows what was set', () => {
     expect(told('/queue', 'open', 'set queueMode steer').text).toMatch(/^Queue mode: steer\n/);
-    expect(told('/status', 'open', 'set queueMode steer').text).toContain('Waiting: 0 (queue mode steer)');
+    expect(told('/status', 'open', 'set queueMode steer').text).toContain(
+      'Waiting: 0 messages. One that arrives while a turn runs: the running turn gets it before its next step (queue mode steer)',
+    );
     expect(told('/status', 'open', 'set displayName Plans').text).toMatch(/^Name: Plans$/m);
     expect(told('/status', 'open').text).not.toContain('Name:');
   });

@@ -266,7 +266,7 @@ describe('stop, reports and the end', () => {
     expect(text).toContain('Agent: reachable. Model: offline');
     expect(text).toContain('Session: idle, generation 1, ID s1');
     expect(text).toContain('Context: 5 tokens; 5 used in 1 turn, 2 messages');
-    expect(text).toContain('Thinking: default. Sending: deny');
+    expect(text).toContain('Thinking: default. Sending: off');
   });
 
   test('A11/123: /status leads with the name of a session that has one', () => {
@@ -279,9 +279,9 @@ describe('stop, reports and the end', () => {
       'A4/46: the idle one',
       ['post m1', 'reply m1/1 1'],
       { rule: 'r', idleMinutes: 60 },
-      'tomorrow 04:00, or 1970-01-01 01:00 UTC if idle',
+      'tomorrow 04:00, or 1970-01-01 01:00 UTC if nothing is said before',
     ],
-    ['A4/43: due', ['post m1', 'reply m1/1 1'], { rule: 'r', dailyBoundaryAt: 1_000 }, 'with the next message (r)'],
+    ['A4/43: due', ['post m1', 'reply m1/1 1'], { rule: 'r', dailyBoundaryAt: 1_000 }, 'with the next message'],
     ['not under a running turn', ['post m1'], { rule: 'r', dailyBoundaryAt: 1_000 }, 'tomorrow 04:00'],
     ['none without a session', [], { rule: 'r', idleMinutes: 1 }, undefined],
   ])('A11/123: /status tells the next reset: %s', (_, history, expiry, expected) => {

@@ -27,6 +27,17 @@ test.each([
     told(chat, { firstWords: '**Plan** it', description: 'A plan' }),
     'Plan it',
   ],
+  [
+    'those without the directives of the offline model',
+    told(chat, { firstWords: '[[tool exec {"command": ["true"]}]] please' }),
+    'please',
+  ],
+  ['those of a directive alone, as they are', told(chat, { firstWords: '[[fail busy]]' }), '[[fail busy]]'],
+  [
+    'those cut at a word',
+    told(chat, { firstWords: 'Write me a long story about the garden, and about what grew th…' }),
+    'Write me a long story about the garden, and…',
+  ],
   ['the first words of a call', told(call, { firstWords: 'Plan it' }), 'Plan it'],
   ['what it is about, where nothing has words', told(chat, { firstWords: '', description: 'A plan' }), 'A plan'],
   ['the beginning of the id, where nothing is known', told(chat, {}), 'Chat k2j9'],
