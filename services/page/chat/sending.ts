@@ -36,9 +36,8 @@ const isCutOff = (error: unknown, { files }: Outgoing): boolean =>
   error instanceof NatterApiError && (error.code === 'unreachable' || (error.code === 'timeout' && files.length === 0));
 
 /** Sends one message. Without a connection it waits for one, as long as the same person is signed in. */
-const deliver = async (key: string, one: Outgoing): Promise<void> => {
+const deliver = async (key: string, one: Outgoing, sender: ReturnType<typeof who.peek>): Promise<void> => {
   const { messageId, text } = one;
-  const sender = who.peek();
   const isWanted = (): boolean => outgoingTo(key).some((each) => each.messageId === messageId);
   while (isWanted())
     try {
@@ -61,7 +60,8 @@ const lines = new Map<string, Promise<void>>();
 
 /** Sends a message after those before it. The same one again is one message. Never throws. */
 export const sendInOrder = (key: string, one: Outgoing): Promise<void> => {
-  const line = (lines.get(key) ?? Promise.resolve()).then(() => deliver(key, one));
+  const sender = who.peek();
+  const line = (lines.get(key) ?? Promise.resolve()).then(() => deliver(key, one, sender));
   lines.set(key, line);
   return line;
 };

@@ -187,7 +187,7 @@ describe.skipIf(!hasBrowser)('who looks at the page for a moment', () => {
     await goTo(page, place(failing, 'chat'));
     const field = page.getByLabel('Message', { exact: true });
     await field.fill('/model ');
-    const offered = page.locator('#commands code');
+    const offered = page.locator('#completions code');
     await vi.waitFor(async () => {
       expect(await offered.allTextContents()).toEqual(['fast', 'offline', 'local/small-1', 'local/large-1']);
     }, soon);

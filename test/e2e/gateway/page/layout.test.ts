@@ -36,7 +36,7 @@ describe.skipIf(!hasBrowser)('the page on any screen', () => {
       },
       { ...failed, reason: 'new_session', sessionId: 's1' },
     ];
-    await ports.events.append(commitTo(keyOf(forgotten), { at: Date.UTC(2006, 5, 15, 12), events }), 0);
+    await ports.events.append(commitTo(keyOf(forgotten), { at: Date.now(), events }), 0);
   });
 
   test('no row moves when the list says that an answer failed', async () => {
@@ -59,7 +59,7 @@ describe.skipIf(!hasBrowser)('the page on any screen', () => {
     await divider.getByText(/Nothing of it was remembered: .*no answer/).waitFor();
     await divider.getByRole('link', { name: 'Show the checkpoint that failed' }).click();
     await page
-      .getByText(/^Checkpoint failed/i)
+      .getByText(/checkpoint failed/i)
       .first()
       .waitFor();
     expect(faults).toEqual([]);

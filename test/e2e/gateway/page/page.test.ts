@@ -368,7 +368,7 @@ describe.skipIf(!hasBrowser)('the page', () => {
     await page.getByLabel('Status').selectOption('inactive');
     await page.locator('a.row', { hasText: 'bulk:one' }).waitFor();
     expect(page.url()).toContain('status=inactive');
-    await page.getByLabel('Label', { exact: true }).locator('option', { hasText: 'birds' }).waitFor({ state: 'attached' });
+    await page.locator('.filters option', { hasText: 'birds' }).waitFor({ state: 'attached' });
     await page.locator('a.row', { hasText: 'bulk:two' }).click();
     await page.locator('.why', { hasText: 'Archived: its next message brings it back' }).waitFor();
     expect(await page.locator('.why', { hasText: 'Resets' }).count()).toBe(0);
@@ -496,6 +496,7 @@ describe.skipIf(!hasBrowser)('the page', () => {
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
     await goTo(page, place(key, 'chat'));
     const prose = page.locator('.said-assistant .prose');
+    await prose.locator('tbody').waitFor();
     const alignments = prose.locator('tbody td').evaluateAll((all) => all.map((one) => getComputedStyle(one).textAlign));
     expect((await alignments).map((each) => each.replace('-webkit-', ''))).toEqual(['left', 'center', 'right']);
     const isWider = await prose.locator('table').evaluate(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth);
