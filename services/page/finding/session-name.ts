@@ -15,7 +15,7 @@ const sayingNothing = /^agent:[^:]+:(?:web:(.{1,4})|api:(?:openai|openai-user|op
 const titleCharacters = 48;
 
 /** The first words of a message as a title: without marks and directives to the offline model, cut at a word. */
-export const titleOf = (firstWords: string): string => {
+const titleOf = (firstWords: string): string => {
   const plain = plainText(firstWords).trim();
   const words = plain.replace(/\[\[.*?(\]\]|$)/gu, '').trim() || plain;
   const shown = oneLine(words, titleCharacters);

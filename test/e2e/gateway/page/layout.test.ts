@@ -58,10 +58,9 @@ describe.skipIf(!hasBrowser)('the page on any screen', () => {
     const divider = page.locator('.mark', { hasText: 'with the chat command /new. It is still this session.' });
     await divider.getByText(/Nothing of it was remembered: .*no answer/).waitFor();
     await divider.getByRole('link', { name: 'Show the checkpoint that failed' }).click();
-    await page
-      .getByText(/checkpoint failed/i)
-      .first()
-      .waitFor();
+    await page.locator('.scrubber').waitFor();
+    const last = await rig().ports.events.last(keyOf(forgotten));
+    expect(page.url()).toContain(`/time?at=${last?.seq}`);
     expect(faults).toEqual([]);
   });
 

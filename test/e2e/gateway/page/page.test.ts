@@ -369,9 +369,6 @@ describe.skipIf(!hasBrowser)('the page', () => {
     await page.locator('a.row', { hasText: 'bulk:one' }).waitFor();
     expect(page.url()).toContain('status=inactive');
     await page.locator('.filters option', { hasText: 'birds' }).waitFor({ state: 'attached' });
-    await page.locator('a.row', { hasText: 'bulk:two' }).click();
-    await page.locator('.why', { hasText: 'Archived: its next message brings it back' }).waitFor();
-    expect(await page.locator('.why', { hasText: 'Resets' }).count()).toBe(0);
     await page.getByLabel('Select bulk:one').check();
     await page.getByRole('button', { name: 'Restore' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Restore' }).click();
@@ -381,6 +378,9 @@ describe.skipIf(!hasBrowser)('the page', () => {
     await page.getByLabel('Status').selectOption('active');
     const row = page.locator('a.row', { hasText: 'Pinned' });
     await row.getByText(/Forked from commit \d+, /).waitFor();
+    await goTo(page, place('agent:main:bulk:two', 'chat'));
+    await page.locator('.why', { hasText: 'Archived: its next message brings it back' }).waitFor();
+    expect(await page.locator('.why', { hasText: 'Resets' }).count()).toBe(0);
     expect(faults).toEqual([]);
   });
 
