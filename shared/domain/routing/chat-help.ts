@@ -2,10 +2,7 @@
 export const chatCommandLines: readonly (readonly [usage: string, what: string])[] = [
   ['/help', 'lists the commands'],
   ['/stop', 'stops the answer, clears the queue and ends the sub-agents'],
-  [
-    '/new [model] [text]',
-    'begins this session anew, perhaps with another model; /reset does the same',
-  ],
+  ['/new [model] [text]', 'begins this session anew, perhaps with another model; /reset does the same'],
   ['/status', 'shows the model, the context, what waits and the next reset'],
   ['/context [detail]', 'shows what the model sees besides the conversation'],
   ['/usage', 'shows the tokens and the cost of this session'],
