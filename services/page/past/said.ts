@@ -1,3 +1,4 @@
+import { withdrawnText } from '../../../shared/domain/prompt/conversation-message.ts';
 import type { RecordedCommit } from '../../../shared/domain/session/envelope.ts';
 import type { SessionEvent } from '../../../shared/domain/session/events.ts';
 import type { ShownState } from '../../../shared/domain/session/fold/evolve.ts';
@@ -13,15 +14,64 @@ export interface Said {
   readonly actor: string;
 }
 
-/** What one commit said to people, or they to it. */
-export const saidIn = ({ seq, actor, events }: Pick<RecordedCommit, 'seq' | 'actor' | 'events'>): Said[] =>
-  events.flatMap((event): Said[] => {
-    if (event.type === 'user_message') {
-      const { text, sender, attachments } = event.message;
-      return [{ seq, role: 'user', text: `${text} ${attachedText(attachments)}`.trim(), sender, actor }];
+interface KnownSaid extends Said {
+  /** Of its event: `<seq>.<index>`. */
+  readonly id: string;
+}
+
+type SaidAt = Pick<RecordedCommit, 'seq' | 'actor' | 'events'>;
+
+/** What an event of a commit says. `revised`: the text that counts by now; `null`: it was withdrawn. */
+const saidBy = ({ seq, actor, events }: SaidAt, index: number, revised?: string | null): Said[] => {
+  const event = events[index];
+  if (event?.type === 'assistant_message') return [{ seq, role: 'assistant', text: event.text, actor }];
+  if (event?.type !== 'user_message') return [];
+  const { text, sender, attachments } = event.message;
+  const now = revised === null ? withdrawnText : `${revised ?? text} ${attachedText(attachments)}`.trim();
+  return [{ seq, role: 'user', text: now, sender, actor }];
+};
+
+/** What counts in the place of messages by now, each by its id; `null`: it was withdrawn. Events are noted newest first. */
+class Revisions {
+  readonly #texts = new Map<string, string | null>();
+
+  note(event: SessionEvent): void {
+    if (event.type !== 'message_edited' && event.type !== 'message_withdrawn') return;
+    if (!this.#texts.has(event.of)) this.#texts.set(event.of, event.type === 'message_edited' ? event.text : null);
+  }
+
+  said(commit: SaidAt, index: number): KnownSaid[] {
+    const id = `${commit.seq}.${index}`;
+    return saidBy(commit, index, this.#texts.get(id)).map((said) => ({ id, ...said }));
+  }
+}
+
+/** The events of commits, newest first. */
+function* backwards<Commit extends Pick<SaidAt, 'events'>>(
+  commits: Iterable<Commit>,
+): Generator<{ readonly commit: Commit; readonly index: number; readonly event: SessionEvent }> {
+  for (const commit of commits)
+    for (let index = commit.events.length - 1; index >= 0; index--) {
+      const event = commit.events[index];
+      if (event) yield { commit, index, event };
     }
-    return event.type === 'assistant_message' ? [{ seq, role: 'assistant', text: event.text, actor }] : [];
-  });
+}
+
+/** What one commit said to people, or they to it. */
+export const saidIn = (commit: SaidAt): Said[] => commit.events.flatMap((_, index) => saidBy(commit, index));
+
+/** What was said in some commits, oldest first, each as it was last edited in them, without what was taken back or dropped before its answer. */
+export const saidAmong = (commits: readonly RecordedCommit[]): readonly Said[] => {
+  const [revisions, dropped] = [new Revisions(), new Set<string>()];
+  const lines: Said[] = [];
+  for (const { commit, index, event } of backwards(commits.toReversed())) {
+    revisions.note(event);
+    if (event.type === 'queue_cleared') for (const id of event.turnIds) dropped.add(id);
+    if (event.type !== 'user_message' || event.turnId === undefined || !dropped.has(event.turnId))
+      lines.push(...revisions.said(commit, index));
+  }
+  return lines.reverse();
+};
 
 type Known = Pick<ShownState['position'], 'contextSeq' | 'skips'>;
 
@@ -45,19 +95,20 @@ const takenUp = (event: SessionEvent): readonly string[] => {
 };
 
 /**
- * The lines that the agent knows after `place` commits, newest first. A message that asks for an answer is known from when it is taken up: not
- * while it waits, nor if it was dropped or taken back. Of what was before a reset that kept the queue only such messages are known.
+ * The lines that the agent knows after `place` commits, newest first, each as it was last edited. A message that asks for an answer is known from
+ * when it is taken up: not while it waits, nor if it was dropped or taken back. Of what was before a reset that kept the queue only such
+ * messages are known.
  */
-function* knownSaid(commits: readonly RecordedCommit[], place: number, known: Known): Generator<Said> {
-  const taken = new Set<string>();
+function* knownSaid(commits: readonly RecordedCommit[], place: number, known: Known): Generator<KnownSaid> {
+  const [revisions, taken] = [new Revisions(), new Set<string>()];
   let isBeforeReset = false;
-  for (const commit of knownCommits(commits, place, known))
-    for (const event of commit.events.toReversed()) {
-      if (event.type === 'session_reset' && event.forkedFrom === undefined) isBeforeReset = true;
-      if (!isBeforeReset) for (const id of takenUp(event)) taken.add(id);
-      const turn = event.type === 'user_message' ? event.turnId : undefined;
-      if (turn === undefined ? !isBeforeReset : taken.has(turn)) yield* saidIn({ ...commit, events: [event] });
-    }
+  for (const { commit, index, event } of backwards(knownCommits(commits, place, known))) {
+    if (event.type === 'session_reset' && event.forkedFrom === undefined) isBeforeReset = true;
+    if (!isBeforeReset) for (const id of takenUp(event)) taken.add(id);
+    revisions.note(event);
+    const turn = event.type === 'user_message' ? event.turnId : undefined;
+    if (turn === undefined ? !isBeforeReset : taken.has(turn)) yield* revisions.said(commit, index);
+  }
 }
 
 /** The last `most` lines of the conversation that the agent knows after `place` commits, oldest first, and whether there are others before them. */
@@ -75,6 +126,6 @@ export const lastSaid = (
   return { lines: lines.toReversed(), hasMore: false };
 };
 
-/** How many messages the agent knows after `place` commits. */
-export const knownMessages = (commits: readonly RecordedCommit[], place: number, known: Known): number =>
-  [...knownSaid(commits, place, known)].length;
+/** All that the agent knows of the conversation after `place` commits, oldest first. */
+export const allSaid = (commits: readonly RecordedCommit[], place: number, known: Known): readonly KnownSaid[] =>
+  [...knownSaid(commits, place, known)].reverse();

@@ -12,7 +12,7 @@ import { HistoryFold } from '../../../shared/domain/session/fold/history-fold.ts
 import { isNatters } from '../../../shared/domain/values/person-words.ts';
 import { modelAfter } from '../parts/model-words.ts';
 import { type Landmark, landmarkOf } from './landmark.ts';
-import { type Said, saidIn } from './said.ts';
+import { allSaid, type Said, saidAmong } from './said.ts';
 
 /**
  * The past of a session, folded by the very function of the runtime (I4). Nothing is executed: the fold has no effects. A state is kept every
@@ -122,8 +122,13 @@ export class Timeline {
   }
 
   /** What was said in the commits after a place, up to another. */
-  saidBetween(after: number, until: number): Said[] {
-    return this.commits.slice(after, until).flatMap(saidIn);
+  saidBetween(after: number, until: number): readonly Said[] {
+    return saidAmong(this.commits.slice(after, until));
+  }
+
+  /** All that the agent knew of the conversation after so many commits. */
+  knownAt(count: number): ReturnType<typeof allSaid> {
+    return allSaid(this.commits, count, this.#foldedTo(count).state.position);
   }
 
   /** How many messages Natter itself wrote to the agent in the commits after a place, up to another. */

@@ -2,7 +2,6 @@ import diff from 'microdiff';
 import type { SessionContext } from '../../../shared/domain/session/context.ts';
 import { counted } from '../../../shared/kit/text/counted.ts';
 import { fieldWords } from '../../../shared/kit/text/field-words.ts';
-import { knownMessages } from '../past/said.ts';
 import type { Fork, Timeline } from '../past/timeline.ts';
 
 /** One difference between two states, by the path of what differs. */
@@ -38,7 +37,7 @@ export const branchCounts = (timeline: Timeline, { ancestor, place, end }: Fork)
   const count = (from: number, to: number): Readonly<Record<string, number>> => {
     const events = commits.slice(from, to).flatMap((commit) => commit.events);
     return {
-      knownMessages: knownMessages(commits, to, timeline.stateAfter(to).position),
+      knownMessages: timeline.knownAt(to).length,
       failedAnswers: events.filter(({ type }) => type === 'turn_failed').length,
       spentTokens: events.reduce(
         (sum, event) => (event.type === 'model_step' || event.type === 'context_compacted' ? sum + event.usage.totalTokens : sum),

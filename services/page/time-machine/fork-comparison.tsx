@@ -1,5 +1,4 @@
 import { useEffect, useMemo, useRef } from 'preact/hooks';
-import type { ShownState } from '../../../shared/domain/session/fold/evolve.ts';
 import { counted } from '../../../shared/kit/text/counted.ts';
 import { fieldWords } from '../../../shared/kit/text/field-words.ts';
 import { now } from '../base/now.ts';
@@ -7,7 +6,7 @@ import { changeQuery } from '../base/route.ts';
 import { Icon } from '../parts/icon.tsx';
 import { shortTime } from '../parts/time.tsx';
 import type { Past } from '../past/past.ts';
-import { knownMessages, type Said } from '../past/said.ts';
+import type { Said } from '../past/said.ts';
 import type { Fork, RecordedError } from '../past/timeline.ts';
 import {
   branchCounts,
@@ -105,15 +104,15 @@ const Two = ({ fork, past }: { readonly fork: Fork; readonly past: Past }) => {
   const { timeline } = past;
   const [left, right, changes, skills] = useMemo(() => {
     const [before, after] = [timeline.stateAfter(place - 1), timeline.stateAfter(end)];
-    const branch = (from: number, to: number, { position }: ShownState) => ({
+    const branch = (from: number, to: number) => ({
       said: timeline.saidBetween(from, to),
       errors: timeline.errorsBetween(from, to),
-      known: knownMessages(timeline.commits, to, position),
+      known: timeline.knownAt(to).length,
     });
     const differences = changesBetween(before, after).filter((change) => !isBookkeeping(change) && !isCount(change));
     return [
-      branch(ancestor, place - 1, before),
-      branch(place - 1, end, after),
+      branch(ancestor, place - 1),
+      branch(place - 1, end),
       [...branchCounts(timeline, { place, ancestor, end }), ...differences],
       skillChanges(before.context, after.context),
     ] as const;

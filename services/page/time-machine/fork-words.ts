@@ -1,6 +1,6 @@
+import { counted } from '../../../shared/kit/text/counted.ts';
 import { failureAdvice } from '../chat/failed.ts';
 import { failedText } from '../chat/mark-texts.ts';
-import { knownMessages } from '../past/said.ts';
 import type { Timeline } from '../past/timeline.ts';
 
 /** What a fork at the moment after `place` commits does, before it is done: two sentences, and what is special about this one. */
@@ -23,15 +23,17 @@ const nextWords = (timeline: Timeline, place: number): string => {
     : 'write on, or choose Try again below it.';
 };
 
-/** How much of what the agent knows now came later. What an earlier fork left behind, or was before a reset, it does not know. */
+/** How much the agent knows now that it did not know then, such as a message that waited then. What waits now is dropped. */
 const laterWords = (timeline: Timeline, place: number): string => {
-  const { commits } = timeline;
-  const { contextSeq, skips } = timeline.stateAfter(commits.length).position;
-  const after = Math.max(contextSeq, (commits[place - 1]?.seq ?? 0) + 1);
-  const later = knownMessages(commits, commits.length, { contextSeq: after, skips });
-  if (later === 0) return '';
-  const [messages, them] = later === 1 ? ['message', 'it'] : [`${later} messages`, 'them'];
-  return `, and the agent forgets the ${messages} after it; the log keeps ${them}`;
+  const newest = timeline.commits.length;
+  const then = new Set(timeline.knownAt(place).map(({ id }) => id));
+  const later = timeline.knownAt(newest).filter(({ id }) => !then.has(id)).length;
+  const { turn, queue } = timeline.stateAfter(newest).context;
+  const waiting = turn === null ? 0 : queue.length;
+  const them = later === 1 ? 'it' : 'them';
+  const forgotten = later === 0 ? '' : `, and the agent forgets ${counted(later, 'message')} since then; the log keeps ${them}`;
+  const dropped = `${waiting === 1 ? 'The message that waits in the queue is' : `The ${waiting} messages that wait in the queue are`} dropped`;
+  return waiting === 0 ? forgotten : `${forgotten}. ${dropped}`;
 };
 
 /** Which answer failed at this moment or next, why, and what to do about it. */

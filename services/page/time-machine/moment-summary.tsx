@@ -4,7 +4,7 @@ import { counted } from '../../../shared/kit/text/counted.ts';
 import { modelText } from '../parts/model-words.ts';
 import { StatusBadge } from '../parts/status.tsx';
 import type { Past } from '../past/past.ts';
-import { knownMessages, lastSaid } from '../past/said.ts';
+import { lastSaid } from '../past/said.ts';
 import { hasFailed } from '../past/timeline.ts';
 import { ApprovalMoment } from './approval-moment.tsx';
 import { ErrorMoment } from './error-moment.tsx';
@@ -38,7 +38,7 @@ export const MomentFacts = ({ past, state }: { readonly past: Past; readonly sta
           {counted(messages, 'message')}
           {generation > 1 && (isFork ? ' since the fork' : ' since the reset')}
           {natters > 0 && `, ${natters} of them from Natter`}
-          {isFork && `; the agent knows ${knownMessages(past.timeline.commits, place, state.position)} in all`}
+          {isFork && `; the agent knows ${past.timeline.knownAt(place).length} in all`}
         </span>
         <span>{counted(completedTurns, 'answer')}</span>
         <span>

@@ -6,6 +6,7 @@ import {
   type HeardMessage,
   nameForModel,
   textForModel,
+  withdrawnText,
 } from '../../../shared/domain/prompt/conversation-message.ts';
 import type { ModelMessage, SignedReasoning } from '../../../shared/domain/prompt/model-request.ts';
 import type { CallResult } from '../../../shared/domain/session/commands.ts';
@@ -202,9 +203,6 @@ export const userMessage = (message: Message): ModelMessage => {
     ...(files.length > 0 && { files }),
   };
 };
-
-/** What a model sees of a message that its sender withdrew: the turns around it still make sense. */
-const withdrawnText = '[The sender withdrew this message.]';
 
 type Revision = EventOf<'message_edited' | 'message_withdrawn'>;
 

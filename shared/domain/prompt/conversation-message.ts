@@ -10,6 +10,9 @@ export interface HeardMessage extends Message {
   readonly of: string;
 }
 
+/** What a model sees of a message that its sender withdrew: the turns around it still make sense. */
+export const withdrawnText = '[The sender withdrew this message.]';
+
 /** One message of the conversation and its position in the log. */
 export interface ConversationMessage {
   /** The commit with which it entered the conversation. A step's calls and their results share one: they stay together. */

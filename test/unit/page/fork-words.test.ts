@@ -34,8 +34,8 @@ test('what another person has asked is not to be tried again on the page', () =>
 });
 
 test('where the session goes on, and how much of the conversation is left behind', () => {
-  expect(told(2)).toContain('goes on from commit 2, and the agent forgets the message after it; the log keeps it.');
-  expect(told(1)).toContain('goes on from commit 1, and the agent forgets the 2 messages after it; the log keeps them.');
+  expect(told(2)).toContain('goes on from commit 2, and the agent forgets 1 message since then; the log keeps it.');
+  expect(told(1)).toContain('goes on from commit 1, and the agent forgets 2 messages since then; the log keeps them.');
   expect(told(4)).toContain('goes on from commit 4. Its memories stay');
 });
 
@@ -43,7 +43,19 @@ test('what an earlier fork left behind is not forgotten a second time', () => {
   const again = new Timeline();
   for (const commit of tell('post m1', 'reply m1/1 1', 'post m2', 'reply m2/1 1', 'fork s2 1', 'post m3').commits)
     again.add(commit);
-  expect(forkWords(again, 1).join('\n')).toContain('the agent forgets the message after it;');
+  expect(forkWords(again, 1).join('\n')).toContain('the agent forgets 1 message since then;');
+});
+
+test('a message that waited is forgotten if its answer began later, and one that waits now is dropped', () => {
+  const waited = new Timeline();
+  for (const commit of tell('post m1', 'post m2', 'reply m1/1 1', 'reply m2/1 1').commits) waited.add(commit);
+  // Known then: m1. Known now: its answer, m2 and the answer of m2 as well.
+  expect(forkWords(waited, 2)[0]).toContain('the agent forgets 3 messages since then; the log keeps them. Its memories stay');
+  const waits = new Timeline();
+  for (const commit of tell('post m1', 'reply m1/1 1', 'post m2', 'post m3').commits) waits.add(commit);
+  expect(forkWords(waits, 2)[0]).toContain(
+    'forgets 1 message since then; the log keeps it. The message that waits in the queue is dropped. Its memories stay',
+  );
 });
 
 test('which model failed next, what to do about it, and which model the fork keeps', () => {

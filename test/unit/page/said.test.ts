@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { knownMessages, lastSaid, saidIn } from '../../../services/page/past/said.ts';
+import { allSaid, lastSaid, saidAmong, saidIn } from '../../../services/page/past/said.ts';
 import type { RecordedCommit } from '../../../shared/domain/session/envelope.ts';
 import type { ShownState } from '../../../shared/domain/session/fold/evolve.ts';
 
@@ -24,7 +24,7 @@ test.each([
 });
 
 test('how many messages the agent knows in all, without those that a fork left behind', () => {
-  expect(knownMessages(commits, 5, { contextSeq: 1, skips: [{ after: 1, until: 3 }] })).toBe(3);
+  expect(allSaid(commits, 5, { contextSeq: 1, skips: [{ after: 1, until: 3 }] })).toHaveLength(3);
 });
 
 test('a line names the files that came with it', () => {
@@ -102,10 +102,48 @@ test.each([
   const history = story(...told);
   const position = { contextSeq: 1, skips: [] };
   expect(lastSaid(history, history.length, position, 9).lines.map(({ text }) => text.trim())).toEqual(expected);
-  expect(knownMessages(history, history.length, position)).toBe(expected.length);
+  expect(allSaid(history, history.length, position)).toHaveLength(expected.length);
 });
 
 test('a message whose answer started only in what a fork left behind is not known', () => {
   const history = story([[posted, 'a', {}]], [[started, 'a']], [['session_reset', 's', { forkedFrom: {} }]]);
-  expect(knownMessages(history, 3, { contextSeq: 1, skips: [{ after: 1, until: 3 }] })).toBe(0);
+  expect(allSaid(history, 3, { contextSeq: 1, skips: [{ after: 1, until: 3 }] })).toEqual([]);
+});
+
+const edit = { of: '1.0', text: 'edited', by: {} };
+const textsAt = (history: RecordedCommit[], place: number, skips: ShownState['position']['skips'] = []) =>
+  allSaid(history, place, { contextSeq: 1, skips }).map(({ text }) => text);
+
+test('a message is known as it was last edited at that moment, and a withdrawn one as the model sees it', () => {
+  const history = story(
+    [
+      [posted, 'a'],
+      [started, 'a'],
+    ],
+    [['message_edited', 'a', edit]],
+    [['message_edited', 'a', { ...edit, text: 'edited again' }]],
+    [['message_withdrawn', 'a', edit]],
+  );
+  expect([1, 2, 3, 4].map((place) => textsAt(history, place))).toEqual([
+    ['a'],
+    ['edited'],
+    ['edited again'],
+    ['[The sender withdrew this message.]'],
+  ]);
+  // An edit that a fork left behind is none.
+  expect(textsAt(history, 4, [{ after: 1, until: 5 }])).toEqual(['a']);
+});
+
+test('what was said among some commits is as it was last edited, without what was taken back', () => {
+  const history = story(
+    [
+      [posted, 'a'],
+      [started, 'a'],
+    ],
+    [[posted, 'b']],
+    [['queue_cleared', 'b']],
+    [['message_edited', 'a', edit]],
+  );
+  expect(saidAmong(history).map(({ text }) => text)).toEqual(['edited']);
+  expect(saidAmong(history.slice(0, 2)).map(({ text }) => text.trim())).toEqual(['a', 'b']);
 });
