@@ -1,16 +1,17 @@
 import type { NatterEvent } from '../../../shared/client/main.ts';
+import { restartWords } from '../../../shared/domain/projections/rewind-words.ts';
 import type { EventOf } from '../../../shared/domain/session/events.ts';
 import type { ResetCause } from '../../../shared/domain/values/expiry.ts';
 import { counted } from '../../../shared/kit/text/counted.ts';
 import { failureText } from '../parts/event-words.ts';
-import { generationWords, isRewind, knownAfterFork } from '../parts/reset-words.ts';
+import { generationWords, knownAfterFork } from '../parts/reset-words.ts';
 import type { ChatItem } from './chat-model.ts';
 
 /** What resets and forks are in a chat. */
 
 /** Whether somebody asked for a reset, and not for another beginning: that says by itself what was done. */
 const isAsked = (cause: ResetCause | undefined): cause is ResetCause =>
-  cause?.trigger === 'command' || (cause?.trigger === 'api' && !isRewind(cause.rule));
+  cause?.trigger === 'command' || (cause?.trigger === 'api' && restartWords(cause.rule) === null);
 const nothingKnown = 'The agent no longer knows what is above';
 
 /** Who asked for a reset and how, none for one that a rule made; and what its moment explains. */

@@ -16,7 +16,8 @@ export const EventDetail = ({ event }: { readonly event: NatterEvent }) => {
       <header>
         <h2>{eventWords(event)}</h2>
         <span class="hint">
-          Commit {event.rev} of its session, event {event.id} in the log of all sessions, <Time at={event.at} exact />,{' '}
+          <span title={`Log sequence ${event.seq}, event ${event.id}`}>Commit {event.rev} of its session</span>,{' '}
+          <Time at={event.at} exact />,{' '}
           <span title={event.actor}>
             <ActorName actor={event.actor} />
           </span>

@@ -32,13 +32,23 @@ export const ways: readonly Way[] = [
   { from: 'awaiting_results', to: 'inactive', by: isEnd, path: 'M440 60Q400 196 164 156', isRare: true },
 ];
 
+/** A way that a commit took, and the event that took it. */
+interface TakenWay<Event> {
+  readonly way: Way;
+  readonly event: Event;
+}
+
 /** The ways that a commit took from one state to another by its events, such as to `running` and back in one. */
-export const waysTaken = (from: Status, to: Status, events: readonly Pick<SessionEvent, 'type'>[]): readonly Way[] => {
-  const taken: Way[] = [];
+export const waysTaken = <Event extends Pick<SessionEvent, 'type'>>(
+  from: Status,
+  to: Status,
+  events: readonly Event[],
+): readonly TakenWay<Event>[] => {
+  const taken: TakenWay<Event>[] = [];
   let at = from;
-  for (const { type } of events) {
-    const way = ways.find((each) => each.from === at && each.by.includes(type));
-    if (way) taken.push(way);
+  for (const event of events) {
+    const way = ways.find((each) => each.from === at && each.by.includes(event.type));
+    if (way) taken.push({ way, event });
     at = way?.to ?? at;
   }
   // An approval that is asked for or answered beside the one that the turn waits for takes no way.

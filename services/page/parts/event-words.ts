@@ -1,8 +1,8 @@
 import { isTakenBack, summaryOf } from '../../../shared/domain/projections/event-summary.ts';
+import { forkVerb } from '../../../shared/domain/projections/rewind-words.ts';
 import { reasonOf } from '../../../shared/domain/prompt/model-failure.ts';
 import type { EventOf, SessionEvent } from '../../../shared/domain/session/events.ts';
 import { oneLine, plainLine } from './one-line.ts';
-import { forkVerb } from './reset-words.ts';
 
 /** Events in words for people who have not read the glossary. */
 

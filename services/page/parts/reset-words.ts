@@ -1,6 +1,7 @@
 import type { Session } from '../../../shared/client/main.ts';
+import { forkVerb, restartWords } from '../../../shared/domain/projections/rewind-words.ts';
 import type { EventOf } from '../../../shared/domain/session/events.ts';
-import type { ResetCause, RewindReason } from '../../../shared/domain/values/expiry.ts';
+import type { ResetCause } from '../../../shared/domain/values/expiry.ts';
 
 const words: Readonly<Record<ResetCause['trigger'], string>> = {
   daily: 'Reset by the daily rule',
@@ -14,26 +15,15 @@ const words: Readonly<Record<ResetCause['trigger'], string>> = {
 /** The reason of a reset that somebody asks for on the page. */
 export const askedOnPage = 'asked for on the page';
 
-/** What somebody did who began a session again with its first message. */
-const restarts: Readonly<Record<RewindReason, string>> = {
-  'another text': 'Begun again with the first message changed',
-  'another answer': 'Tried again from the beginning',
-};
-/** Whether the reason of a reset is that somebody edits or repeats the first message. */
-export const isRewind = (rule: string): rule is RewindReason => Object.hasOwn(restarts, rule);
-
 /** Why a generation began, in the same words wherever the page says it; with the limit that was passed, where the log has it. */
 export const resetWords = ({ trigger, rule, boundaryAt, lastUpdateAt }: ResetCause): string => {
   if (trigger === 'api' && rule === askedOnPage) return 'Reset on the page';
-  if (trigger === 'api' && isRewind(rule)) return restarts[rule];
+  const restart = trigger === 'api' ? restartWords(rule) : null;
+  if (restart !== null) return restart;
   return trigger === 'idle' && boundaryAt !== undefined && lastUpdateAt !== undefined
     ? `Reset after more than ${Math.round((boundaryAt - lastUpdateAt) / 60_000)} min idle`
     : words[trigger];
 };
-
-const forkVerbs: Readonly<Record<RewindReason, string>> = { 'another text': 'Edited', 'another answer': 'Tried again' };
-/** What somebody did who made a fork for this reason. */
-export const forkVerb = (reason = ''): string => forkVerbs[reason as RewindReason] ?? 'Forked';
 
 /** Where a fork goes on from: the number that the commit has in its session. */
 export const forkedFrom = (rev: number, reason?: string): string => `${forkVerb(reason)} from commit ${rev}`;

@@ -6,8 +6,8 @@ interface VirtualOptions {
   readonly rowHeight: number;
 }
 
-/** Rows that are drawn before and after those in sight, so that a quick finger meets no gap. */
-const aheadRows = 8;
+/** How far rows are drawn before and after those in sight, px, so that a quick finger meets no gap. Each costs as much as one in sight. */
+const aheadPixels = 360;
 
 /** A list of which only the rows in sight are in the document. `scroller` is the element that scrolls. */
 export const useVirtual = ({ count, rowHeight }: VirtualOptions) => {
@@ -29,6 +29,7 @@ export const useVirtual = ({ count, rowHeight }: VirtualOptions) => {
       current.removeEventListener('scroll', look);
     };
   }, [rowHeight]);
+  const aheadRows = Math.ceil(aheadPixels / rowHeight);
   const from = Math.max(0, Math.min(first, count) - aheadRows);
   const length = Math.max(0, Math.min(count, end + aheadRows) - from);
   return {

@@ -40,6 +40,14 @@ export const hasFailed = (commits: readonly RecordedCommit[], count: number): bo
   return false;
 };
 
+/** Whether a commit has a message that Natter itself wrote to the agent. */
+const isOfNatter = ({ events }: RecordedCommit): boolean =>
+  events.some((event) => event.type === 'user_message' && isNatters(event.message.sender));
+
+/** How many of the messages of a generation are from Natter itself, by its last commits; `null`: they do not go back to its beginning. */
+export const nattersIn = (commits: readonly RecordedCommit[], startedSeq: number): number | null =>
+  (commits[0]?.seq ?? 0) > startedSeq ? null : commits.filter((commit) => commit.seq >= startedSeq && isOfNatter(commit)).length;
+
 export interface RecordedError {
   readonly seq: number;
   readonly error: SessionEvent;
@@ -69,8 +77,7 @@ export class Timeline {
     this.#fold.take(commit);
     this.commits.push(commit);
     this.#models.push(commit.events.reduce(modelAfter, this.#models.at(-1)));
-    if (commit.events.some((event) => event.type === 'user_message' && isNatters(event.message.sender)))
-      this.#natters.push(this.commits.length);
+    if (isOfNatter(commit)) this.#natters.push(this.commits.length);
     const head = headOf(commit);
     // An approval is one: its question leads to its answer.
     const mark = head === undefined || head.type === 'approval_resolved' ? null : landmarkOf(head);

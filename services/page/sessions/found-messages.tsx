@@ -87,7 +87,7 @@ const FoundInMessages = () => {
     <section class="found" aria-label="Messages with these words">
       <h2 class="found-head">
         {messages.length === 0 ? 'No message has all these words' : `Said in ${counted(messages.length, 'message')}`}
-        {since > 0 && <small> (searched back to sequence {since})</small>}
+        {since > 0 && <small> (searched back to log sequence {since})</small>}
         {!complete && <small> (the newest are still being read)</small>}
       </h2>
       <ul>

@@ -14,6 +14,19 @@ export const shortcuts = [
 ] as const;
 export type ShortcutAction = (typeof shortcuts)[number]['does'];
 
+/** The keys of single views, where no field has the focus. */
+export const viewKeys = [
+  {
+    view: 'In the time machine',
+    keys: [
+      { keys: '← →', words: 'One commit back, one commit on' },
+      { keys: 'Home End', words: 'To the beginning, to the newest commit' },
+      { keys: '↑ ↓', words: 'From commit to commit in their list' },
+    ],
+  },
+  { view: 'In Events', keys: [{ keys: '↑ ↓', words: 'From event to event in their list' }] },
+] as const;
+
 /** A key press, as far as it matters here. */
 export interface Press {
   readonly key: string;

@@ -1,4 +1,5 @@
 import { signal } from '@preact/signals';
+import { Fragment } from 'preact';
 import { readIn, writeIn } from '../base/new-chat.ts';
 import { go, linkTo, listQuery, route } from '../base/route.ts';
 import { isViewer } from '../base/signed-in.ts';
@@ -6,7 +7,8 @@ import { isPaletteOpen } from '../palette/open.ts';
 import { InfoDialog } from '../parts/confirm.tsx';
 import { shownRows } from '../sessions/shown-rows.ts';
 import { areShortcutsOn, switchShortcuts } from './choice.ts';
-import { besideKey, opensPalette, PressedKeys, type ShortcutAction, shortcuts } from './keys.ts';
+import { besideKey, opensPalette, PressedKeys, type ShortcutAction, shortcuts, viewKeys } from './keys.ts';
+import { isAsked, isTyping } from './typing.ts';
 
 const isMac = navigator.userAgent.includes('Mac');
 export const paletteKeys = { keys: isMac ? '⌘ K' : 'Ctrl K', words: 'Go to a place, or to a session by its name' };
@@ -18,9 +20,6 @@ const isHelpOpen = signal(false);
 export const showShortcuts = (): void => {
   isHelpOpen.value = true;
 };
-
-const fields = 'textarea, select, [contenteditable], input:not([type=checkbox], [type=radio], [type=range])';
-const isTyping = (target: EventTarget | null): boolean => target instanceof Element && target.closest(fields) !== null;
 
 const focus = (selector: string): boolean => {
   const found = document.querySelector<HTMLElement>(selector);
@@ -86,7 +85,7 @@ export const followShortcuts = (): void => {
   const pressed = new PressedKeys();
   addEventListener('keydown', (event) => {
     // Who reads a shared session has nowhere else to go.
-    if (document.querySelector('dialog[open]') !== null || isViewer()) return;
+    if (isAsked() || isViewer()) return;
     if (opensPalette(event, isMac)) {
       event.preventDefault();
       isPaletteOpen.value = true;
@@ -102,24 +101,34 @@ export const followShortcuts = (): void => {
   });
 };
 
+const KeyList = ({ keys: all }: { readonly keys: readonly { readonly keys: string; readonly words: string }[] }) => (
+  <dl class="shortcuts">
+    {all.map(({ keys, words }) => (
+      <div key={keys}>
+        <dt>
+          {keys.split(' ').map((key) => (
+            <kbd key={key}>{key}</kbd>
+          ))}
+        </dt>
+        <dd>{words}</dd>
+      </div>
+    ))}
+  </dl>
+);
+
 const Help = () => {
   const close = (): void => {
     isHelpOpen.value = false;
   };
   return (
     <InfoDialog title="Keys" close={close}>
-      <dl class="shortcuts">
-        {[paletteKeys, leaveKeys, ...shortcuts].map(({ keys, words }) => (
-          <div key={keys}>
-            <dt>
-              {keys.split(' ').map((key) => (
-                <kbd key={key}>{key}</kbd>
-              ))}
-            </dt>
-            <dd>{words}</dd>
-          </div>
-        ))}
-      </dl>
+      <KeyList keys={[paletteKeys, leaveKeys, ...shortcuts]} />
+      {viewKeys.map(({ view, keys }) => (
+        <Fragment key={view}>
+          <h3>{view}</h3>
+          <KeyList keys={keys} />
+        </Fragment>
+      ))}
       <label class="shortcuts-on">
         <input
           type="checkbox"

@@ -1,5 +1,6 @@
 import diff from 'microdiff';
 import type { SessionContext } from '../../../shared/domain/session/context.ts';
+import type { SessionEvent } from '../../../shared/domain/session/events.ts';
 import { counted } from '../../../shared/kit/text/counted.ts';
 import { fieldWords } from '../../../shared/kit/text/field-words.ts';
 import type { Fork, Timeline } from '../past/timeline.ts';
@@ -26,6 +27,41 @@ export const changesBetween = (before: unknown, after: unknown): Change[] =>
 const bookkeeping =
   /^(context\.(epoch|sessionId|resolved|prompt|revisable|usage\.estimated)|position\.(seq|rev|at|digest|chained|command|recentIds|olderIds|window|orders|calls|covered|interactedAt|startedRev|startedSeq|contextSeq|skips))\b/;
 export const isBookkeeping = ({ path }: Change): boolean => bookkeeping.test(path);
+
+type Part = SessionContext['prompt'][number];
+const partWords = (part: Part | undefined): string | undefined => part && counted(part.characters, 'character');
+const promptWords = (parts: readonly Part[]): string | undefined =>
+  parts.length === 0
+    ? undefined
+    : `${counted(parts.length, 'part')}, ${counted(
+        parts.reduce((sum, { characters }) => sum + characters, 0),
+        'character',
+      )}`;
+
+/** What changed in the instructions of the model: its parts by their names, or all of them at once where there were none. */
+export const promptChanges = (before: Pick<SessionContext, 'prompt'>, after: Pick<SessionContext, 'prompt'>): Change[] => {
+  const [old, now] = [before.prompt, after.prompt];
+  // They are read again with the next step.
+  if (now.length === 0) return [];
+  if (old.length === 0) return [{ path: 'context.prompt', before: undefined, after: promptWords(now) }];
+  const find = (parts: readonly Part[], wanted: string) => parts.find(({ name }) => name === wanted);
+  return [...new Set([...old, ...now].map(({ name }) => name))]
+    .map((name) => ({ path: `context.prompt.${name}`, before: partWords(find(old, name)), after: partWords(find(now, name)) }))
+    .filter((change) => change.before !== change.after);
+};
+
+const isRevision = ({ type }: SessionEvent): boolean => type === 'message_edited' || type === 'message_withdrawn';
+
+/** The messages that the agent knew at both of two moments, and not in the same words, because they were edited or withdrawn in between. */
+export const revisedMessages = (timeline: Timeline, first: number, last: number): Change[] => {
+  if (!timeline.commits.slice(first, last).some(({ events }) => events.some(isRevision))) return [];
+  const old = new Map(timeline.knownAt(first).map(({ id, text }) => [id, text]));
+  return timeline.knownAt(last).flatMap(({ id, seq, text }) => {
+    const before = old.get(id);
+    const path = `what was said in commit ${timeline.numberAt(timeline.countAt(seq))}`;
+    return before === undefined || before === text ? [] : [{ path, before, after: text }];
+  });
+};
 
 /** Counts that a fork begins anew: beside those of what it left behind they say nothing of what the agent knows. */
 const counts = /^context\.(messages|completedTurns|compactions|usage|review\.(messages|turns))\b/;
@@ -84,20 +120,26 @@ export const skillChanges = (before: Listed, after: Listed): SkillChanges | null
 const named: Readonly<Record<string, string>> = {
   generation: 'beginnings, resets and forks',
   turn: 'answer under way',
+  prompt: 'instructions',
   knownMessages: 'messages that the agent knew',
   failedAnswers: 'failed answers since their common commit',
   spentTokens: 'tokens since their common commit',
   rev: 'commits of the session',
-  seq: 'number in the log of all sessions',
+  seq: 'log sequence',
   startedRev: 'its first commit',
-  startedSeq: 'its first commit, in the log of all sessions',
-  contextSeq: 'what the agent knows begins at, in the log of all sessions',
+  startedSeq: 'its first commit, log sequence',
+  contextSeq: 'what the agent knows begins at, log sequence',
 };
 
+const promptPath = 'context.prompt.';
+
 /** The path of a field in words: `context.usage.contextTokens` is "usage, context tokens". */
-export const plainPath = (path: string): string =>
-  path
+export const plainPath = (path: string): string => {
+  // The name of a part may be that of a file.
+  if (path.startsWith(promptPath)) return `instructions, ${path.slice(promptPath.length)}`;
+  return path
     .replace(/^(context|position)\./, '')
     .split('.')
     .map((name) => named[name] ?? (/^\d+$/.test(name) ? `number ${Number(name) + 1}` : fieldWords(name)))
     .join(', ');
+};

@@ -3,7 +3,8 @@ import type { ShownState } from '../../../shared/domain/session/fold/evolve.ts';
 import { counted } from '../../../shared/kit/text/counted.ts';
 import { changeQuery, route } from '../base/route.ts';
 import type { Past } from '../past/past.ts';
-import { type Change, changesBetween, isBookkeeping, plainPath } from './differences.ts';
+import { type Change, changesBetween, isBookkeeping, plainPath, promptChanges, revisedMessages } from './differences.ts';
+import { ChangedMemories } from './moment-memories.tsx';
 import { valueWords } from './value-words.ts';
 
 const Changes = ({ changes }: { readonly changes: readonly Change[] }) => (
@@ -80,23 +81,29 @@ export const MomentChanges = ({ past, before, state }: Props) => {
   if (isChosen) void past.count.value;
   const other = isChosen ? timeline.placeOf(Number(asked)) : Math.max(0, place - 1);
   const otherState = useMemo(() => (isChosen ? timeline.stateAfter(other) : before), [timeline, isChosen, other, before]);
-  const changes = useMemo(
-    () => (other > place ? changesBetween(state, otherState) : changesBetween(otherState, state)),
-    [state, otherState],
-  );
-  const [facts, books] = [changes.filter((change) => !isBookkeeping(change)), changes.filter(isBookkeeping)];
-  const [first, last] = [other, place].sort((one, another) => one - another).map((each) => timeline.numberAt(each));
+  const [first, last] = [Math.min(other, place), Math.max(other, place)];
+  const [old, now] = other > place ? [state, otherState] : [otherState, state];
+  const [facts, books] = useMemo(() => {
+    const changes = changesBetween(old, now);
+    const said = [...revisedMessages(timeline, first, last), ...promptChanges(old.context, now.context)];
+    return [[...said, ...changes.filter((change) => !isBookkeeping(change))], changes.filter(isBookkeeping)] as const;
+  }, [state, otherState]);
   const nothing =
     place === 0 && !isChosen
       ? 'There is no commit before the first.'
       : other === place
         ? 'It is this commit: nothing differs.'
-        : 'Nothing but its place in the log.';
+        : 'Nothing that the session or its agent knows: only its place in the log.';
   return (
     <section class="card" aria-labelledby="moment-changes">
-      <h2 id="moment-changes">{isChosen ? `What changed from commit ${first} to commit ${last}` : 'What it changed'}</h2>
+      <h2 id="moment-changes">
+        {isChosen
+          ? `What changed from commit ${timeline.numberAt(first)} to commit ${timeline.numberAt(last)}`
+          : 'What it changed'}
+      </h2>
       <Other past={past} other={other} isChosen={isChosen} />
       {facts.length === 0 ? <p class="hint">{nothing}</p> : <Changes changes={facts} />}
+      <ChangedMemories before={old} after={now} isLive={past.isLive} />
       {books.length > 0 && (
         <details class="books">
           <summary title="Its place in the log, digests and ids, which the runtime keeps for itself">
@@ -104,8 +111,8 @@ export const MomentChanges = ({ past, before, state }: Props) => {
           </summary>
           {past.isLive && (
             <p class="hint">
-              Commit {timeline.numberAt(place)} of the session is number {timeline.commits[place - 1]?.seq ?? 0} in the log of all
-              sessions, as in the address.
+              Commit {timeline.numberAt(place)} has the log sequence {timeline.commits[place - 1]?.seq ?? 0}, which its address
+              names.
             </p>
           )}
           <Changes changes={books} />

@@ -23,29 +23,58 @@ const One = ({ id }: { readonly id: string }) => {
   );
 };
 
-/** The memories that the agent was given with its instructions at a moment, as they are now. `isLive`: a gateway can be asked for them. */
+const idsIn = ({ context: { prompt } }: ShownState): readonly string[] => prompt.flatMap(({ memories = [] }) => memories);
+
+interface ListProps {
+  readonly ids: readonly string[];
+  /** A gateway can be asked for them. */
+  readonly isLive: boolean;
+}
+const MemoryList = ({ ids, isLive }: ListProps) => (
+  <>
+    <ul>{ids.slice(0, most).map((id) => (isLive ? <One key={id} id={id} /> : <li key={id}>{id}</li>))}</ul>
+    {ids.length > most && <p class="hint">And {ids.length - most} more, older ones.</p>}
+  </>
+);
+
+const countWords = ({ length }: readonly string[]): string => `${length} ${length === 1 ? 'memory' : 'memories'}`;
+
+/** The memories that the agent was given with its instructions at a moment, as they are now. */
 export const MomentMemories = ({ state, isLive }: { readonly state: ShownState; readonly isLive: boolean }) => {
   const [isOpen, setOpen] = useState(false);
-  const ids = state.context.prompt.flatMap(({ memories = [] }) => memories);
+  const ids = idsIn(state);
   if (ids.length === 0) return null;
-  const words = `The agent was given ${ids.length} ${ids.length === 1 ? 'memory' : 'memories'}`;
-  if (!isLive)
-    return (
-      <p class="hint">
-        {words}: {ids.join(', ')}
-      </p>
-    );
   return (
     <details class="moment-memories" onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
-      <summary>{words}</summary>
-      {isOpen && (
-        <ul>
-          {ids.slice(0, most).map((id) => (
-            <One key={id} id={id} />
-          ))}
-        </ul>
-      )}
-      {ids.length > most && <p class="hint">And {ids.length - most} more, older ones.</p>}
+      <summary>The agent was given {countWords(ids)}</summary>
+      {isOpen && <MemoryList ids={ids} isLive={isLive} />}
     </details>
+  );
+};
+
+interface ChangedProps {
+  readonly before: ShownState;
+  readonly after: ShownState;
+  readonly isLive: boolean;
+}
+/** The memories that the agent was given at one moment and not at an earlier one, and the other way round. */
+export const ChangedMemories = ({ before, after, isLive }: ChangedProps) => {
+  const [old, now] = [idsIn(before), idsIn(after)];
+  // Those of a first step are all of the moment, and after a reset they are read again with the next step.
+  if (before.context.prompt.length === 0 || after.context.prompt.length === 0) return null;
+  const lists = [
+    ['Given to the agent', now.filter((id) => !old.includes(id))],
+    ['No longer given to the agent', old.filter((id) => !now.includes(id))],
+  ] as const;
+  return lists.map(
+    ([words, ids]) =>
+      ids.length > 0 && (
+        <div key={words} class="moment-memories">
+          <p>
+            {words}: {countWords(ids)}
+          </p>
+          <MemoryList ids={ids} isLive={isLive} />
+        </div>
+      ),
   );
 };

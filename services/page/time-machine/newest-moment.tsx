@@ -7,7 +7,7 @@ import { StatusBadge } from '../parts/status.tsx';
 import { Time } from '../parts/time.tsx';
 import type { Newest, Past } from '../past/past.ts';
 import { lastSaid } from '../past/said.ts';
-import { hasFailed } from '../past/timeline.ts';
+import { hasFailed, nattersIn } from '../past/timeline.ts';
 import { CommitList } from './commit-list.tsx';
 import { SaidLines } from './said-lines.tsx';
 
@@ -40,6 +40,7 @@ export const NewestMoment = ({ past, newest: { commits, state } }: NewestMomentP
   };
   const chosen = wanted === null ? commits.length : commits.findIndex(({ seq }) => seq === wanted) + 1;
   const { lines } = lastSaid(commits, commits.length, position, fewLines);
+  const natters = nattersIn(commits, position.startedSeq);
   return (
     <div class="past-body" aria-busy="true">
       <CommitList
@@ -64,7 +65,10 @@ export const NewestMoment = ({ past, newest: { commits, state } }: NewestMomentP
             <h2 id="moment-facts">The session at this moment</h2>
             <p class="moment-facts">
               <StatusBadge isPast status={status} hasFailed={status === 'idle' && hasFailed(commits, commits.length)} />
-              <span>{counted(context.messages, 'message')}</span>
+              <span>
+                {counted(context.messages, 'message')}
+                {natters ? `, ${natters} of them from Natter` : ''}
+              </span>
               <span>{counted(context.completedTurns, 'answer')}</span>
               <span>{context.usage.totalTokens.toLocaleString()} tokens</span>
             </p>

@@ -19,6 +19,7 @@ import { MomentConversation, MomentFacts, MomentNotes } from './moment-summary.t
 import { Happened, NewestMoment } from './newest-moment.tsx';
 import { SameBadge } from './same-badge.tsx';
 import { Scrubber } from './scrubber.tsx';
+import { useMovingKeys } from './use-moving-keys.ts';
 
 const Commit = ({ past }: { readonly past: Past }) => {
   const commit = past.timeline.commits[past.place.value - 1];
@@ -26,9 +27,8 @@ const Commit = ({ past }: { readonly past: Past }) => {
   return (
     <>
       <p class="commit-facts">
-        Commit <b title={`Commit ${commit.rev} of this session, ${commit.seq} in the log`}>{commit.rev}</b> of{' '}
-        {past.timeline.numberAt(past.count.value)}, <Time at={commit.at} exact />,{' '}
-        <b>{past.isLive ? <ActorName actor={commit.actor} /> : actorText(commit.actor)}</b>
+        Commit <b title={`Log sequence ${commit.seq}`}>{commit.rev}</b> of {past.timeline.numberAt(past.count.value)},{' '}
+        <Time at={commit.at} exact />, <b>{past.isLive ? <ActorName actor={commit.actor} /> : actorText(commit.actor)}</b>
       </p>
       <Happened commit={commit} />
     </>
@@ -129,6 +129,7 @@ const TimeMachineView = ({ sessionKey, source }: TimeMachineProps) => {
     };
   }, [past, seq]);
   const { at: asked = '', compare } = route.value.query;
+  useMovingKeys(past, compare === undefined);
   // A link of this page to another moment. What was drawn last may be an address of ours that has been written over since.
   useEffect(() => {
     const { at = '' } = route.peek().query;

@@ -133,7 +133,9 @@ const TranscriptView = ({
           type="button"
           class="button button-quiet"
           disabled={!isRead}
-          onClick={() => saveFile(transcriptName(name, 'md'), sessionMarkdown(commits, who.value?.actor).text, 'text/markdown')}
+          onClick={() =>
+            saveFile(transcriptName(name, 'md'), sessionMarkdown(commits, who.value?.actor, name).text, 'text/markdown')
+          }
         >
           Download Markdown
         </button>

@@ -1,9 +1,11 @@
+import { bareKey } from '../keys/session-key.ts';
 import type { RecordedCommit } from '../session/envelope.ts';
-import type { SessionEvent } from '../session/events.ts';
+import type { EventOf, SessionEvent } from '../session/events.ts';
 import { attachedText } from '../values/attachment.ts';
 import { decidedWords, personNamed } from '../values/person-words.ts';
 import { withoutSilence } from '../values/silence.ts';
 import { readableEvents } from './readable-events.ts';
+import { forkVerb, restartWords } from './rewind-words.ts';
 import { endedBy } from './turn-end.ts';
 
 /** An event with what its commit says of it. `id` is `<seq>.<index>`. */
@@ -16,6 +18,12 @@ const told = ({ seq, at, actor, events }: RecordedCommit): Told[] =>
 const block = (text: string): string => text.replaceAll(/^/gmu, '    ');
 
 const verdictWords = { granted: 'Allowed', denied: 'Denied' } as const;
+
+const resetMarkdown = ({ cause, forkedFrom }: EventOf<'session_reset'>): string => {
+  const restart = cause?.trigger === 'api' ? restartWords(cause.rule) : null;
+  const words = forkedFrom ? `${forkVerb(cause?.rule)} from commit ${forkedFrom.rev}: what follows goes on from there` : restart;
+  return words === null ? '---' : `---\n\n*(${words})*`;
+};
 
 /** What an event says to people as Markdown, or `null`. `me`: the actor that the reader is in the log. */
 const eventMarkdown = (event: Told, me: string | undefined): string | null => {
@@ -46,9 +54,7 @@ const eventMarkdown = (event: Told, me: string | undefined): string | null => {
     case 'tool_result':
       return `Result of ${event.tool} (${event.outcome}):\n\n${block(event.text)}`;
     case 'session_reset':
-      return event.forkedFrom === undefined
-        ? '---'
-        : `---\n\n*(forked: what follows goes on from commit ${event.forkedFrom.rev})*`;
+      return resetMarkdown(event);
     case 'turn_completed':
       return null;
     default: {
@@ -71,13 +77,28 @@ const isUnderWay = (events: readonly Told[]): boolean => {
   });
 };
 
-/** What was said and done in a session as Markdown, and the number of its messages. `me`: the actor that the reader is in the log. */
+/** The name that a session was given last, or has from its origin; else its key without the agent. */
+const nameIn = (commits: readonly RecordedCommit[]): string => {
+  let [given, ofOrigin]: (string | null | undefined)[] = [];
+  for (const event of commits.flatMap(({ events }) => events)) {
+    if (event.type === 'settings_changed' && event.changes.displayName !== undefined) given = event.changes.displayName;
+    if (event.type === 'origin_changed') ofOrigin = event.origin.displayName ?? event.origin.label;
+  }
+  return given || ofOrigin || bareKey(commits[0]?.key ?? '');
+};
+
+/**
+ * What was said and done in a session as Markdown, and the number of its messages. `me`: the actor that the reader is in the log. `name`: what
+ * the reader calls the session, if it is not by what the commits say.
+ */
 export const sessionMarkdown = (
   commits: readonly RecordedCommit[],
   me: string | undefined,
+  name = nameIn(commits),
 ): { readonly text: string; readonly messages: number } => {
   const events = readableEvents(commits.flatMap(told));
   const parts = events.map((event) => eventMarkdown(event, me)).filter((part) => part !== null);
+  if (commits[0] !== undefined) parts.unshift(`# ${name.replaceAll(/\s+/gu, ' ')}`, `Session \`${commits[0].key}\``);
   if (isUnderWay(events)) parts.push('*(the answer was under way)*');
   return { text: `${parts.join('\n\n')}\n`, messages: events.filter(isMessage).length };
 };

@@ -21,10 +21,15 @@ test('it has each way of the machine from one state to another, with the events 
 });
 
 test.each<[SessionStatus, SessionStatus, EventType[], string[]]>([
-  ['idle', 'running', ['user_message', 'turn_started'], ['idle to running']],
-  ['inactive', 'running', ['session_opened', 'turn_started'], ['inactive to idle', 'idle to running']],
-  ['idle', 'idle', ['turn_started', 'turn_failed'], ['idle to running', 'running to idle']],
-  ['running', 'inactive', ['session_deleted'], ['running to inactive']],
+  ['idle', 'running', ['user_message', 'turn_started'], ['idle to running by turn_started']],
+  [
+    'inactive',
+    'running',
+    ['session_opened', 'turn_started'],
+    ['inactive to idle by session_opened', 'idle to running by turn_started'],
+  ],
+  ['idle', 'idle', ['turn_started', 'turn_failed'], ['idle to running by turn_started', 'running to idle by turn_failed']],
+  ['running', 'inactive', ['session_deleted'], ['running to inactive by session_deleted']],
   ['running', 'running', ['approval_requested'], []],
 ])('a commit from %s to %s by %j lights %j', (before, status, types, expected) => {
   const taken = waysTaken(
@@ -32,5 +37,5 @@ test.each<[SessionStatus, SessionStatus, EventType[], string[]]>([
     status,
     types.map((type) => ({ type })),
   );
-  expect(taken.map(({ from, to }) => `${from} to ${to}`)).toEqual(expected);
+  expect(taken.map(({ way: { from, to }, event }) => `${from} to ${to} by ${event.type}`)).toEqual(expected);
 });

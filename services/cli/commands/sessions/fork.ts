@@ -33,4 +33,4 @@ export const forkCommand = (program: Command, world: World): void => {
 const lineOf = (key: string, { sessionId, generation, forkedFrom }: Forked): string =>
   sessionId === undefined || forkedFrom === undefined
     ? `${oneLine(key, 256)}: the fork is stored and will take effect`
-    : `${oneLine(key, 256)} continues as ${oneLine(sessionId, 128)} (generation ${generation}) from sequence ${forkedFrom.seq} of ${oneLine(forkedFrom.sessionId, 128)}`;
+    : `${oneLine(key, 256)} continues as ${oneLine(sessionId, 128)} (generation ${generation}) from commit ${forkedFrom.rev} (log sequence ${forkedFrom.seq}) of ${oneLine(forkedFrom.sessionId, 128)}`;

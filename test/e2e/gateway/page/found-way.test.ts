@@ -266,7 +266,7 @@ describe.skipIf(!hasBrowser)('who goes from one view of the page to another', ()
     await page.getByText(/^\d+ internal fields changed$/).click();
     await page.waitForURL(/[?&]at=\d/);
     const { at } = Object.fromEntries(new URL(page.url().replace('#/', '')).searchParams);
-    await page.getByText(`Commit 1 of the session is number ${at} in the log of all sessions`, { exact: false }).waitFor();
+    await page.getByText(`Commit 1 has the log sequence ${at}, which`, { exact: false }).waitFor();
     await page.getByRole('link', { name: 'Show in the chat' }).click();
     await page.locator('.said-user.said-found', { hasText: 'a heron' }).waitFor();
     await page.getByRole('link', { name: 'Time machine' }).click();

@@ -208,7 +208,7 @@ test('A7/81, B21: natter checkpoint and natter fork say what became of it', asyn
   expect(await natter('checkpoint', key)).toBe('nothing was said since the last checkpoint\n');
   expect(JSON.parse(await natter('checkpoint', key, '--json'))).toMatchObject({ requested: false });
   expect(await natter('fork', key, '--at', String(seq))).toMatch(
-    new RegExp(`^${key} continues as \\S+ \\(generation 2\\) from sequence ${seq} of ${sessionId}\\n$`),
+    new RegExp(`^${key} continues as \\S+ \\(generation 2\\) from commit \\d+ \\(log sequence ${seq}\\) of ${sessionId}\\n$`),
   );
   // A sequence of the log that is after the newest commit of this session.
   expect(await natter('fork', key, '--at', '1000000')).toMatch(

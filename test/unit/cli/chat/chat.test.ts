@@ -833,7 +833,11 @@ test('B20: /export writes who said what, calls, answers to approvals and results
   });
   chat.type(`/export ${file}\r`);
   await chat.shows('3 messages in');
-  expect(readFileSync(file, 'utf8')).toBe(`## You, 1970-01-01T00:00:00.000Z
+  expect(readFileSync(file, 'utf8')).toBe(`# main
+
+Session \`agent:main:main\`
+
+## You, 1970-01-01T00:00:00.000Z
 
 hello
 

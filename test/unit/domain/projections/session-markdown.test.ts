@@ -10,9 +10,37 @@ test('an answer that failed and a fork are told where they were', () => {
   const { text, messages } = sessionMarkdown(commits, undefined);
   const [before = '', after = ''] = text.split('\n---\n');
   expect(before).toMatch(/\n\*\(failed: .+\)\*\n$/);
-  expect(after).toMatch(/^\n\*\(forked: what follows goes on from commit 2\)\*\n/);
+  expect(after).toMatch(/^\n\*\(Forked from commit 2: what follows goes on from there\)\*\n/);
   expect(after).toContain('## ');
   expect(messages).toBe(4);
+});
+
+test.each([
+  ['an edit', 'fork', 'another text', 'Edited from commit 2: what follows goes on from there'],
+  ['a second try', 'fork', 'another answer', 'Tried again from commit 2: what follows goes on from there'],
+  ['a first message that was edited', 'reset', 'another text', 'Begun again with the first message changed'],
+])('%s is told in the words of the page', (_, kind, rule, words) => {
+  const { commits } = tell('post m1', 'reply m1/1 1', 'post m2', 'reply m2/1 1', 'fork s2 2');
+  const asked = commits.map((commit) => ({
+    ...commit,
+    events: commit.events.map((event) => {
+      if (event.type !== 'session_reset') return event;
+      const { forkedFrom: _from, ...reset } = event;
+      const cause = { trigger: kind === 'fork' ? ('fork' as const) : ('api' as const), rule };
+      return kind === 'fork' ? { ...event, cause } : { ...reset, cause };
+    }),
+  }));
+  expect(sessionMarkdown(asked, undefined).text).toContain(`---\n\n*(${words})*\n`);
+});
+
+test('the file begins with the name of the session and its key, whatever the name contains', () => {
+  const { commits } = tell('post m1', 'reply m1/1 1');
+  const head = (name?: string) => sessionMarkdown(commits, undefined, name).text.split('\n').slice(0, 4);
+  expect(head()).toEqual(['# test', '', 'Session `agent:main:test`', '']);
+  expect(head('Garden\n# plan')[0]).toBe('# Garden # plan');
+  const named = tell('post m1', 'reply m1/1 1', 'set displayName Garden').commits;
+  expect(sessionMarkdown(named, undefined).text).toMatch(/^# Garden\n/);
+  expect(sessionMarkdown([], undefined).text).toBe('\n');
 });
 
 test.each<[string, readonly string[], boolean]>([
