@@ -3,12 +3,12 @@ import { Fragment } from 'preact';
 import { readIn, writeIn } from '../base/new-chat.ts';
 import { go, linkTo, listQuery, route } from '../base/route.ts';
 import { isViewer } from '../base/signed-in.ts';
+import { isAsked, isTyping } from '../base/typing.ts';
 import { isPaletteOpen } from '../palette/open.ts';
 import { InfoDialog } from '../parts/confirm.tsx';
 import { shownRows } from '../sessions/shown-rows.ts';
 import { areShortcutsOn, switchShortcuts } from './choice.ts';
 import { besideKey, opensPalette, PressedKeys, type ShortcutAction, shortcuts, viewKeys } from './keys.ts';
-import { isAsked, isTyping } from './typing.ts';
 
 const isMac = navigator.userAgent.includes('Mac');
 export const paletteKeys = { keys: isMac ? '⌘ K' : 'Ctrl K', words: 'Go to a place, or to a session by its name' };

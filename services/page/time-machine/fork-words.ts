@@ -7,7 +7,7 @@ import type { Timeline } from '../past/timeline.ts';
 export const forkWords = (timeline: Timeline, place: number): readonly string[] => {
   const { turn, queue } = timeline.stateAfter(place).context;
   return [
-    `This session goes on from commit ${timeline.numberAt(place)}${laterWords(timeline, place)}. Its memories stay, and what tools have done is not undone.`,
+    `This session goes on from commit ${timeline.numberAt(place)} (no new session is made)${laterWords(timeline, place)}. Its memories stay, and what tools have done is not undone.`,
     ...(turn !== null || queue.length > 0
       ? [`Its last question is not answered again by itself: ${nextWords(timeline, place)}`]
       : []),

@@ -2,18 +2,48 @@ import { useMemo, useRef } from 'preact/hooks';
 import type { ShownState } from '../../../shared/domain/session/fold/evolve.ts';
 import { counted } from '../../../shared/kit/text/counted.ts';
 import { changeQuery, route } from '../base/route.ts';
+import { SessionLink } from '../finding/session-link.tsx';
 import type { Past } from '../past/past.ts';
 import { type Change, changesBetween, isBookkeeping, plainPath, promptChanges, revisedMessages } from './differences.ts';
 import { ChangedMemories } from './moment-memories.tsx';
-import { valueWords } from './value-words.ts';
+import { sessionIn, shortId, valueWords } from './value-words.ts';
 
-const Changes = ({ changes }: { readonly changes: readonly Change[] }) => (
+interface ValueProps {
+  readonly path: string;
+  readonly value: unknown;
+  readonly isLive: boolean;
+}
+/** A value in words: a session leads there, and of an id its beginning tells it from others. */
+const Value = ({ path, value, isLive }: ValueProps) => {
+  const session = sessionIn(value);
+  if (session)
+    return (
+      <>
+        {isLive ? <SessionLink sessionKey={session.key} /> : session.key}
+        {session.rest !== null && `, ${session.rest}`}
+      </>
+    );
+  const short = shortId(path, value);
+  return short === null ? valueWords(value) : <span title={`${value}`}>{short}</span>;
+};
+
+interface ChangesProps {
+  readonly changes: readonly Change[];
+  /** A gateway has what values are of. */
+  readonly isLive: boolean;
+}
+const Changes = ({ changes, isLive }: ChangesProps) => (
   <dl class="changes">
     {changes.map(({ path, before, after }) => (
       <div key={path}>
         <dt title={path}>{plainPath(path)}</dt>
         <dd>
-          <del>{valueWords(before)}</del> <ins>{valueWords(after)}</ins>
+          <del>
+            <Value path={path} value={before} isLive={isLive} />
+          </del>{' '}
+          <ins>
+            <Value path={path} value={after} isLive={isLive} />
+          </ins>
         </dd>
       </div>
     ))}
@@ -102,7 +132,7 @@ export const MomentChanges = ({ past, before, state }: Props) => {
           : 'What it changed'}
       </h2>
       <Other past={past} other={other} isChosen={isChosen} />
-      {facts.length === 0 ? <p class="hint">{nothing}</p> : <Changes changes={facts} />}
+      {facts.length === 0 ? <p class="hint">{nothing}</p> : <Changes changes={facts} isLive={past.isLive} />}
       <ChangedMemories before={old} after={now} isLive={past.isLive} />
       {books.length > 0 && (
         <details class="books">
@@ -115,7 +145,7 @@ export const MomentChanges = ({ past, before, state }: Props) => {
               names.
             </p>
           )}
-          <Changes changes={books} />
+          <Changes changes={books} isLive={past.isLive} />
         </details>
       )}
     </section>

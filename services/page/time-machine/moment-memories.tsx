@@ -69,7 +69,7 @@ export const ChangedMemories = ({ before, after, isLive }: ChangedProps) => {
   return lists.map(
     ([words, ids]) =>
       ids.length > 0 && (
-        <div key={words} class="moment-memories">
+        <div key={words} class="changed-memories">
           <p>
             {words}: {countWords(ids)}
           </p>

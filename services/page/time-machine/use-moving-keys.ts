@@ -1,6 +1,6 @@
 import { useEffect } from 'preact/hooks';
+import { isAsked, isTyping } from '../base/typing.ts';
 import type { Past } from '../past/past.ts';
-import { isAsked, isTyping } from '../shortcuts/typing.ts';
 
 /** How far a key moves, in commits. */
 const moves: Readonly<Record<string, number>> = {

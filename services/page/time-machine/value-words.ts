@@ -7,7 +7,7 @@ const shortened = (text: string): string => (text.length > longest ? `${text.sli
 
 /** Ids, digests and times in milliseconds, and what is as it is at the beginning: they are in the whole state. */
 const says = ([name, value]: readonly [string, unknown]): boolean =>
-  !/^id$|Id$|^hash$|At$/.test(name) && value !== 0 && value !== false && value !== '' && !isEmpty(value);
+  !/^id$|Id$|^hash$|^digest$|At$/.test(name) && value !== 0 && value !== false && value !== '' && !isEmpty(value);
 const isEmpty = (value: unknown): boolean =>
   value === null || value === undefined || (typeof value === 'object' && Object.keys(value).length === 0);
 
@@ -28,3 +28,19 @@ const wordsOf = (value: unknown, depth: number): string => {
 
 /** A value of a state in one short text for people: no braces and no quotes. */
 export const valueWords = (value: unknown): string => shortened(wordsOf(value, 0));
+
+const [longestId, shownOfId] = [12, 8];
+/** The beginning of an id, by the path of its field; `null`: it is none, or short. */
+export const shortId = (path: string, value: unknown): string | null =>
+  /(^|\.)(id|\w+Id)$/.test(path) && typeof value === 'string' && value.length > longestId
+    ? `${value.slice(0, shownOfId)}…`
+    : null;
+
+/** The session that a value is of, such as a run in another one, and what else the value says. */
+export const sessionIn = (value: unknown): { readonly key: string; readonly rest: string | null } | null => {
+  if (typeof value !== 'object' || value === null || !('key' in value)) return null;
+  const { key, ...others } = value;
+  if (typeof key !== 'string' || !key.startsWith('agent:')) return null;
+  const telling = Object.entries(others).filter(says);
+  return { key, rest: telling.length === 0 ? null : valueWords(Object.fromEntries(telling)) };
+};

@@ -7,8 +7,11 @@ import {
   isCount,
   isSetting,
   plainPath,
+  promptChanges,
+  revisedMessages,
   skillChanges,
 } from '../../../services/page/time-machine/differences.ts';
+import type { SessionEvent } from '../../../shared/domain/session/events.ts';
 import { tell } from '../../support/domain/given.ts';
 
 test('what a fork changed is told without what every commit and every generation change', () => {
@@ -82,4 +85,50 @@ test.each([
   ['context.turn.calls.0.status', 'answer under way, calls, number 1, status'],
 ])('the path %s is told as: %s', (path, words) => {
   expect(plainPath(path)).toBe(words);
+});
+
+const prompt = (parts: string) => ({
+  prompt: parts
+    .split(' ')
+    .filter(Boolean)
+    .map((part) => ({ name: part.split('=')[0] ?? '', characters: Number(part.split('=')[1]) })),
+});
+
+test.each([
+  ['a memory came to them', 'AGENTS.md=10', 'AGENTS.md=10 memory=285', [['instructions, memory', undefined, '285 characters']]],
+  [
+    'a file is longer, one is gone',
+    'A.md=1 B.md=2',
+    'A.md=3',
+    [
+      ['instructions, A.md', '1 character', '3 characters'],
+      ['instructions, B.md', '2 characters', undefined],
+    ],
+  ],
+  ['they were read first', '', 'A.md=1 memory=2', [['instructions', undefined, '2 parts, 3 characters']]],
+  ['they are the same', 'A.md=1', 'A.md=1', []],
+  ['they are read again after a reset', 'A.md=1', '', []],
+] as const)('what changed in the instructions: %s', (_, before, after, expected) => {
+  const changes = promptChanges(prompt(before), prompt(after));
+  expect(changes.map((change) => [plainPath(change.path), change.before, change.after])).toEqual(expected);
+});
+
+test('an edit changed what was said, by the commit in which it was', () => {
+  const timeline = new Timeline();
+  const { commits } = tell('post m1', 'reply m1/1 1', 'append m2');
+  const at = commits[0]?.events.findIndex(({ type }) => type === 'user_message');
+  const edited = {
+    type: 'message_edited',
+    v: 1,
+    of: `${commits[0]?.seq}.${at}`,
+    messageId: 'm1',
+    text: 'new words',
+    by: { id: 'x' },
+  };
+  for (const commit of commits) timeline.add(commit.rev === 3 ? { ...commit, events: [edited as SessionEvent] } : commit);
+  expect(revisedMessages(timeline, 2, 3)).toEqual([
+    { path: 'what was said in commit 1', before: expect.any(String), after: 'new words' },
+  ]);
+  expect(revisedMessages(timeline, 1, 2)).toEqual([]);
+  expect(revisedMessages(timeline, 0, 3)).toEqual([]);
 });

@@ -34,9 +34,13 @@ test('what another person has asked is not to be tried again on the page', () =>
 });
 
 test('where the session goes on, and how much of the conversation is left behind', () => {
-  expect(told(2)).toContain('goes on from commit 2, and the agent forgets 1 message since then; the log keeps it.');
-  expect(told(1)).toContain('goes on from commit 1, and the agent forgets 2 messages since then; the log keeps them.');
-  expect(told(4)).toContain('goes on from commit 4. Its memories stay');
+  expect(told(2)).toContain(
+    'goes on from commit 2 (no new session is made), and the agent forgets 1 message since then; the log keeps it.',
+  );
+  expect(told(1)).toContain(
+    'goes on from commit 1 (no new session is made), and the agent forgets 2 messages since then; the log keeps them.',
+  );
+  expect(told(4)).toContain('goes on from commit 4 (no new session is made). Its memories stay');
 });
 
 test('what an earlier fork left behind is not forgotten a second time', () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { hasFailed, headOf, Timeline } from '../../../services/page/past/timeline.ts';
+import { hasFailed, headOf, nattersIn, Timeline } from '../../../services/page/past/timeline.ts';
 import type { RecordedCommit } from '../../../shared/domain/session/envelope.ts';
 import type { SessionEvent } from '../../../shared/domain/session/events.ts';
 import { tell } from '../../support/domain/given.ts';
@@ -95,4 +95,8 @@ test("Natter's own messages are counted between two places", () => {
     timeline.add({ ...commit, events });
   });
   expect([timeline.nattersBetween(0, 3), timeline.nattersBetween(0, 1), timeline.nattersBetween(2, 3)]).toEqual([1, 0, 0]);
+  // The last commits alone tell it if the generation began in them.
+  const seqs = timeline.commits.map(({ seq }) => seq);
+  expect([1, 2, 3].map((from) => nattersIn(timeline.commits.slice(-from), seqs[1] ?? 0))).toEqual([null, 1, 1]);
+  expect(nattersIn(timeline.commits, seqs[2] ?? 0)).toBe(0);
 });

@@ -135,6 +135,16 @@ describe.skipIf(!hasBrowser)('the page on any screen', () => {
     await goTo(page, `${time}?at=${events[0]?.seq}`);
     await page.locator('.moment-facts .badge', { hasText: 'Running' }).waitFor();
     await page.locator('.session-head .session-now', { hasText: 'Now: Idle' }).waitFor();
+    // On a small screen as well, where the list of commits has more than a few.
+    await page.setViewportSize({ width: 390, height: 844 });
+    await page.locator('.session-head .session-now', { hasText: 'Now:' }).waitFor();
+    expect(await page.locator('.commits').evaluate(({ clientHeight }) => clientHeight)).toBeGreaterThanOrEqual(5 * 32);
+    await page.setViewportSize({ width: 320, height: 844 });
+    await goTo(page, time.replace(/time$/, 'transcript'));
+    const count = page.locator('.transcript-head .hint', { hasText: /^\d+ events? in / });
+    expect(await count.evaluate(({ clientHeight }) => clientHeight)).toBeLessThan(30);
+    await page.setViewportSize({ width: 1_280, height: 800 });
+    await goTo(page, `${time}?at=${events[0]?.seq}`);
     await page.getByRole('link', { name: 'Chat', exact: true }).click();
     await page.locator('.session-title .badge', { hasText: 'Idle' }).waitFor();
     expect(await page.locator('.session-now').count()).toBe(0);

@@ -233,6 +233,10 @@ describe.skipIf(!hasBrowser)('the page', () => {
     await page.getByRole('button', { name: 'Next error' }).click();
     await page.locator('.happened').getByText('answer failed').waitFor();
     await page.getByRole('img', { name: 'State machine: Idle to Running to Idle' }).waitFor();
+    expect(await page.locator('.machine-steps li').allTextContents()).toEqual([
+      'Idle → Running: answer started',
+      'Running → Idle: answer failed',
+    ]);
     expect(await page.locator('.machine-taken').count()).toBe(2);
     // The moment in words: what the agent knew then, of this generation alone.
     await page.getByRole('region', { name: 'The session at this moment' }).getByText('1 answer', { exact: true }).waitFor();
@@ -250,6 +254,18 @@ describe.skipIf(!hasBrowser)('the page', () => {
     await page.getByRole('link', { name: 'Chat', exact: true }).click();
     await page.getByRole('link', { name: 'Time machine' }).click();
     await expect.poll(() => number.inputValue()).toBe(`${at - 1}`);
+    // Its keys work wherever the focus is, but in fields.
+    await page.getByRole('link', { name: 'Time machine' }).focus();
+    for (const [key, place] of [
+      ['End', (await number.getAttribute('max')) ?? ''],
+      ['Home', '0'],
+      ['ArrowRight', '1'],
+    ] as const) {
+      await page.keyboard.press(key);
+      await expect.poll(() => number.inputValue()).toBe(place);
+    }
+    await number.press('Home');
+    expect(await number.inputValue()).toBe('1');
     await page.getByRole('button', { name: 'Next error' }).click();
     await page.getByRole('button', { name: 'Previous reset' }).click();
     await page.getByRole('button', { name: 'One commit back' }).click();

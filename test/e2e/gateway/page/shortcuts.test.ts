@@ -27,6 +27,9 @@ describe.skipIf(!hasBrowser)('the keys of the page', () => {
     await page.keyboard.press('?');
     const list = page.getByRole('dialog', { name: 'Keys' });
     await list.getByText('Go to the approvals').waitFor();
+    await list.getByRole('heading', { name: 'In the time machine' }).waitFor();
+    await list.getByText('To the beginning, to the newest commit').waitFor();
+    await list.getByText('From event to event in their list').waitFor();
     expect(await axeFindings(page)).toEqual([]);
     // None of them does anything below the list.
     await page.keyboard.press('j');

@@ -212,7 +212,7 @@ test('A7/81, B21: natter checkpoint and natter fork say what became of it', asyn
   );
   // A sequence of the log that is after the newest commit of this session.
   expect(await natter('fork', key, '--at', '1000000')).toMatch(
-    /from sequence \d+ of \S+\nthat was the newest commit, so nothing is left behind\n$/,
+    /from commit \d+ \(log sequence \d+\) of \S+\nthat was the newest commit, so nothing is left behind\n$/,
   );
   expect(JSON.parse(await natter('fork', key, '--json'))).toMatchObject({ generation: 4 });
   await expect(natter('fork', key, '--at', '-1000d')).rejects.toMatchObject({ code: 'not_found' });

@@ -148,11 +148,22 @@ describe.skipIf(!hasBrowser)('the views of the system', () => {
       expect(memories).toHaveLength(1);
     });
     await client.sessions.post(key, 'what do you remember', { wait: 30 });
+    const later = 'Gantry has a second disk';
+    await client.post('/v1/memory', { text: later, scope: `session:${key}` });
+    await vi.waitFor(async () => {
+      const { memories } = await client.get<MemoryPage>('/v1/memory', { query: { query: 'Gantry' } });
+      expect(memories).toHaveLength(2);
+    });
+    await client.sessions.post(key, 'and now', { wait: 30 });
     const { page, faults } = await open();
     await goTo(page, `#/sessions/${encodeURIComponent(key)}/time`);
     await page.locator('.moment-memories summary').press('Enter');
     const given = page.locator('.moment-memories li', { hasText: text });
     await given.waitFor();
+    const changed = page.getByRole('region', { name: 'What it changed' });
+    await changed.getByText('instructions, memory', { exact: true }).waitFor();
+    await changed.getByText('Given to the agent: 1 memory').waitFor();
+    await changed.getByRole('listitem').filter({ hasText: later }).waitFor();
     await given.getByRole('link', { name: 'The moment it was written' }).press('Enter');
     await page.locator('.happened').getByText('memory', { exact: false }).first().waitFor();
     // And from the memory to the sessions that were given it.
