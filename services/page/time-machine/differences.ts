@@ -1,6 +1,5 @@
 import diff from 'microdiff';
 import type { SessionContext } from '../../../shared/domain/session/context.ts';
-import type { SessionEvent } from '../../../shared/domain/session/events.ts';
 import { counted } from '../../../shared/kit/text/counted.ts';
 import { fieldWords } from '../../../shared/kit/text/field-words.ts';
 import type { Fork, Timeline } from '../past/timeline.ts';
@@ -48,19 +47,6 @@ export const promptChanges = (before: Pick<SessionContext, 'prompt'>, after: Pic
   return [...new Set([...old, ...now].map(({ name }) => name))]
     .map((name) => ({ path: `context.prompt.${name}`, before: partWords(find(old, name)), after: partWords(find(now, name)) }))
     .filter((change) => change.before !== change.after);
-};
-
-const isRevision = ({ type }: SessionEvent): boolean => type === 'message_edited' || type === 'message_withdrawn';
-
-/** The messages that the agent knew at both of two moments, and not in the same words, because they were edited or withdrawn in between. */
-export const revisedMessages = (timeline: Timeline, first: number, last: number): Change[] => {
-  if (!timeline.commits.slice(first, last).some(({ events }) => events.some(isRevision))) return [];
-  const old = new Map(timeline.knownAt(first).map(({ id, text }) => [id, text]));
-  return timeline.knownAt(last).flatMap(({ id, seq, text }) => {
-    const before = old.get(id);
-    const path = `what was said in commit ${timeline.numberAt(timeline.countAt(seq))}`;
-    return before === undefined || before === text ? [] : [{ path, before, after: text }];
-  });
 };
 
 /** Counts that a fork begins anew: beside those of what it left behind they say nothing of what the agent knows. */

@@ -4,7 +4,8 @@ import { counted } from '../../../shared/kit/text/counted.ts';
 import { changeQuery, route } from '../base/route.ts';
 import { SessionLink } from '../finding/session-link.tsx';
 import type { Past } from '../past/past.ts';
-import { type Change, changesBetween, isBookkeeping, plainPath, promptChanges, revisedMessages } from './differences.ts';
+import { toldChanges } from '../past/told-changes.ts';
+import { type Change, changesBetween, isBookkeeping, plainPath, promptChanges } from './differences.ts';
 import { ChangedMemories } from './moment-memories.tsx';
 import { sessionIn, shortId, valueWords } from './value-words.ts';
 
@@ -115,7 +116,7 @@ export const MomentChanges = ({ past, before, state }: Props) => {
   const [old, now] = other > place ? [state, otherState] : [otherState, state];
   const [facts, books] = useMemo(() => {
     const changes = changesBetween(old, now);
-    const said = [...revisedMessages(timeline, first, last), ...promptChanges(old.context, now.context)];
+    const said = [...toldChanges(timeline, first, last), ...promptChanges(old.context, now.context)];
     return [[...said, ...changes.filter((change) => !isBookkeeping(change))], changes.filter(isBookkeeping)] as const;
   }, [state, otherState]);
   const nothing =
@@ -123,7 +124,7 @@ export const MomentChanges = ({ past, before, state }: Props) => {
       ? 'There is no commit before the first.'
       : other === place
         ? 'It is this commit: nothing differs.'
-        : 'Nothing that the session or its agent knows: only its place in the log.';
+        : 'Nothing of its state but its place in the log: what happened is above.';
   return (
     <section class="card" aria-labelledby="moment-changes">
       <h2 id="moment-changes">

@@ -8,10 +8,8 @@ import {
   isSetting,
   plainPath,
   promptChanges,
-  revisedMessages,
   skillChanges,
 } from '../../../services/page/time-machine/differences.ts';
-import type { SessionEvent } from '../../../shared/domain/session/events.ts';
 import { tell } from '../../support/domain/given.ts';
 
 test('what a fork changed is told without what every commit and every generation change', () => {
@@ -111,24 +109,4 @@ test.each([
 ] as const)('what changed in the instructions: %s', (_, before, after, expected) => {
   const changes = promptChanges(prompt(before), prompt(after));
   expect(changes.map((change) => [plainPath(change.path), change.before, change.after])).toEqual(expected);
-});
-
-test('an edit changed what was said, by the commit in which it was', () => {
-  const timeline = new Timeline();
-  const { commits } = tell('post m1', 'reply m1/1 1', 'append m2');
-  const at = commits[0]?.events.findIndex(({ type }) => type === 'user_message');
-  const edited = {
-    type: 'message_edited',
-    v: 1,
-    of: `${commits[0]?.seq}.${at}`,
-    messageId: 'm1',
-    text: 'new words',
-    by: { id: 'x' },
-  };
-  for (const commit of commits) timeline.add(commit.rev === 3 ? { ...commit, events: [edited as SessionEvent] } : commit);
-  expect(revisedMessages(timeline, 2, 3)).toEqual([
-    { path: 'what was said in commit 1', before: expect.any(String), after: 'new words' },
-  ]);
-  expect(revisedMessages(timeline, 1, 2)).toEqual([]);
-  expect(revisedMessages(timeline, 0, 3)).toEqual([]);
 });

@@ -154,7 +154,7 @@ describe.skipIf(!hasBrowser)('the views of the system', () => {
       const { memories } = await client.get<MemoryPage>('/v1/memory', { query: { query: 'Gantry' } });
       expect(memories).toHaveLength(2);
     });
-    await client.sessions.post(key, 'and now', { wait: 30 });
+    await client.sessions.post(key, 'what do you remember', { wait: 30 });
     const { page, faults } = await open();
     await goTo(page, `#/sessions/${encodeURIComponent(key)}/time`);
     await page.locator('.moment-memories summary').press('Enter');
@@ -166,6 +166,7 @@ describe.skipIf(!hasBrowser)('the views of the system', () => {
     await changed.getByRole('listitem').filter({ hasText: later }).waitFor();
     await given.getByRole('link', { name: 'The moment it was written' }).press('Enter');
     await page.locator('.happened').getByText('memory', { exact: false }).first().waitFor();
+    await changed.getByText(`none ${text}`).waitFor();
     // And from the memory to the sessions that were given it.
     await goTo(page, '#/system/memory?find=Gantry');
     await page.locator('.item', { hasText: text }).getByRole('link', { name: 'Who was given it' }).click();
