@@ -70,7 +70,7 @@ describe.skipIf(!hasBrowser)('who goes from one view of the page to another', ()
     await page.locator('.commit-type', { hasText: 'assistant message' }).first().waitFor();
     // A fork from before the message that failed leaves that message behind too.
     await page.getByRole('button', { name: 'Fork before the message that failed' }).click();
-    await page.getByRole('dialog').getByText('forgets the message after it', { exact: false }).waitFor();
+    await page.getByRole('dialog').getByText('forgets 1 message since then', { exact: false }).waitFor();
     await page.getByRole('dialog').getByRole('button', { name: 'Fork', exact: true }).click();
     await page.locator('.composer textarea:focus').waitFor();
     await page.locator('.left-behind', { hasText: '[[fail busy]] now' }).waitFor();
@@ -254,7 +254,7 @@ describe.skipIf(!hasBrowser)('who goes from one view of the page to another', ()
     await page.getByRole('button', { name: 'One commit on' }).click();
     // The number of the commit and that of the address are both said.
     await page.locator('.commit-facts', { hasText: /^Commit 1 of \d+, / }).waitFor();
-    await page.getByTitle(/^Commit 1 of this session, \d+ in the log$/).waitFor();
+    await page.getByTitle(/^Log sequence \d+$/).waitFor();
     // What else is in a commit is counted in the list, and named where the pointer rests.
     expect(
       await page

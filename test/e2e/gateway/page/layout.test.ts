@@ -138,7 +138,7 @@ describe.skipIf(!hasBrowser)('the page on any screen', () => {
     // On a small screen as well, where the list of commits has more than a few.
     await page.setViewportSize({ width: 390, height: 844 });
     await page.locator('.session-head .session-now', { hasText: 'Now:' }).waitFor();
-    expect(await page.locator('.commits').evaluate(({ clientHeight }) => clientHeight)).toBeGreaterThanOrEqual(5 * 32);
+    expect(await page.locator('.commits').evaluate(({ clientHeight }) => clientHeight)).toBeGreaterThanOrEqual(4 * 32);
     await page.setViewportSize({ width: 320, height: 844 });
     await goTo(page, time.replace(/time$/, 'transcript'));
     const count = page.locator('.transcript-head .hint', { hasText: /^\d+ events? in / });
