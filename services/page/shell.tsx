@@ -2,8 +2,9 @@ import type { ComponentType } from 'preact';
 import { AccountView } from './account/account-view.tsx';
 import { approvals } from './approvals/approval-list.ts';
 import { ApprovalsView } from './approvals/approvals-view.tsx';
+import { newChat } from './base/new-chat.ts';
 import { linkTo, route } from './base/route.ts';
-import { type Audience, isFor, who } from './base/signed-in.ts';
+import { type Audience, isFor, mayWrite, who } from './base/signed-in.ts';
 import { streamProblem, streamWaits } from './base/system-events.ts';
 import { lazy } from './loading/lazy.tsx';
 import { isPaletteOpen } from './palette/open.ts';
@@ -38,7 +39,7 @@ const Navigation = ({ current }: { readonly current: string }) => {
           <rect width="32" height="32" rx="9" />
           <path d="M9 22V10.500c0-.9 1.100-1.300 1.700-.6l10.600 12.200c.6.7 1.700.3 1.700-.6V10" />
         </svg>
-        <span>Natter</span>
+        <span class="brand-name">Natter</span>
       </span>
       <ul>
         {visiblePlaces().map(([name, words, icon]) => (
@@ -55,10 +56,13 @@ const Navigation = ({ current }: { readonly current: string }) => {
             </a>
           </li>
         ))}
+        <li>
+          <button type="button" onClick={openPalette}>
+            <Icon name="search" />
+            <span>Search</span> <kbd>{paletteKeys.keys}</kbd>
+          </button>
+        </li>
       </ul>
-      <button type="button" class="button button-quiet rail-palette" onClick={openPalette}>
-        Go to <kbd>{paletteKeys.keys}</kbd>
-      </button>
     </nav>
   );
 };
@@ -72,9 +76,14 @@ const Sessions = () => {
         <section class="session session-none" aria-label="Session">
           <Empty title="Choose a session">
             <p>
-              Its chat, its whole log, and every state that it ever had are one click away. You can fork it from any of these
-              states.
+              A session is one conversation with the agent. Open one to read on and answer, or to see each step that led there
+              and continue from any of them.
             </p>
+            {mayWrite() && (
+              <button type="button" class="button" onClick={newChat}>
+                <Icon name="plus" /> New chat
+              </button>
+            )}
           </Empty>
         </section>
       ) : (

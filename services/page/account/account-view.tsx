@@ -51,15 +51,15 @@ export const AccountView = () => {
         ))}
       </fieldset>
       <button type="button" class="button" onClick={showShortcuts}>
-        Keys <kbd>?</kbd>
+        Keyboard shortcuts <kbd>?</kbd>
       </button>{' '}
       <button type="button" class="button" onClick={() => void signOut()}>
         <Icon name="out" /> Sign out
       </button>
       <p class="hint">
         {me.isPage
-          ? 'Signing out revokes the token of this page, here and on every gateway.'
-          : 'Signing out forgets the token in this tab.'}
+          ? 'Signing out ends the access of this tab at once. Your other tabs stay signed in.'
+          : 'Signing out forgets the token in this tab. The token itself stays valid.'}
       </p>
     </section>
   );

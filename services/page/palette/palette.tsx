@@ -44,15 +44,15 @@ const places = (): readonly Destination[] => {
       : [];
   return [
     ...ofSession,
-    { id: 'new', words: 'New chat', says: 'a session of its own', go: newChat },
+    { id: 'new', words: 'New chat', says: 'begin a new session', go: newChat },
     place('Sessions', 'all of them', ['sessions']),
-    place('Approvals', 'what waits for a person', ['approvals']),
-    place('Events', 'what is recorded, live', ['events']),
-    place('System', 'its health, and what it is set to', ['system']),
-    place('You', 'your account, and how the page looks: light or dark', ['account']),
+    place('Approvals', 'tool calls that wait for an answer', ['approvals']),
+    place('Events', 'all that is recorded, as it happens', ['events']),
+    place('System', 'hosts, health, settings, log', ['system']),
+    place('You', 'your account, light or dark, signing out', ['account']),
     ...filteredPlaces,
     ...systemPlaces().map(({ name, words, says }) => place(words, says, ['system', name])),
-    place('Exported file', 'look at one without a gateway', ['export']),
+    place('Exported file', 'read one in this tab', ['export']),
   ];
 };
 
@@ -131,13 +131,24 @@ const Palette = () => {
     event.preventDefault();
   };
   return (
-    <Dialog title="Go to" close={close} buttons={<small class="hint">↑ ↓ choose, Enter goes there, Escape closes</small>}>
+    <Dialog
+      title="Search"
+      close={close}
+      buttons={
+        <>
+          <small class="hint palette-keys">↑ ↓ choose, Enter opens</small>
+          <button type="button" class="button" onClick={close}>
+            Close
+          </button>
+        </>
+      }
+    >
       <input
         type="text"
         class="palette-field"
         role="combobox"
-        aria-label="A place, or a session by its name"
-        placeholder="A place, or a session by its name"
+        aria-label="A view, or a session by its name"
+        placeholder="A view, or a session by its name"
         aria-expanded="true"
         aria-controls="palette-options"
         aria-activedescendant={options.length === 0 ? undefined : `palette-${at}`}
@@ -153,7 +164,7 @@ const Palette = () => {
       <p class="hint palette-looking" role="status">
         {isEntered ? 'Looking for sessions, then the first is opened…' : ''}
       </p>
-      <div id="palette-options" class="palette" role="listbox" aria-label="Places and sessions" ref={list}>
+      <div id="palette-options" class="palette" role="listbox" aria-label="Views and sessions" ref={list}>
         {options.map((option, index) => (
           // biome-ignore lint/a11y/useKeyWithClickEvents: the keys are those of the field, which keeps the focus
           <div

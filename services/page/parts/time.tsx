@@ -1,15 +1,16 @@
 import { now } from '../base/now.ts';
 
 const minute = 60_000;
-const [hour, day] = [60 * minute, 24 * 60 * minute];
+const day = 24 * 60 * minute;
 
 /** A span in words: `3 min`, `2 h 5 min`, `4 d`. */
 export const spanText = (ms: number): string => {
   if (ms < minute) return `${Math.max(0, Math.round(ms / 1_000))} s`;
-  if (ms < hour) return `${Math.round(ms / minute)} min`;
+  const minutes = Math.round(ms / minute);
+  if (minutes < 60) return `${minutes} min`;
   if (ms < day) {
-    const minutes = Math.round((ms % hour) / minute);
-    return minutes === 0 ? `${Math.floor(ms / hour)} h` : `${Math.floor(ms / hour)} h ${minutes} min`;
+    const [hours, rest] = [Math.floor(minutes / 60), minutes % 60];
+    return rest === 0 ? `${hours} h` : `${hours} h ${rest} min`;
   }
   return `${Math.round(ms / day)} d`;
 };

@@ -11,7 +11,7 @@ import { areShortcutsOn, switchShortcuts } from './choice.ts';
 import { besideKey, opensPalette, PressedKeys, type ShortcutAction, shortcuts, viewKeys } from './keys.ts';
 
 const isMac = navigator.userAgent.includes('Mac');
-export const paletteKeys = { keys: isMac ? '⌘ K' : 'Ctrl K', words: 'Go to a place, or to a session by its name' };
+export const paletteKeys = { keys: isMac ? '⌘ K' : 'Ctrl K', words: 'Search for a view, or a session by its name' };
 
 const leaveKeys = { keys: 'Esc', words: 'Move from the message field to the conversation' };
 
@@ -121,7 +121,7 @@ const Help = () => {
     isHelpOpen.value = false;
   };
   return (
-    <InfoDialog title="Keys" close={close}>
+    <InfoDialog title="Keyboard shortcuts" close={close}>
       <KeyList keys={[paletteKeys, leaveKeys, ...shortcuts]} />
       {viewKeys.map(({ view, keys }) => (
         <Fragment key={view}>

@@ -35,7 +35,7 @@ export const SignInView = () => {
         <pre>natter open</pre>
         <p class="hint">Each tab signs in by itself: run the command again for another one, or paste a token there.</p>
         <p class="hint">
-          Without a gateway: <a href={linkTo(['export'])}>look at an exported file</a>.
+          An exported file can be read without signing in: <a href={linkTo(['export'])}>open one</a>.
         </p>
         {isSaid && (
           <p class="approval-problem" role="alert">

@@ -25,7 +25,7 @@ describe.skipIf(!hasBrowser)('the keys of the page', () => {
     const { page, faults } = await open(width, scheme);
     await page.locator('a.row').first().waitFor();
     await page.keyboard.press('?');
-    const list = page.getByRole('dialog', { name: 'Keys' });
+    const list = page.getByRole('dialog', { name: 'Keyboard shortcuts' });
     await list.getByText('Go to the approvals').waitFor();
     await list.getByRole('heading', { name: 'In the time machine' }).waitFor();
     await list.getByText('To the beginning, to the newest commit').waitFor();
@@ -143,7 +143,7 @@ describe.skipIf(!hasBrowser)('the keys of the page', () => {
       const { page, faults } = await open(width, scheme);
       await page.locator('a.row').first().waitFor();
       const { keyboard } = page;
-      const field = page.getByRole('combobox', { name: 'A place, or a session by its name' });
+      const field = page.getByRole('combobox', { name: 'A view, or a session by its name' });
       const goBy = async (letters: string, option: string): Promise<void> => {
         await keyboard.press('Control+k');
         await field.waitFor();
