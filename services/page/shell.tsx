@@ -76,8 +76,8 @@ const Sessions = () => {
         <section class="session session-none" aria-label="Session">
           <Empty title="Choose a session">
             <p>
-              A session is one conversation with the agent. Open one to read on and answer, or to see each step that led there
-              and continue from any of them.
+              A session is one conversation with the agent. Open one to read on and answer, or to see each step that led there and
+              continue from any of them.
             </p>
             {mayWrite() && (
               <button type="button" class="button" onClick={newChat}>

@@ -7,6 +7,7 @@ import { asSentence } from '../parts/one-line.ts';
 import { knownAfterFork, nextResets, whenBack } from '../parts/reset-words.ts';
 import { Time } from '../parts/time.tsx';
 import { resetText } from './session-why.ts';
+import { channelIn, participantsText } from './who-writes.ts';
 
 /** What its next message finds: when it starts afresh, and that it brings an archived session back. */
 const Ahead = ({ session }: { readonly session: Session }) => {
@@ -58,6 +59,7 @@ export const Why = ({ session }: { readonly session: Session }) => {
 /** Counts of the session as it is now, which a view of its past says. */
 export const Facts = ({ session, isPast }: { readonly session: Session; readonly isPast: boolean }) => {
   const model = modelText(session.settings.model, session.model || undefined);
+  const [channel, participants] = [channelIn(session), participantsText(session.participants)];
   const since = session.lastReset ? (session.lastReset.fromSeq === undefined ? ' since the reset' : ' since the fork') : '';
   return (
     <>
@@ -77,6 +79,8 @@ export const Facts = ({ session, isPast }: { readonly session: Session; readonly
         </span>
       )}
       {model !== null && <span class="session-model">{model}</span>}
+      {channel !== null && <span title="Where it was used last, and where answers to it go">channel: {channel}</span>}
+      {participants !== null && <span title="Who has written here, programs aside">participants: {participants}</span>}
     </>
   );
 };

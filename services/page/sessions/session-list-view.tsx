@@ -23,6 +23,7 @@ import { NeedsYou } from './needs-you.tsx';
 import { filter, hasMore, isUnreadOnly, label, listProblem, readAgain, readMore, search } from './session-list.ts';
 import { nothingSaid, saysFailed, whyOf } from './session-why.ts';
 import { shownRows } from './shown-rows.ts';
+import { channelIn } from './who-writes.ts';
 
 const rowHeight = 80;
 /** Labels of a row that are in sight. How many others there are stands beside them. */
@@ -34,6 +35,7 @@ const Row = ({ row, isOpen }: { readonly row: SessionRow; readonly isOpen: boole
   const why = whyOf(row, now.value);
   const foundKey = foundKeyOf(row, search.value);
   const preview = plainText(row.lastMessagePreview) || nothingSaid(row);
+  const channel = channelIn(row);
   const isUnread = row.unread && readHere.value !== row.key;
   const { pinned = false, labels = [] } = row.settings;
   return (
@@ -67,13 +69,18 @@ const Row = ({ row, isOpen }: { readonly row: SessionRow; readonly isOpen: boole
       <span class={`row-text ${why === null ? 'row-alone' : ''}`}>
         {isUnread && <span class="row-new">Unread </span>}
         {pinned && <span class="row-pin">Pinned </span>}
+        {channel !== null && (
+          <small class="row-chip row-channel" title={`Channel: ${channel}`}>
+            {channel}
+          </small>
+        )}
         {labels.slice(0, shownLabels).map((each) => (
-          <small key={each} class="row-label" title={each}>
+          <small key={each} class="row-chip row-label" title={each}>
             {each}
           </small>
         ))}
         {labels.length > shownLabels && (
-          <small class="row-label row-more" title={labels.slice(shownLabels).join(', ')}>
+          <small class="row-chip row-label row-more" title={labels.slice(shownLabels).join(', ')}>
             +{labels.length - shownLabels}
           </small>
         )}

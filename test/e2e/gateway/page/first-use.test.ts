@@ -316,6 +316,8 @@ describe.skipIf(!hasBrowser)('who opens the page for the first time', () => {
       await route.fulfill({ response, json: { ...session, nextReset } });
     });
     await goTo(page, place(key));
+    await page.locator('.session-facts', { hasText: 'channel: telegram' }).getByText('participants: 1001 on telegram').waitFor();
+    await page.locator('a.row-open .row-channel', { hasText: 'telegram' }).waitFor();
     await page.getByText('A message from telegram starts afresh, yours goes on: its idle limit passed at').waitFor();
     await page.getByText('Neither what you write here nor its answer is sent to telegram.').waitFor();
     expect(await page.getByText('Your next message starts afresh').count()).toBe(0);

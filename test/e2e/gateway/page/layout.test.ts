@@ -49,6 +49,7 @@ const contrastOf = (one: Rgb = [], other: Rgb = []): number => {
 
 describe.skipIf(!hasBrowser)('the page on any screen', () => {
   const { rig, open } = usePage({}, async ({ client, ports }) => {
+    await client.sessions.post('agent:main:web:beside', 'good day', { wait: 30 });
     await client.sessions.post(key, '[[steps 3]] hello', { wait: 30 });
     const range = { v: 1, reason: 'manual', sessionId: 's', fromRev: 1, toRev: 1, toSeq: 1 } as const;
     const failed = { type: 'introspection_failed', ...range, code: 'model_timeout', message: 'no answer' } as const;
