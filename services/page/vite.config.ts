@@ -9,8 +9,14 @@ const site = here('../../dist/services/page/site');
 /** Smaller files gain nothing. */
 const worthBytes = 512;
 
-const base =
-  /page\/(base|parts|finding|loading)\/|files\/file-words\.ts|values\/media-type\.ts|palette\/open\.ts|session-list\.ts|approval-list\.ts|shared\/client|node_modules\/@?preact/;
+/** What the first load needs whatever the view is. */
+const base = [
+  'page/(base|parts|finding|loading)/',
+  'page/(chat/(failed|mark-texts|reset-button)|files/file-words|palette/open|sessions/session-list|approvals/approval-list)\\.tsx?',
+  'shared/(client|kit/text)/',
+  'shared/domain/(keys/session-key|memory/memory-session|routing/chat-help|values/(media-type|silence|types))\\.ts',
+  'node_modules/@?preact',
+].join('|');
 
 /** Puts a `.br` and a `.gz` beside each text file, so that the gateway compresses nothing. */
 const compressed = (): Plugin => ({
@@ -48,6 +54,6 @@ export default defineConfig({
     reportCompressedSize: false,
     sourcemap: false,
     // What every view needs is one file: the first load is to be a few requests.
-    rolldownOptions: { output: { codeSplitting: { groups: [{ name: 'base', test: base }] } } },
+    rolldownOptions: { output: { codeSplitting: { groups: [{ name: 'base', test: new RegExp(base) }] } } },
   },
 });

@@ -80,7 +80,7 @@ export const chooseProvider = async (
   const [first, ...others] = found;
   if (first === undefined) {
     const variables = knownProviders.flatMap(({ variables: [variable] }) => variable ?? []).join(', ');
-    const fix = `set one of ${variables}; start Ollama or LM Studio; or name one with --provider and --key-file`;
+    const fix = `set one of ${variables}; start Ollama or LM Studio; name one with --provider and --key-file; or do without: --provider offline`;
     throw new NatterError('invalid', `no model provider was found; ${fix}`);
   }
   if (others.length > 0) world.terminal.note(`also found: ${others.map(({ name }) => name).join(', ')} (choose with --provider)`);

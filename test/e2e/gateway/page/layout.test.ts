@@ -205,6 +205,8 @@ describe.skipIf(!hasBrowser)('the page on any screen', () => {
       expect((await chip.boundingBox())?.width).toBeCloseTo(before?.width ?? 0, 3);
     }
     expect(await cutOff(page, '.row-name')).toBe(0);
+    // The menu of sessions there is as wide as the longest name, where there is room for it.
+    expect(await wrongIn(page, '#/system/hosts', '.hosts-one')).toEqual([]);
     expect(faults).toEqual([]);
   });
 

@@ -51,12 +51,12 @@ test('its files are compressed, for ever the same under their names, and nothing
     expect((await call('GET', path)).status, path).toBeGreaterThanOrEqual(400);
 });
 
-test('its first load is at most 120 kB, in at most 20 requests', async () => {
+test('its first load is at most 120 kB, in at most 8 requests', async () => {
   const { call } = await start({ gateway: { port: 0 } });
   const index = await call('GET', '/', { headers: html });
   const assets = new Set(index.text.match(/\/assets\/[\w.-]+/g));
   expect(assets.size).toBeGreaterThan(2);
-  expect(assets.size + 1).toBeLessThanOrEqual(20);
+  expect(assets.size + 1).toBeLessThanOrEqual(8);
   const headers = { 'accept-encoding': 'gzip' };
   const answers = await Promise.all([...assets].map((path) => call('GET', path, { headers })));
   const bytes = answers.reduce((sum, answer) => sum + Number(answer.headers['content-length']), index.text.length);

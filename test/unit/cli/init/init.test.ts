@@ -161,6 +161,10 @@ describe('natter init', () => {
     );
   });
 
+  test('whoever has no provider is told of the model that needs none', async () => {
+    await expect(run({})).rejects.toThrow(/^no model provider was found; .* or do without: --provider offline$/);
+  });
+
   test('a provider that is named without its key is refused where nobody can be asked', async () => {
     await expect(run({ provider: 'gemini' })).rejects.toThrow(
       'GEMINI_API_KEY or GOOGLE_API_KEY is not set; set it, or say where the key is with --key-env, --key-file or --key-command',
