@@ -2,9 +2,8 @@ import type { ComponentType } from 'preact';
 import { AccountView } from './account/account-view.tsx';
 import { approvals } from './approvals/approval-list.ts';
 import { ApprovalsView } from './approvals/approvals-view.tsx';
-import { newChat } from './base/new-chat.ts';
 import { linkTo, route } from './base/route.ts';
-import { type Audience, isFor, mayWrite, who } from './base/signed-in.ts';
+import { type Audience, isFor, who } from './base/signed-in.ts';
 import { streamProblem, streamWaits } from './base/system-events.ts';
 import { lazy } from './loading/lazy.tsx';
 import { isPaletteOpen } from './palette/open.ts';
@@ -79,11 +78,6 @@ const Sessions = () => {
               A session is one conversation with the agent. Open one to read on and answer, or to see each step that led there and
               continue from any of them.
             </p>
-            {mayWrite() && (
-              <button type="button" class="button" onClick={newChat}>
-                <Icon name="plus" /> New chat
-              </button>
-            )}
           </Empty>
         </section>
       ) : (
