@@ -1,4 +1,4 @@
-import { useLayoutEffect, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useState } from 'preact/hooks';
 import { counted } from '../../../shared/kit/text/counted.ts';
 import { knownNameOf } from '../finding/known-names.ts';
 import { Confirm, InfoDialog } from '../parts/confirm.tsx';
@@ -16,6 +16,7 @@ import {
   outcome,
 } from './chosen.ts';
 import { keptOf } from './kept.ts';
+import { rows } from './session-list.ts';
 import { shownRows } from './shown-rows.ts';
 
 const shownKeys = 8;
@@ -102,6 +103,11 @@ const Question = ({ action, keys, end }: { readonly action: Action; readonly key
 export const Bulk = ({ isArchive }: { readonly isArchive: boolean }) => {
   const [asked, ask] = useState<Action | null>(null);
   const keys = chosenInList.value;
+  const listed = rows.value;
+  // What has left the list is not chosen any more where it comes to stand next.
+  useEffect(() => {
+    if (listed !== null) choose(keys);
+  }, [listed]);
   // Escape leaves the choice, and so does going to another view. A question that is open takes Escape for itself.
   useLayoutEffect(() => {
     const leave = (event: KeyboardEvent): void => {
