@@ -86,7 +86,7 @@ describe('a reset by the clock', () => {
     expect(await status()).toBe('Next reset: 2026-03-28 12:30 UTC if nothing is said before');
     expect((await get(whole)).nextReset.idleAt).toBeGreaterThanOrEqual(Date.parse('2026-03-28T12:30:00Z'));
     clock.goTo('2026-03-28T13:00:00Z');
-    expect(await status()).toBe('Next reset: with the next message (session.reset)');
+    expect(await status()).toBe('Next reset: with the next message');
     await whole.until(async () => {
       const { body } = await whole.as.owner('POST', '/v1/rpc', { body: { method: 'status' } });
       expect(body.result.sessions).toMatchObject([{ nextReset: { due: true, rule: 'session.reset', timeZone: 'UTC' } }]);
