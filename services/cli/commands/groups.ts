@@ -92,7 +92,7 @@ export const commandGroups: readonly Group[] = [
         load: async () => (await import('./sessions/why-reset.ts')).whyResetCommand,
       },
       fork: {
-        line: 'let a session go on from an earlier commit, under the same key; its history is kept',
+        line: 'let a session go on from an earlier moment, under the same key; its history is kept',
         load: async () => (await import('./sessions/fork.ts')).forkCommand,
       },
       share: {
