@@ -60,7 +60,7 @@ describe.skipIf(!hasBrowser)('who answers approvals', () => {
     await approver.page.goto(`${rig().url}/#code=${code}`);
     await approver.page.getByRole('navigation', { name: 'Main' }).waitFor();
     // No way leads to a view that would only refuse them.
-    const ways = approver.page.getByRole('navigation', { name: 'Main' }).getByRole('listitem');
+    const ways = approver.page.getByRole('navigation', { name: 'Main' }).getByRole('link');
     expect(await ways.allTextContents()).toEqual([expect.stringMatching(/^Approvals/), 'You']);
     await goTo(approver.page, address);
     await approver.page.getByText(`${approvalId} does not wait for an answer.`).waitFor();

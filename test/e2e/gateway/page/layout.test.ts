@@ -62,7 +62,7 @@ describe.skipIf(!hasBrowser)('the page on any screen', () => {
       },
       { ...failed, reason: 'new_session', sessionId: 's1' },
     ];
-    await ports.events.append(commitTo(keyOf(forgotten), { at: Date.now(), events }), 0);
+    await ports.events.append(commitTo(keyOf(forgotten), { at: Date.now(), epoch: 1, sessionId: 's2', events }), 0);
   });
 
   test('no row moves when the list says that an answer failed', async () => {

@@ -418,7 +418,7 @@ describe.skipIf(!hasBrowser)('the page', () => {
     await row.getByText('Unread', { exact: true }).waitFor();
     expect((await sessions.get(key)).unread).toBe(true);
     await page.getByLabel('Unread only').uncheck();
-    await page.locator('a.row', { hasText: 'Pinned' }).waitFor();
+    await page.locator('a.row', { hasText: 'Pinned' }).first().waitFor();
     // What comes while it is open is never shown as unread, not even until the gateway knows that it was seen.
     await page.route(/\/read$/, () => {});
     await sessions.post(key, 'an egret', { wait: 30 });
