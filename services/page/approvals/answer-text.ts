@@ -8,3 +8,6 @@ export const answerText = ({ verdict, by, reason }: Pick<Answered, 'verdict' | '
   verdict === 'expired'
     ? verdictWords.expired
     : `${verdictWords[verdict]} ${decidedText(by)}${reason === undefined ? '' : `: ${reason}`}`;
+
+/** Of a question that nobody can answer any more. */
+export const notAnswered = 'Not answered: before that the answer was stopped, or the session reset, forked or deleted';

@@ -1,6 +1,6 @@
 import { linkTo } from '../base/route.ts';
 import { Problem } from '../parts/empty.tsx';
-import { answerText } from './answer-text.ts';
+import { answerText, notAnswered } from './answer-text.ts';
 import { ApprovalCard } from './approval-card.tsx';
 import { ApprovalFacts } from './approval-facts.tsx';
 import { type FoundApproval, useFoundApproval } from './find-approval.ts';
@@ -16,7 +16,7 @@ interface Props {
 const Found = ({ found: { asked, answer }, workspace }: Pick<Props, 'workspace'> & { readonly found: FoundApproval }) => {
   const { approvalId, key: sessionKey, tool, action, asks = 'run', at: requestedAt, expiresAt, onceOnly = false } = asked;
   const story = useStory({ approvalId, sessionKey }, { until: answer?.seq ?? asked.seq });
-  const answered = answer ? answerText(answer) : 'Not answered: the session was stopped, reset or deleted before';
+  const answered = answer ? answerText(answer) : notAnswered;
   const query = { at: `${answer?.seq ?? asked.seq}` };
   return (
     <ApprovalCard

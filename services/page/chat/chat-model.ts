@@ -4,7 +4,7 @@ import type { Attachment } from '../../../shared/domain/values/attachment.ts';
 import { isNatters } from '../../../shared/domain/values/person-words.ts';
 import { withoutSilence } from '../../../shared/domain/values/silence.ts';
 import { modelAfter } from '../parts/model-words.ts';
-import { answerId, cutAt, isStoppedInSight, stepItems, withNotice, withStopped } from './answers.ts';
+import { answerId, cutAt, isStoppedInSight, stepItems, withNotice, withoutOpen, withStopped } from './answers.ts';
 import { failureDetails } from './failed.ts';
 import { deletedText, failedText, stoppedText, undeliveredText } from './mark-texts.ts';
 import { afterCheckpoint, afterReset, resetDetails, resetMark } from './resets.ts';
@@ -42,7 +42,7 @@ export interface ToolItem extends Placed {
   readonly tool: string;
   /** The arguments, as the model wrote them. */
   readonly given: string;
-  readonly status: 'waiting' | 'running' | 'ok' | 'error' | 'denied' | 'expired' | 'unknown';
+  readonly status: 'waiting' | 'running' | 'ok' | 'error' | 'denied' | 'expired' | 'unknown' | 'stopped';
   readonly result?: string;
   readonly endedAt?: number;
 }
@@ -50,6 +50,8 @@ export interface ApprovalItem extends Placed {
   readonly kind: 'approval';
   readonly request: NatterEvent & EventOf<'approval_requested'>;
   readonly answer?: Pick<EventOf<'approval_resolved'>, 'verdict' | 'by' | 'reason'> & { readonly at: number };
+  /** When what asked has ended, so that nobody can answer any more. */
+  readonly endedAt?: number;
 }
 export interface MarkItem extends Placed {
   readonly kind: 'mark';
@@ -204,7 +206,7 @@ export const takeEvent = (chat: Chat, event: NatterEvent): Chat => {
   if (event.seq < chat.seq || (event.seq === chat.seq && event.index <= chat.index)) return chat;
   const cut = cutAt(chat, event);
   return {
-    items: itemsAfter(withStopped(chat.items, event, cut), event, chat.model),
+    items: itemsAfter(withStopped(withoutOpen(chat.items, event), event, cut), event, chat.model),
     cut,
     model: modelAfter(chat.model, event),
     live: settles.has(event.type) ? null : chat.live,

@@ -1,4 +1,4 @@
-import { answerText } from '../approvals/answer-text.ts';
+import { answerText, notAnswered } from '../approvals/answer-text.ts';
 import { ApprovalCard } from '../approvals/approval-card.tsx';
 import { useWorkspace, WhereItRuns } from '../approvals/where-it-runs.tsx';
 import { linkTo, listQuery } from '../base/route.ts';
@@ -66,6 +66,7 @@ const toolWords: Readonly<Record<ToolItem['status'], string>> = {
   denied: 'denied',
   expired: 'expired',
   unknown: 'unknown outcome',
+  stopped: 'stopped',
 };
 
 const Tool = ({ item }: { readonly item: ToolItem }) => (
@@ -104,8 +105,8 @@ const Where = ({ request: { action, actor } }: Pick<ApprovalItem, 'request'>) =>
 );
 
 const Approval = ({ item, sessionKey }: { readonly item: ApprovalItem; readonly sessionKey: string }) => {
-  const { request, answer, at } = item;
-  const answered = answer && answerText(answer);
+  const { request, answer, at, endedAt } = item;
+  const answered = answer ? answerText(answer) : endedAt === undefined ? undefined : notAnswered;
   const { approvalId, tool, action, asks = 'run', expiresAt, onceOnly = false } = request;
   return (
     <ApprovalCard
@@ -119,9 +120,9 @@ const Approval = ({ item, sessionKey }: { readonly item: ApprovalItem; readonly 
         expiresAt,
         onceOnly,
         answered,
-        answeredAt: answer?.at,
+        answeredAt: answer?.at ?? endedAt,
       }}
-      facts={answer === undefined && <Where request={request} />}
+      facts={answered === undefined && <Where request={request} />}
     />
   );
 };

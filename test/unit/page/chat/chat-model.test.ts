@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { growingItem } from '../../../services/page/chat/answers.ts';
-import { type Chat, noChat, takeEvent, takeLive } from '../../../services/page/chat/chat-model.ts';
-import { lastFailure } from '../../../services/page/chat/failed.ts';
-import type { LiveText, NatterEvent } from '../../../shared/client/main.ts';
+import { growingItem } from '../../../../services/page/chat/answers.ts';
+import { type Chat, noChat, takeEvent, takeLive } from '../../../../services/page/chat/chat-model.ts';
+import { lastFailure } from '../../../../services/page/chat/failed.ts';
+import type { LiveText, NatterEvent } from '../../../../shared/client/main.ts';
 
 /** What a chat shows, whatever order and repeats its stream has. */
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { ChatItem } from '../../../services/page/chat/chat-model.ts';
-import { consequences, laterThan } from '../../../services/page/chat/consequences.ts';
+import type { ChatItem } from '../../../../services/page/chat/chat-model.ts';
+import { consequences, laterThan } from '../../../../services/page/chat/consequences.ts';
 
 /** What somebody is told who tries a message again. */
 
