@@ -23,11 +23,16 @@ const titleOf = (firstWords: string): string => {
   return end > titleCharacters / 2 ? `${shown.slice(0, end)}…` : shown;
 };
 
+/** Characters that change the writing direction: in a name they would turn the page's own words around it. */
+const directions = /[\u202a-\u202e\u2066-\u2069]/gu;
+
 /**
  * What people call a session: the name somebody gave it, else that of the chat it is, else its key without the agent; where that says
  * nothing, the first words, else what it is about.
  */
-export const nameOf = ({ key, shownKey, settings, origin, description, firstWords }: Named): string => {
+export const nameOf = (row: Named): string => calledName(row).replaceAll(directions, '');
+
+const calledName = ({ key, shownKey, settings, origin, description, firstWords }: Named): string => {
   const given = settings.displayName || origin.displayName || origin.label;
   if (given) return given;
   const random = sayingNothing.exec(key);

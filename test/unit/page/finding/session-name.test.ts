@@ -19,6 +19,11 @@ test.each([
 const [chat, call] = ['agent:main:web:k2j9x1', 'agent:main:api:openai-AbCdEfGhIjKlMnOpQrStUv'];
 const told = (key: string, change: object): SessionRow => ({ ...row(key), ...change }) as SessionRow;
 test.each([
+  [
+    'a given name without what would turn the words around it',
+    told(chat, { settings: { displayName: '\u202eAn\u2066n' } }),
+    'Ann',
+  ],
   ['a given name, before all', told(chat, { settings: { displayName: 'Ann' }, firstWords: 'Plan it' }), 'Ann'],
   ['the key, where it says something', told('agent:main:work', { firstWords: 'Plan it' }), 'work'],
   ['that of a program too', told('agent:main:api:my-very-long-name-of-some-report', {}), 'api:my-very-long-name-of-some-report'],
