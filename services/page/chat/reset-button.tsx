@@ -1,14 +1,14 @@
 import { useState } from 'preact/hooks';
 import { client } from '../base/signed-in.ts';
 import { nameOfKey } from '../finding/known-names.ts';
-import { ActOutcome, useAct } from '../parts/act.tsx';
+import { ActOutcome, coveringMs, useAct } from '../parts/act.tsx';
 import { Confirm } from '../parts/confirm.tsx';
 import { askedOnPage } from '../parts/reset-words.ts';
 
 /** Begins a session afresh, once that is confirmed. */
 export const ResetButton = ({ sessionKey, style }: { readonly sessionKey: string; readonly style: string }) => {
   const [isAsking, setAsking] = useState(false);
-  const act = useAct();
+  const act = useAct(coveringMs);
   const reset = (): void => {
     setAsking(false);
     void act.run(() => client.sessions.reset(sessionKey, { reason: askedOnPage }), 'Session reset');

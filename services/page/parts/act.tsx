@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { problemOf } from '../base/signed-in.ts';
 import { announce } from './announce.tsx';
 
@@ -12,7 +12,11 @@ export interface Act {
   clear(): void;
 }
 
-export const useAct = (): Act => {
+/** How long it is said that something was done where that covers what is below it, ms. */
+export const coveringMs = 8_000;
+
+/** `doneMs`: how long it is said that it was done, where that covers something. Default: until the next one. */
+export const useAct = (doneMs?: number): Act => {
   const [isBusy, setBusy] = useState(false);
   const [outcome, setOutcome] = useState<Act['outcome']>(null);
   const run = async (work: () => Promise<unknown>, done: string): Promise<boolean> => {
@@ -29,6 +33,11 @@ export const useAct = (): Act => {
       setBusy(false);
     }
   };
+  useEffect(() => {
+    if (doneMs === undefined || outcome === null || outcome.failed) return;
+    const timer = setTimeout(() => setOutcome(null), doneMs);
+    return () => clearTimeout(timer);
+  }, [outcome]);
   return { isBusy, outcome, run, clear: () => setOutcome(null) };
 };
 

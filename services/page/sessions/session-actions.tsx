@@ -3,7 +3,7 @@ import type { Session } from '../../../shared/client/main.ts';
 import { client, mayWrite } from '../base/signed-in.ts';
 import { ResetButton } from '../chat/reset-button.tsx';
 import { nameOf } from '../finding/session-name.ts';
-import { ActOutcome, useAct } from '../parts/act.tsx';
+import { ActOutcome, coveringMs, useAct } from '../parts/act.tsx';
 import { Confirm, InfoDialog } from '../parts/confirm.tsx';
 import { type Action, actions, labelsIn, lostWords } from './chosen.ts';
 import { readHere } from './in-sight.ts';
@@ -84,7 +84,7 @@ export const SessionActions = ({ session }: { readonly session: Session }) => {
     opener.current = button;
     edit({ what, text });
   };
-  const act = useAct();
+  const act = useAct(coveringMs);
   if (!mayWrite()) return null;
   const { key, settings, status } = session;
   const offered: readonly Action[] = [

@@ -159,7 +159,7 @@ const change = (row: IndexRow, event: SessionEvent, { at, seq, events }: Recorde
         messageCount: 0,
         completedTurns: 0,
         failedTurns: 0,
-        failedLastRun: false,
+        ...{ failedLastRun: false, abortedLastRun: false },
         refusedMessages: 0,
         queuedTurns: event.keepsQueue ? row.queuedTurns : 0,
         strangersQueued: event.keepsQueue ? row.strangersQueued : undefined,

@@ -123,3 +123,11 @@ test('a row of an older version does not take a later message for the first', ()
   const old: IndexRow = { ...summarize(null, first), firstWords: undefined, firstWordsId: undefined };
   expect(later.reduce(summarize, old).firstWords).toBeUndefined();
 });
+
+test.each([
+  ['a stop', ['post m1', 'stop'], true],
+  ['a reset while an answer runs', ['post m1', 'reset s2 @5000'], false],
+  ['a fork while an answer runs', ['post m1', 'fork s2 1 @5000'], false],
+] as const)('whether the last answer of this generation was stopped: after %s', (_, rows, expected) => {
+  expect(rowAfter(...rows)?.abortedLastRun).toBe(expected);
+});
