@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks';
 import type { Session, SharedLink } from '../../../shared/client/main.ts';
+import { isLoopback } from '../../../shared/kit/loopback.ts';
 import { fragmentOfLink } from '../../../shared/kit/text/share-link.ts';
 import { client, mayShare } from '../base/signed-in.ts';
 import { nameOf } from '../finding/session-name.ts';
@@ -40,6 +41,9 @@ const makeLink = async (key: string, days: number): Promise<Made> => {
   const link = `${publicUrl}/${fragmentOfLink(token)}`;
   return { link, expiresAt, isCopied: await copied(link) };
 };
+
+/** Whether a link leads to nowhere but the machine that it is opened on. */
+const isHere = (link: string): boolean => isLoopback(new URL(link).hostname.replace(/^\[|\]$/g, ''));
 
 /** Makes a link with which anybody can read the session, for a while. */
 const ShareDialog = ({ session, close }: { readonly session: Session; close(): void }) => {
@@ -85,6 +89,12 @@ const ShareDialog = ({ session, close }: { readonly session: Session; close(): v
             <input readOnly aria-label="Link" value={made.link} onFocus={(event) => event.currentTarget.select()} />
             <CopyButton text={made.link} what="the link" />
           </div>
+          {isHere(made.link) && (
+            <p class="hint">
+              It works on this machine only, because the gateway listens nowhere else. For others, set{' '}
+              <code>gateway.publicUrl</code> and make another link.
+            </p>
+          )}
         </>
       )}
       <SharedLinks key={made?.link} sessionKey={session.key} />

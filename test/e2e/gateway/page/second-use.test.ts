@@ -163,6 +163,7 @@ describe.skipIf(!hasBrowser)('who uses the page again', () => {
     await dialog.getByRole('button', { name: 'Make a link' }).click();
     const link = await dialog.getByLabel('Link', { exact: true }).inputValue();
     expect(link.startsWith(`${rig().url}/#share=`)).toBe(true);
+    await dialog.getByText('It works on this machine only').waitFor();
     const listed = dialog.getByRole('region', { name: 'Links that work now' }).getByRole('listitem');
     await listed.waitFor();
     expect(await axeFindings(owner.page)).toEqual([]);
