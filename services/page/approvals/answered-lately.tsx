@@ -7,7 +7,7 @@ import { answerText } from './answer-text.ts';
 import { type Answered, answeredIn } from './answered.ts';
 import { ApprovalFacts } from './approval-facts.tsx';
 import { ApprovalLink } from './approval-link.tsx';
-import { actionText } from './command-line.ts';
+import { AskedAction } from './asked-action.tsx';
 import { useStory } from './use-story.ts';
 
 /** How many events are looked through, and how many answers are shown. */
@@ -45,7 +45,7 @@ const Answer = ({ one, workspace }: AnswerProps) => {
         <a href={linkTo(['sessions', sessionKey, 'time'], { at: `${seq}` })}>Show the answer</a>{' '}
         <ApprovalLink approvalId={approvalId} />
       </p>
-      {action !== '' && <p class="approval-action">{actionText(action)}</p>}
+      {action !== '' && <AskedAction action={action} />}
       <ApprovalFacts approval={{ sessionKey, action }} story={story} workspace={workspace} verdict={one.verdict} />
     </li>
   );

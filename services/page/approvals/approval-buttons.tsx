@@ -1,5 +1,6 @@
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { Verdict } from '../../../shared/client/main.ts';
+import { draftOf, keepDraft } from '../base/draft.ts';
 import { answer, given } from './answer.ts';
 
 const mostCharacters = 2_000;
@@ -10,15 +11,29 @@ interface Props {
   readonly onceOnly: boolean;
 }
 
-/** The answers to a question whether a call may run. Who denies it may say why. */
+const draftName = (approvalId: string): string => `${approvalId} denied`;
+
+/** Once a question is answered, nobody wants what was written against it any more. */
+export const dropReason = (approvalId: string): void => keepDraft(draftName(approvalId), null);
+
+/** The answers to a question whether a call may run. Who denies it may say why, which is kept until it is answered. */
 export const ApprovalButtons = ({ approvalId, sessionKey, onceOnly }: Props) => {
-  const [reason, setReason] = useState<string | null>(null);
+  const [reason, setReason] = useState(draftOf(draftName(approvalId)));
+  const keep = (text: string | null): void => {
+    setReason(text);
+    keepDraft(draftName(approvalId), text);
+  };
   const toggle = useRef<HTMLButtonElement>(null);
   const field = useRef<HTMLInputElement>(null);
   const isOpen = reason !== null;
-  useLayoutEffect(() => field.current?.focus(), [isOpen]);
+  const wasOpen = useRef(isOpen);
+  // One that was left open does not take the focus when it is shown again.
+  useLayoutEffect(() => {
+    if (isOpen && !wasOpen.current) field.current?.focus();
+    wasOpen.current = isOpen;
+  }, [isOpen]);
   const close = (): void => {
-    setReason(null);
+    keep(null);
     toggle.current?.focus();
   };
   const isSending = given.value[approvalId]?.state === 'sending';
@@ -52,7 +67,7 @@ export const ApprovalButtons = ({ approvalId, sessionKey, onceOnly }: Props) => 
           class="button button-quiet"
           ref={toggle}
           aria-expanded={isOpen}
-          onClick={() => (isOpen ? close() : setReason(''))}
+          onClick={() => (isOpen ? close() : keep(''))}
         >
           Say why not…
         </button>
@@ -65,7 +80,7 @@ export const ApprovalButtons = ({ approvalId, sessionKey, onceOnly }: Props) => 
             ref={field}
             maxLength={mostCharacters}
             value={reason}
-            onInput={(event) => setReason(event.currentTarget.value)}
+            onInput={(event) => keep(event.currentTarget.value)}
             onKeyDown={({ key }) => key === 'Escape' && close()}
           />
         </label>

@@ -6,9 +6,9 @@ import { Icon } from '../parts/icon.tsx';
 import { readable } from '../parts/json-text.ts';
 import { spanText, Time } from '../parts/time.tsx';
 import { given } from './answer.ts';
-import { ApprovalButtons } from './approval-buttons.tsx';
+import { ApprovalButtons, dropReason } from './approval-buttons.tsx';
 import { ApprovalLink } from './approval-link.tsx';
-import { actionText } from './command-line.ts';
+import { AskedAction } from './asked-action.tsx';
 
 /** A call that waits for a person. */
 export interface Asked {
@@ -57,6 +57,10 @@ export const ApprovalCard = ({ asked, isWanted = false, facts, children }: CardP
   const leftMs = expiresAt - now.value;
   const answered =
     asked.answered ?? (mine?.state === 'sent' ? mine.text : leftMs <= 0 ? 'Expired: nobody answered in time' : undefined);
+  const isAnswered = answered !== undefined;
+  useEffect(() => {
+    if (isAnswered) dropReason(approvalId);
+  }, [isAnswered, approvalId]);
   return (
     <article
       class={`approval ${answered === undefined ? '' : 'approval-over'} ${isWanted ? 'approval-wanted' : ''}`}
@@ -76,7 +80,7 @@ export const ApprovalCard = ({ asked, isWanted = false, facts, children }: CardP
           <Time at={requestedAt} /> <ApprovalLink approvalId={approvalId} />
         </span>
       </header>
-      <p class="approval-action">{actionText(action)}</p>
+      <AskedAction action={action} />
       {asks === 'retry' && <p class="hint">It was started before, and nobody knows whether it took effect.</p>}
       {asked.given !== undefined && asked.given !== '' && <pre class="approval-given">{readable(asked.given)}</pre>}
       {facts}

@@ -69,7 +69,7 @@ export const ApprovalsView = () => {
         <h1 id="approvals-title">Approvals</h1>
         <p class="hint">
           {list.length > 0 && !list.some(isWaiting)
-            ? 'Nothing waits. What was answered stays here until you leave this view.'
+            ? `Nothing waits.${isApprover() ? '' : ' When you leave this view, the answers here move to Answered lately.'}`
             : 'Calls that wait for a person, oldest first. An answer is kept, whatever restarts.'}
         </p>
       </header>

@@ -1,5 +1,6 @@
 import { signal } from '@preact/signals';
 import type { NatterEvent } from '../../../shared/client/main.ts';
+import { draftOf, keepDraft } from './draft.ts';
 import { go, listQuery } from './route.ts';
 import { who } from './signed-in.ts';
 
@@ -29,15 +30,24 @@ export const writeIn = (key: string): void => {
 const isUnrecorded = signal(false);
 export const isUnwritten = (key: string): boolean => isUnrecorded.value && begun.value === key;
 
+/** The name under which the key of the new chat is kept of which nothing was sent yet. */
+const unsent = 'new chat';
+
 /** An event was recorded, of whichever session. */
 export const noteRecorded = ({ key }: Pick<NatterEvent, 'key'>): void => {
   if (key === begun.peek()) isUnrecorded.value = false;
+  if (key === draftOf(unsent)) keepDraft(unsent, null);
 };
 
-/** A new session of its own: the key of a chat on the web. */
+/** A new session of its own, the key of a chat on the web; or the one in which somebody has written and sent nothing yet. */
 export const newChat = (): void => {
-  const id = [...crypto.getRandomValues(new Uint8Array(5))].map((byte) => byte.toString(36).padStart(2, '0')).join('');
-  begun.value = `agent:${who.value?.agentId ?? 'main'}:web:${id}`;
+  const left = draftOf(unsent);
+  if (left !== null && draftOf(left) !== null) begun.value = left;
+  else {
+    const id = [...crypto.getRandomValues(new Uint8Array(5))].map((byte) => byte.toString(36).padStart(2, '0')).join('');
+    begun.value = `agent:${who.value?.agentId ?? 'main'}:web:${id}`;
+    keepDraft(unsent, begun.value);
+  }
   isUnrecorded.value = true;
   writing.value = begun.value;
   broughtUp.value = begun.value;

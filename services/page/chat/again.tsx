@@ -1,11 +1,11 @@
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { draftOf, keepDraft } from '../base/draft.ts';
 import { Confirm } from '../parts/confirm.tsx';
 import { whyNotSent } from '../writing/refused-line.ts';
 import { isSendKey, sendKeyWords } from '../writing/send-key.ts';
 import type { SaidItem } from './chat-model.ts';
 import type { ChatStore } from './chat-store.ts';
 import { consequences, laterThan } from './consequences.ts';
-import { draftOf, keepDraft } from './draft.ts';
 
 interface Given {
   readonly item: SaidItem;
@@ -71,7 +71,7 @@ export const EditMessage = ({ item, store, draft, end }: Given & { readonly draf
         </p>
       )}
       <p class="hint">
-        {`${consequences(laterThan(items, item.id), isRunning)} ${sendKeyWords}`}
+        {`${consequences(laterThan(items, item.id), isRunning)} ${sendKeyWords()}`}
         {item.attachments !== undefined && ' Its files are sent again.'}
       </p>
       <p class="said-actions">

@@ -7,6 +7,7 @@ import { isViewer, mayWrite } from '../base/signed-in.ts';
 import { takeDrops } from '../files/drop.ts';
 import { Empty } from '../parts/empty.tsx';
 import { growingItem } from './answers.ts';
+import { useAskedApproval } from './asked-approval.ts';
 import { useAskedMessage } from './asked-message.ts';
 import type { ChatItem } from './chat-model.ts';
 import { ChatStore } from './chat-store.ts';
@@ -133,6 +134,7 @@ const Messages = ({ store }: { readonly store: ChatStore }) => {
     below.current = 0;
   }, [first]);
   useAskedMessage(store, scroller, isAtEnd);
+  useAskedApproval(scroller, isAtEnd);
   const readEarlier = (): void => {
     const { scrollHeight = 0, scrollTop = 0 } = scroller.current ?? {};
     below.current = scrollHeight - scrollTop;

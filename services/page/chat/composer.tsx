@@ -1,7 +1,8 @@
-import { useLayoutEffect, useState } from 'preact/hooks';
+import { useLayoutEffect } from 'preact/hooks';
 import type { Session, SessionRow } from '../../../shared/client/main.ts';
 import { sessionChannel } from '../../../shared/domain/values/types.ts';
 import { counted } from '../../../shared/kit/text/counted.ts';
+import { draftOf, useDraft } from '../base/draft.ts';
 import { isToWrite } from '../base/new-chat.ts';
 import { now } from '../base/now.ts';
 import { isViewer, mayWrite } from '../base/signed-in.ts';
@@ -15,7 +16,6 @@ import { useSendLater } from '../writing/send-later.tsx';
 import { useCheckedLine } from '../writing/use-checked-line.ts';
 import { useCompletions } from '../writing/use-completions.tsx';
 import type { ChatStore } from './chat-store.ts';
-import { draftOf, keepDraft } from './draft.ts';
 import { newMessageId } from './outgoing.ts';
 import { waitingIn } from './waiting.ts';
 
@@ -52,7 +52,7 @@ const Hint = ({ store, row }: { readonly store: ChatStore; readonly row: Session
       {row && row.messageCount > 0 && startsAfresh(row, now.value) ? (
         <b>Your next message starts afresh: the agent will not know what is above.</b>
       ) : (
-        sendKeyWords
+        sendKeyWords()
       )}
       {row?.lastRoute && row.lastRoute.channel !== sessionChannel && ` ${notSentTo(row.lastRoute.channel)}`}
     </p>
@@ -71,11 +71,7 @@ const StopButton = ({ store, stop }: { readonly store: ChatStore; stop(): void }
 
 /** Where a person writes. What is not sent yet is kept in this tab, through a reload as well. */
 export const Composer = ({ store, row }: { readonly store: ChatStore; readonly row: Session | null }) => {
-  const [text, setText] = useState(draftOf(store.key) ?? '');
-  const keep = (draft: string): void => {
-    setText(draft);
-    keepDraft(store.key, draft === '' ? null : draft);
-  };
+  const [text, keep] = useDraft(store.key);
   const { files } = chosenFor(store.key).value;
   const isReady = (text.trim() !== '' || files.length > 0) && refusalOf(files) === null;
   const post = (): void => {
@@ -127,7 +123,7 @@ export const Composer = ({ store, row }: { readonly store: ChatStore; readonly r
             aria-label="Message"
             {...completions.field}
             placeholder="Write a message"
-            rows={Math.min(8, text.split('\n').length)}
+            rows={Math.min(6, text.split('\n').length)}
             value={text}
             onInput={(event) => keep(event.currentTarget.value)}
             onKeyDown={sendOnEnter}

@@ -1,6 +1,7 @@
 import { answerText, notAnswered } from '../approvals/answer-text.ts';
 import { ApprovalCard } from '../approvals/approval-card.tsx';
 import { useWorkspace, WhereItRuns } from '../approvals/where-it-runs.tsx';
+import { draftOf, keepDraft } from '../base/draft.ts';
 import { linkTo, listQuery } from '../base/route.ts';
 import { mayWrite } from '../base/signed-in.ts';
 import { lazy } from '../loading/lazy.tsx';
@@ -14,7 +15,6 @@ import { asWritten, EditMessage, editDraft, MessageActions, TryAgain } from './a
 import { isAskedFor } from './asked-message.ts';
 import type { ApprovalItem, ChatItem, MarkItem, ReasoningItem, SaidItem, ToolItem } from './chat-model.ts';
 import type { ChatStore } from './chat-store.ts';
-import { draftOf, keepDraft } from './draft.ts';
 import { isRepeatable } from './failed.ts';
 
 const MessageFiles = lazy(() => import('../files/message-files.tsx'));

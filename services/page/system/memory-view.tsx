@@ -1,5 +1,6 @@
 import { useRef, useState } from 'preact/hooks';
 import type { Memory, MemoryPage } from '../../../shared/client/main.ts';
+import { useDraft } from '../base/draft.ts';
 import { changeQuery, route } from '../base/route.ts';
 import { client, mayWrite } from '../base/signed-in.ts';
 import { type Act, ActOutcome, useAct } from '../parts/act.tsx';
@@ -16,11 +17,11 @@ const pathOf = (id: string): string => `/v1/memory/${encodeURIComponent(id)}`;
 
 /** Adds what the agent should know everywhere. */
 const AddMemory = ({ act, added }: { readonly act: Act; added(): void }) => {
-  const [text, setText] = useState('');
+  const [text, keep] = useDraft('memory');
   const add = async (): Promise<void> => {
     const body = { text: text.trim(), scope: 'agent' };
     if (!(await act.run(() => client.post('/v1/memory', body), 'It is remembered'))) return;
-    setText('');
+    keep('');
     added();
   };
   return (
@@ -33,7 +34,7 @@ const AddMemory = ({ act, added }: { readonly act: Act; added(): void }) => {
     >
       <label class="field">
         <span>Add a memory, known in every session of the agent</span>
-        <input type="text" value={text} onInput={(event) => setText(event.currentTarget.value)} />
+        <input type="text" value={text} onInput={(event) => keep(event.currentTarget.value)} />
       </label>
       <div class="item-buttons">
         <button type="submit" class="button" disabled={act.isBusy || text.trim() === ''}>

@@ -6,7 +6,10 @@ import { goTo, hasBrowser, usePage, wrongIn } from './use-page.ts';
 /** Questions to a person, on the page: each has an address, stands beside what an answer changes, and is answered for good or not at all. */
 
 /** What the browser has, and the types of Node do not. */
-declare const document: { readonly activeElement: { readonly className: string } | null };
+declare const document: {
+  readonly activeElement: { readonly className: string } | null;
+  getSelection(): { selectAllChildren(of: unknown): void; toString(): string };
+};
 
 const soon = { timeout: 30_000, interval: 50 };
 const minute = 60_000;
@@ -20,6 +23,7 @@ describe.skipIf(!hasBrowser)('who answers approvals', () => {
     string,
     string,
   ];
+  const long = 'agent:main:long';
   const rules = [{ tool: 'write_file', action: 'ask' }];
   const settings = { tools: { exec: { enabled: true }, rules, approvalMinutes: 30 } };
   const { rig, open, openTab } = usePage(settings, async ({ client: { sessions } }) => {
@@ -99,6 +103,39 @@ describe.skipIf(!hasBrowser)('who answers approvals', () => {
     await goTo(page, `#/approvals/${(await approvalOf(waiting)).approvalId}`);
     await card.locator('.approval-action', { hasText: 'true' }).waitFor();
     expect(await card.getByRole('button').allTextContents()).toEqual(['Allow once', 'Deny', 'Say why not…']);
+    expect(faults).toEqual([]);
+  });
+
+  test('reads a long command from its beginning on a small screen, broken at its spaces alone', async () => {
+    const words = Array.from({ length: 25 }, (_, at) => `--option-number-${'x'.repeat(at % 9)} -v`);
+    const command = ['gzip', ...words.join(' ').split(' '), 'y'.repeat(90)];
+    await rig().client.sessions.post(long, 'hello', { wait: 30 });
+    await rig().client.sessions.post(long, `[[tool exec ${JSON.stringify({ command })}]] please`, {});
+    const { approvalId } = await approvalOf(long);
+    const { page, faults } = await open(320);
+    await page.setViewportSize({ width: 320, height: 568 });
+    await goTo(page, `#/sessions/${encodeURIComponent(long)}/chat`);
+    const action = page.locator('.approval-action');
+    await action.waitFor();
+    const top = (of: typeof action): Promise<number> => of.evaluate((one) => one.getBoundingClientRect().top);
+    await vi.waitFor(
+      async () => expect(await top(page.locator('.approval'))).toBeCloseTo(await top(page.locator('.messages')), -1),
+      soon,
+    );
+    await page.getByRole('button', { name: 'To the newest' }).click();
+    await page.getByRole('button', { name: 'Deny' }).and(page.locator(':visible')).waitFor();
+    const lines = await action.locator('span').evaluateAll((all) => all.map((one) => one.getBoundingClientRect().height));
+    expect(lines).toHaveLength(command.length);
+    expect(new Set(lines.slice(0, -1)).size).toBe(1);
+    expect(lines.at(-1)).toBeGreaterThan(lines[0] ?? 0);
+    const copied = action.evaluate((one) => {
+      const selection = document.getSelection();
+      selection.selectAllChildren(one);
+      return selection.toString();
+    });
+    expect(await copied).toBe(command.join(' '));
+    await rig().client.approvals.resolve(approvalId, 'deny', { sessionKey: long });
+    await page.locator('.approval-answer').waitFor();
     expect(faults).toEqual([]);
   });
 

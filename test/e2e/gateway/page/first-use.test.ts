@@ -41,6 +41,56 @@ describe.skipIf(!hasBrowser)('who opens the page for the first time', () => {
     expect(faults).toEqual([]);
   });
 
+  test('finds again what was written and not sent: in a new chat, and of a memory', async () => {
+    const { page, faults } = await open();
+    const message = page.getByLabel(field, { exact: true });
+    const newChat = page.getByRole('button', { name: 'New chat' });
+    await newChat.click();
+    const oneLine = await message.evaluate((one) => one.clientHeight);
+    await message.fill('word '.repeat(60));
+    // All of it is in sight: the field grows with its text, whether or not its lines end, up to six of them.
+    const heights = () => message.evaluate(({ clientHeight, scrollHeight }) => ({ clientHeight, scrollHeight }));
+    const grown = await heights();
+    expect(grown.clientHeight).toBe(grown.scrollHeight);
+    expect(grown.clientHeight).toBeGreaterThan(oneLine);
+    await message.fill('word '.repeat(600));
+    const full = await heights();
+    expect(full.clientHeight).toBeLessThan(full.scrollHeight);
+    expect(full.clientHeight).toBeLessThan(7 * oneLine);
+    await message.fill('not sent yet');
+    const address = page.url();
+    await goTo(page, place('agent:main:first'));
+    await page.locator('.said-user', { hasText: 'earlier' }).waitFor();
+    await newChat.click();
+    await message.and(page.locator(':focus')).waitFor();
+    expect(await message.inputValue()).toBe('not sent yet');
+    await goTo(page, '#/system/memory');
+    const memory = page.getByLabel('Add a memory', { exact: false });
+    await memory.fill('Ann prefers tea');
+    // A keyboard on a screen has no Shift+Enter: there Enter begins a new line.
+    const touch = await page.context().newCDPSession(page);
+    await touch.send('Emulation.setTouchEmulationEnabled', { enabled: true });
+    await page.reload();
+    await memory.waitFor();
+    expect(await memory.inputValue()).toBe('Ann prefers tea');
+    await goTo(page, '#/');
+    await newChat.click();
+    await page.getByRole('heading', { name: 'New chat' }).waitFor();
+    expect([page.url(), await message.inputValue()]).toEqual([address, 'not sent yet']);
+    await message.press('End');
+    await message.pressSequentially('\non two lines');
+    await page.getByText('Enter begins a new line, the button sends.').waitFor();
+    expect(await message.inputValue()).toBe('not sent yet\non two lines');
+    await touch.send('Emulation.setTouchEmulationEnabled', { enabled: false });
+    await message.press('Enter');
+    await page.locator('.said-assistant', { hasText: 'on two lines' }).waitFor();
+    await newChat.click();
+    await page.getByRole('heading', { name: 'New chat' }).waitFor();
+    expect(await message.inputValue()).toBe('');
+    expect(page.url()).not.toBe(address);
+    expect(faults).toEqual([]);
+  });
+
   test('edits in the field that has the focus, through a reload; what is in it is sent', async () => {
     const key = 'agent:main:web:typed';
     await rig().client.sessions.post(key, 'first words', { wait: 30 });

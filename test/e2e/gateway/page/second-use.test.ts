@@ -27,11 +27,19 @@ describe.skipIf(!hasBrowser)('who uses the page again', () => {
     await page.keyboard.press('Escape');
     await page.locator('button:focus', { hasText: 'Say why not…' }).press('Enter');
     await page.keyboard.type('  not on a Friday ');
+    // Whoever looks at something else first finds what was written; the field takes the focus only when it is opened.
+    await goTo(page, place(asking, 'transcript'));
+    await page.locator('.line').first().waitFor();
+    await goTo(page, '#/approvals');
+    const why = page.getByLabel('Why you deny it. The agent is told.');
+    expect(await why.inputValue()).toBe('  not on a Friday ');
+    expect(await page.locator('input:focus').count()).toBe(0);
+    await why.focus();
     expect(await axeFindings(page)).toEqual([]);
     await page.keyboard.press('Enter');
     await page.getByText('The call was denied on the page by the owner: not on a Friday.').waitFor();
     await page.locator('.act-done', { hasText: 'It did not run' }).waitFor();
-    await page.getByText('Nothing waits. What was answered stays here until you leave this view.').waitFor();
+    await page.getByText('Nothing waits. When you leave this view, the answers here move to Answered lately.').waitFor();
     await goTo(page, '#/events');
     await page.locator('.event-text', { hasText: 'denied by you' }).waitFor();
     await page

@@ -1,3 +1,5 @@
+import { useState } from 'preact/hooks';
+
 /** A text that is not sent yet, kept in this tab through a reload. `name`: what it is for, such as a session's key. */
 export const draftOf = (name: string): string | null => sessionStorage.getItem(`natter-draft:${name}`);
 
@@ -5,4 +7,14 @@ export const draftOf = (name: string): string | null => sessionStorage.getItem(`
 export const keepDraft = (name: string, text: string | null): void => {
   if (text === null) sessionStorage.removeItem(`natter-draft:${name}`);
   else sessionStorage.setItem(`natter-draft:${name}`, text);
+};
+
+/** The text of a field, kept as a draft while there is any, and how it is changed. */
+export const useDraft = (name: string): readonly [string, (text: string) => void] => {
+  const [text, setText] = useState(draftOf(name) ?? '');
+  const keep = (draft: string): void => {
+    setText(draft);
+    keepDraft(name, draft === '' ? null : draft);
+  };
+  return [text, keep];
 };
