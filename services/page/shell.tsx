@@ -45,7 +45,9 @@ const Navigation = ({ current }: { readonly current: string }) => {
           <li key={name}>
             <a href={linkTo([name])} aria-current={name === current ? 'page' : undefined}>
               <Icon name={icon} />
-              <span>{words}</span>
+              <span class="place-name" data-bold={words}>
+                {words}
+              </span>
               {name === 'approvals' && waiting > 0 && (
                 <b class="count">
                   {waiting}

@@ -50,7 +50,7 @@ export const AccountView = () => {
           </label>
         ))}
       </fieldset>
-      <button type="button" class="button" onClick={showShortcuts}>
+      <button type="button" class="button show-shortcuts" onClick={showShortcuts}>
         Keyboard shortcuts <kbd>?</kbd>
       </button>{' '}
       <button type="button" class="button" onClick={() => void signOut()}>

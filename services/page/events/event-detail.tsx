@@ -12,7 +12,7 @@ export const EventDetail = ({ event }: { readonly event: NatterEvent }) => {
   const json = JSON.stringify(event, null, 2);
   const meaning = meaningOf(event);
   return (
-    <article class="event-detail" aria-label={`Event ${event.id}`}>
+    <article class="event-detail" tabIndex={-1} aria-label={`Event ${event.id}`}>
       <header>
         <h2>{eventWords(event)}</h2>
         <span class="hint">

@@ -6,12 +6,25 @@ import { Empty } from '../parts/empty.tsx';
 import { eventWords } from '../parts/event-words.ts';
 import { eventText } from '../parts/person.ts';
 import { Time } from '../parts/time.tsx';
-import { useVirtual } from '../parts/virtual.ts';
+import { rowMoves, useVirtual } from '../parts/virtual.ts';
 import type { EventList } from './event-list.ts';
 
 const rowHeight = 40;
 
-const Row = ({ event, isChosen, top }: { readonly event: NatterEvent; readonly isChosen: boolean; readonly top: number }) => {
+/** Its detail is read on from: it is drawn in the next frame. */
+const focusDetail = (): void => {
+  requestAnimationFrame(() => document.querySelector<HTMLElement>('.event-detail')?.focus());
+};
+
+interface RowProps {
+  readonly event: NatterEvent;
+  readonly isChosen: boolean;
+  /** The Tab key stops here. */
+  readonly isStop: boolean;
+  readonly top: number;
+}
+
+const Row = ({ event, isChosen, isStop, top }: RowProps) => {
   const name = nameOfKey(event.key);
   return (
     <li style={{ transform: `translateY(${top}px)` }}>
@@ -19,7 +32,12 @@ const Row = ({ event, isChosen, top }: { readonly event: NatterEvent; readonly i
         type="button"
         class={`event-row event-${event.type} ${isChosen ? 'event-chosen' : ''}`}
         aria-current={isChosen ? 'true' : undefined}
-        onClick={() => changeQuery({ id: event.id })}
+        tabIndex={isStop ? 0 : -1}
+        onClick={({ detail }) => {
+          changeQuery({ id: event.id });
+          // By a key, not by a pointer.
+          if (detail === 0) focusDetail();
+        }}
       >
         <span class="event-commit" title="The commit of its session that it is in">
           <span class="unseen">commit </span>
@@ -69,7 +87,7 @@ export const NoEvents = ({ list, isFiltered }: { readonly list: EventList; reado
   );
 };
 
-/** The events in the order in which they are read. Arrow keys move the choice. */
+/** The events in the order in which they are read. One stop of the Tab key, in which the arrow keys move the choice; Enter goes to its detail. */
 export const EventRows = ({
   list,
   events,
@@ -100,6 +118,8 @@ export const EventRows = ({
     changeQuery({ id: event.id });
     show(next);
   };
+  const chosenAt = shown.find(({ index }) => events[index]?.id === chosenId)?.index;
+  const stop = chosenAt ?? shown[0]?.index;
   return (
     <div class="event-list">
       <div class="event-head" aria-hidden="true">
@@ -112,19 +132,20 @@ export const EventRows = ({
       <section
         class="event-rows"
         ref={scroller}
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard
-        tabIndex={0}
+        tabIndex={-1}
         aria-label={list.isForwards ? 'Oldest first' : 'Newest first'}
         onKeyDown={(pressed) => {
-          if (pressed.key !== 'ArrowDown' && pressed.key !== 'ArrowUp') return;
+          const by = rowMoves[pressed.key];
+          if (by === undefined) return;
           pressed.preventDefault();
-          move(pressed.key === 'ArrowDown' ? 1 : -1);
+          move(by);
         }}
       >
         <ol style={{ height: `${height}px` }}>
           {shown.map(({ index, start }) => {
             const event = events[index];
-            return event && <Row key={event.id} event={event} top={start} isChosen={event.id === chosenId} />;
+            const isChosen = event?.id === chosenId;
+            return event && <Row key={event.id} event={event} top={start} isChosen={isChosen} isStop={index === stop} />;
           })}
         </ol>
         {list.hasMore.value && (

@@ -115,7 +115,10 @@ const Palette = () => {
   };
   const take = (destination: Destination | undefined): void => {
     if (destination === undefined) return;
+    // The browser's dialog gives the focus back as it closes; from there it goes to the content, as by the keys of the page.
+    list.current?.closest('dialog')?.close();
     close();
+    document.getElementById('main')?.focus();
     destination.go();
   };
   useEffect(() => {

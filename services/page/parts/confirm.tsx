@@ -32,7 +32,7 @@ export const Dialog = ({ title, children, buttons, close }: DialogProps) => {
   return (
     <dialog ref={dialog} class="confirm" aria-labelledby="dialog-title" onClose={close}>
       <h2 id="dialog-title">{title}</h2>
-      {children}
+      <div class="confirm-body">{children}</div>
       <div class="confirm-buttons">{buttons}</div>
     </dialog>
   );
@@ -41,13 +41,18 @@ export const Dialog = ({ title, children, buttons, close }: DialogProps) => {
 /** Asks before something is done. Escape says no. */
 export const Confirm = (props: ConfirmProps) => {
   const { title, words, dismissal = 'Cancel', isDangerous = false, isOff = false, form, children, yes, no } = props;
+  const dismiss = useRef<HTMLButtonElement>(null);
+  // Where there is nothing to decide about, no other control is meant.
+  useEffect(() => {
+    if (words === undefined) dismiss.current?.focus();
+  }, []);
   return (
     <Dialog
       title={title}
       close={no}
       buttons={
         <>
-          <button type="button" class="button" onClick={no}>
+          <button ref={dismiss} type="button" class="button" onClick={no}>
             {dismissal}
           </button>
           {words !== undefined && (

@@ -17,6 +17,9 @@ export const sessionStatusWords: Readonly<Record<Status, string>> = { ...statusW
 
 export const lastFailed = 'Last answer failed';
 
+/** How many answers have failed since the last reset or fork. */
+export const failedAnswers = (answers: number): string => (answers === 1 ? '1 answer failed' : `${answers} answers failed`);
+
 interface StatusProps {
   readonly status: Status;
   /** Its last answer failed, which is said in place of the status. */

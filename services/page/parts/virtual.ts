@@ -1,5 +1,11 @@
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 
+/** How far a key moves the choice in a list, in rows; without end for the first and the last. */
+export const rowMoves: Readonly<Record<string, number>> = {
+  ...{ ArrowUp: -1, ArrowDown: 1, PageUp: -10, PageDown: 10 },
+  ...{ Home: Number.NEGATIVE_INFINITY, End: Number.POSITIVE_INFINITY },
+};
+
 interface VirtualOptions {
   readonly count: number;
   /** The height of every row, px. */

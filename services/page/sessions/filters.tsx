@@ -13,6 +13,15 @@ const filterWords: Readonly<Record<Filter, string>> = {
   all: 'All, including archived',
 };
 
+/** All that the list is filtered by, in words. */
+export const filteredBy = (): string =>
+  [
+    `“${filterWords[filter.value]}”`,
+    ...(isUnreadOnly.value ? ['“Unread only”'] : []),
+    ...(label.value === '' ? [] : [`the label “${label.value}”`]),
+    ...(search.value === '' ? [] : [`the words “${search.value}”`]),
+  ].join(' and ');
+
 /** What the list is filtered by. All of it is in the address. */
 export const Filters = () => {
   const waiting = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);

@@ -5,6 +5,7 @@ import { firstFailed, linkTo, listQuery } from '../base/route.ts';
 import { modelText } from '../parts/model-words.ts';
 import { asSentence } from '../parts/one-line.ts';
 import { knownAfterFork, nextResets, whenBack } from '../parts/reset-words.ts';
+import { failedAnswers } from '../parts/status.tsx';
 import { Time } from '../parts/time.tsx';
 import { resetText } from './session-why.ts';
 import { channelIn, participantsText } from './who-writes.ts';
@@ -70,7 +71,7 @@ export const Facts = ({ session, isPast }: { readonly session: Session; readonly
       </span>
       {session.failedTurns > 0 && (
         <a href={linkTo(['sessions', session.key, 'time'], { ...listQuery(), at: firstFailed })}>
-          {session.failedTurns === 1 ? '1 answer failed' : `${session.failedTurns} answers failed`}
+          {failedAnswers(session.failedTurns)}
         </a>
       )}
       {session.totalTokens > 0 && (

@@ -15,13 +15,13 @@ import { useVirtual } from '../parts/virtual.ts';
 import { ArchivedMatches } from './archived-matches.tsx';
 import { Bulk } from './bulk.tsx';
 import { choosing, chosen, isChoosing, toggle } from './chosen.ts';
-import { Filters } from './filters.tsx';
+import { Filters, filteredBy } from './filters.tsx';
 import { Found, foundCount } from './found-messages.tsx';
 import { readHere } from './in-sight.ts';
 import type { SessionRows } from './merge-rows.ts';
 import { NeedsYou } from './needs-you.tsx';
 import { filter, hasMore, isUnreadOnly, label, listProblem, readAgain, readMore, search } from './session-list.ts';
-import { nothingSaid, saysFailed, whyOf } from './session-why.ts';
+import { earlierFailed, nothingSaid, saysFailed, whyOf } from './session-why.ts';
 import { shownRows } from './shown-rows.ts';
 import { channelIn } from './who-writes.ts';
 
@@ -36,6 +36,7 @@ const Row = ({ row, isOpen }: { readonly row: SessionRow; readonly isOpen: boole
   const foundKey = foundKeyOf(row, search.value);
   const preview = plainText(row.lastMessagePreview) || nothingSaid(row);
   const channel = channelIn(row);
+  const failed = earlierFailed(row);
   const isUnread = row.unread && readHere.value !== row.key;
   const { pinned = false, labels = [] } = row.settings;
   return (
@@ -69,6 +70,7 @@ const Row = ({ row, isOpen }: { readonly row: SessionRow; readonly isOpen: boole
       <span class={`row-text ${why === null ? 'row-alone' : ''}`}>
         {isUnread && <span class="row-new">Unread </span>}
         {pinned && <span class="row-pin">Pinned </span>}
+        {failed !== null && <small class="row-failures">{failed} </small>}
         {channel !== null && (
           <small class="row-chip row-channel" title={`Channel: ${channel}`}>
             {channel}
@@ -142,7 +144,13 @@ const NoRows = () =>
     </div>
   ) : filter.value !== 'active' || search.value !== '' || label.value !== '' || isUnreadOnly.value ? (
     <Empty title="Nothing matches">
-      <p>No session has this status and these words.</p>
+      <p>No session is found by {filteredBy()}.</p>
+      {filter.value === 'failed' && (
+        <p>
+          Failures that a later answer followed are among the{' '}
+          <a href={linkTo(['events'], { type: 'turn_failed' })}>answers that failed</a>.
+        </p>
+      )}
       <ArchivedMatches />
       <button type="button" class="button" onClick={() => changeQuery({ status: '', q: '', label: '', unread: '' })}>
         Show all sessions

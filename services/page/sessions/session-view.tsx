@@ -104,7 +104,7 @@ interface HeadProps {
  * time machine, which needs the height and says what the session was. The status stays that of now, and says so there.
  */
 const Head = ({ sessionKey, name, session, tab }: HeadProps) => {
-  const { at } = route.value.query;
+  const { at, compare } = route.value.query;
   const isPast = tab === 'time' && at !== undefined;
   const [isOpen, open] = useState(false);
   return (
@@ -133,7 +133,8 @@ const Head = ({ sessionKey, name, session, tab }: HeadProps) => {
           {tabs.map(([name, words]) => (
             <a
               key={name}
-              href={linkTo(['sessions', sessionKey, name], { ...listQuery(), at })}
+              // Who has compared forks was at no moment.
+              href={linkTo(['sessions', sessionKey, name], { ...listQuery(), at: compare === undefined ? at : undefined })}
               aria-current={name === tab ? 'page' : undefined}
             >
               {words}

@@ -1,7 +1,7 @@
 import type { SessionRow } from '../../../shared/client/main.ts';
 import { actionText } from '../approvals/command-line.ts';
 import { forkedFrom, resetWords } from '../parts/reset-words.ts';
-import { lastFailed } from '../parts/status.tsx';
+import { failedAnswers, lastFailed } from '../parts/status.tsx';
 import { shortTime } from '../parts/time.tsx';
 
 /** Why the present generation began: "Reset after being idle, 04:00", "Forked from commit 6, 12:30". */
@@ -14,6 +14,10 @@ export const resetText = ({ lastReset }: SessionRow, today: number): string | nu
 /** Whether a session says that its last answer failed: what is under way, waits, or was put away is said instead. */
 export const saysFailed = ({ approval, status, failedLastRun = false }: SessionRow): boolean =>
   approval === null && status === 'idle' && failedLastRun;
+
+/** What is said of answers that failed where later ones did not; `null`: none did, or the last one says so itself. */
+export const earlierFailed = (row: SessionRow): string | null =>
+  row.failedTurns === 0 || saysFailed(row) ? null : failedAnswers(row.failedTurns);
 
 /** Why a session is what it is, in a few words; `null` where there is nothing to say. */
 export const whyOf = (row: SessionRow, today: number): string | null => {

@@ -24,7 +24,13 @@ export const viewKeys = [
       { keys: '↑ ↓', words: 'From commit to commit in their list' },
     ],
   },
-  { view: 'In Events', keys: [{ keys: '↑ ↓', words: 'From event to event in their list' }] },
+  {
+    view: 'In Events',
+    keys: [
+      { keys: '↑ ↓', words: 'From event to event in their list' },
+      { keys: 'Enter', words: 'From an event in the list to all of it' },
+    ],
+  },
 ] as const;
 
 /** A key press, as far as it matters here. */

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import { linkTo } from '../base/route.ts';
-import { client } from '../base/signed-in.ts';
+import { client, who } from '../base/signed-in.ts';
 import { SessionLink } from '../finding/session-link.tsx';
 import { ActOutcome, useAct } from '../parts/act.tsx';
 import { Confirm } from '../parts/confirm.tsx';
@@ -13,10 +13,11 @@ const everyMs = 10_000;
 
 const isLink = ({ role }: ListedToken): boolean => role === 'viewer';
 const isOfPage = ({ parent }: ListedToken): boolean => parent !== undefined;
+const isOfThisPage = ({ id }: ListedToken): boolean => who.value?.actor.endsWith(`:${id}`) === true;
 
 const nameOf = (token: ListedToken): string => {
   if (isLink(token)) return 'Shared link';
-  if (isOfPage(token)) return 'A page that is signed in';
+  if (isOfPage(token)) return isOfThisPage(token) ? 'This page' : 'A page that is signed in';
   return token.label === '' ? 'Token' : token.label;
 };
 

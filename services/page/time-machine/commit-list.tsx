@@ -5,7 +5,7 @@ import { eventWords } from '../parts/event-words.ts';
 import { ErrorMark } from '../parts/icon.tsx';
 import { eventText } from '../parts/person.ts';
 import { Time } from '../parts/time.tsx';
-import { useVirtual } from '../parts/virtual.ts';
+import { rowMoves, useVirtual } from '../parts/virtual.ts';
 import { landmarkOf } from '../past/landmark.ts';
 import type { Past } from '../past/past.ts';
 import { headOf } from '../past/timeline.ts';
@@ -21,12 +21,6 @@ const useRowHeight = (): number => {
     return () => small.removeEventListener('change', look);
   }, []);
   return rowHeight;
-};
-
-/** How far a key moves the choice, in rows; without end for the first and the last. */
-const moves: Readonly<Record<string, number>> = {
-  ...{ ArrowUp: -1, ArrowDown: 1, PageUp: -10, PageDown: 10 },
-  ...{ Home: Number.NEGATIVE_INFINITY, End: Number.POSITIVE_INFINITY },
 };
 
 interface CommitListProps {
@@ -52,7 +46,7 @@ export const CommitList = ({ commits, count, place, go }: CommitListProps) => {
     if (row) isMoving.current = false;
   });
   const move = (pressed: KeyboardEvent): void => {
-    const by = moves[pressed.key];
+    const by = rowMoves[pressed.key];
     if (by === undefined) return;
     pressed.preventDefault();
     isMoving.current = true;

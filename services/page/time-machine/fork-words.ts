@@ -12,7 +12,14 @@ export const forkWords = (timeline: Timeline, place: number): readonly string[] 
       ? [`Its last question is not answered again by itself: ${nextWords(timeline, place)}`]
       : []),
     ...failureWords(timeline, place),
+    ...undoWords(timeline, place),
   ];
+};
+
+/** A fork from what is the newest commit now goes on from there again. */
+const undoWords = (timeline: Timeline, place: number): readonly string[] => {
+  const newest = timeline.commits.length;
+  return place < newest ? [`To take it back later, fork from commit ${timeline.numberAt(newest)}, the newest now.`] : [];
 };
 
 /** What to do about the last question: what another person has said cannot be said again by the page. */
@@ -23,17 +30,29 @@ const nextWords = (timeline: Timeline, place: number): string => {
     : 'write on, or choose Try again below it.';
 };
 
-/** How much the agent knows now that it did not know then, such as a message that waited then. What waits now is dropped. */
+/** The messages that the agent knew after so many commits and not after so many others, counted. */
+const onlyKnownAt = (timeline: Timeline, place: number, other: number): number => {
+  const known = new Set(timeline.knownAt(other).map(({ id }) => id));
+  return timeline.knownAt(place).filter(({ id }) => !known.has(id)).length;
+};
+
+/**
+ * How much the agent knows now that it did not know then, such as a message that waited then, and how much it knew then that a fork or a reset
+ * has left behind. What waits now is dropped.
+ */
 const laterWords = (timeline: Timeline, place: number): string => {
   const newest = timeline.commits.length;
-  const then = new Set(timeline.knownAt(place).map(({ id }) => id));
-  const later = timeline.knownAt(newest).filter(({ id }) => !then.has(id)).length;
+  const later = onlyKnownAt(timeline, newest, place);
+  const earlier = onlyKnownAt(timeline, place, newest);
   const { turn, queue } = timeline.stateAfter(newest).context;
   const waiting = turn === null ? 0 : queue.length;
   const them = later === 1 ? 'it' : 'them';
   const forgotten = later === 0 ? '' : `, and the agent forgets ${counted(later, 'message')} since then; the log keeps ${them}`;
   const dropped = `${waiting === 1 ? 'The message that waits in the queue is' : `The ${waiting} messages that wait in the queue are`} dropped`;
-  return waiting === 0 ? forgotten : `${forgotten}. ${dropped}`;
+  const glue = forgotten === '' ? ', and ' : '. ';
+  const comes = earlier === 1 ? 'comes' : 'come';
+  const back = earlier === 0 ? '' : `${glue}${counted(earlier, 'message')} left behind ${comes} back`;
+  return waiting === 0 ? `${forgotten}${back}` : `${forgotten}${back}. ${dropped}`;
 };
 
 /** Which answer failed at this moment or next, why, and what to do about it. */

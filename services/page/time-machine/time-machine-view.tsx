@@ -127,13 +127,15 @@ const TimeMachineView = ({ sessionKey, source }: TimeMachineProps) => {
       clearTimeout(writing);
       leaving.abort();
     };
-  }, [past, seq]);
+  }, [past, seq, past.isRead.value]);
   const { at: asked = '', compare } = route.value.query;
   useMovingKeys(past, compare === undefined);
   // A link of this page to another moment. What was drawn last may be an address of ours that has been written over since.
   useEffect(() => {
     const { at = '' } = route.peek().query;
-    if (past.isRead.value && at !== written.current && /^\d+$/.test(at)) past.goTo(past.timeline.countAt(Number(at)));
+    if (!past.isRead.value || at === written.current) return;
+    if (at === '') past.goTo(past.count.value);
+    else if (/^\d+$/.test(at)) past.goTo(past.timeline.countAt(Number(at)));
   }, [asked]);
   useEffect(() => {
     if (!past.isRead.value) return;

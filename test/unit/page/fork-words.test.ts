@@ -50,6 +50,19 @@ test('what an earlier fork left behind is not forgotten a second time', () => {
   expect(forkWords(again, 1).join('\n')).toContain('the agent forgets 1 message since then;');
 });
 
+test('how much comes back that an earlier fork left behind', () => {
+  const again = new Timeline();
+  for (const commit of tell('post m1', 'reply m1/1 1', 'post m2', 'reply m2/1 1', 'fork s2 1').commits) again.add(commit);
+  expect(forkWords(again, 4)[0]).toContain('(no new session is made), and 3 messages left behind come back. Its memories stay');
+  expect(forkWords(again, 2)[0]).toContain('(no new session is made), and 1 message left behind comes back. Its memories stay');
+  expect(forkWords(again, 5)[0]).toContain('(no new session is made). Its memories stay');
+});
+
+test('how to take it back, unless nothing is left behind', () => {
+  expect(told(2)).toContain('To take it back later, fork from commit 4, the newest now.');
+  expect(told(4)).not.toContain('take it back');
+});
+
 test('a message that waited is forgotten if its answer began later, and one that waits now is dropped', () => {
   const waited = new Timeline();
   for (const commit of tell('post m1', 'post m2', 'reply m1/1 1', 'reply m2/1 1').commits) waited.add(commit);

@@ -62,6 +62,10 @@ describe.skipIf(!hasBrowser)('who stands before a dead end', () => {
     await goTo(page, place(failing, 'chat'));
     await page.getByText('Reset by you: asked for on the page.', { exact: false }).waitFor();
     await page.locator('.why').getByText('Reset on the page', { exact: false }).waitFor();
+    await goTo(page, `${place(failing, 'chat')}?status=failed&q=zebra`);
+    await page.getByText('No session is found by “Last answer failed” and the words “zebra”.').waitFor();
+    await page.getByRole('link', { name: 'answers that failed' }).click();
+    await page.locator('.event-row', { hasText: 'answer failed' }).first().waitFor();
     expect(faults).toEqual([]);
   });
 

@@ -73,6 +73,9 @@ describe.skipIf(!hasBrowser)('the page on any screen', () => {
     await rig().client.sessions.post('agent:main:web:failing', '[[fail busy]] now', { wait: 30 });
     await page.getByRole('link', { name: 'Last answer failed 1' }).waitFor();
     expect(await yOf(page, '.rows')).toBe(before);
+    // A later answer that works does not hide it.
+    await rig().client.sessions.post('agent:main:web:failing', 'and now?', { wait: 30 });
+    await page.locator('a.row').getByText('1 answer failed', { exact: true }).waitFor();
     await page.setViewportSize({ width: 320, height: 800 });
     expect(await wrongIn(page, '#/sessions', 'a.row')).toEqual([]);
     expect(faults).toEqual([]);
@@ -133,6 +136,13 @@ describe.skipIf(!hasBrowser)('the page on any screen', () => {
     expect(await page.locator('.list').isVisible()).toBe(false);
     await page.getByRole('link', { name: 'Back to the list' }).click();
     await page.locator('a.row', { hasText: 'hello' }).waitFor();
+    // No place moves when another is the current one.
+    const places = page.locator('.rail li');
+    const edges = (): Promise<number[]> => places.evaluateAll((all) => all.map((one) => one.getBoundingClientRect().left));
+    const before = await edges();
+    await page.getByRole('link', { name: 'Approvals', exact: true }).click();
+    await page.getByRole('heading', { name: 'Approvals', level: 1 }).waitFor();
+    expect(await edges()).toEqual(before);
     expect(faults).toEqual([]);
   });
 

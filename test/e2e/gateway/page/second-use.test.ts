@@ -119,9 +119,12 @@ describe.skipIf(!hasBrowser)('who uses the page again', () => {
     await choice.waitFor();
     const options = await choice.locator('option').allTextContents();
     expect(options.map((text) => /^from commit \d+(?=, )/.exec(text)?.[0])).toEqual(names);
-    await goTo(page, place(failing, 'time'));
+    await page.getByRole('button', { name: 'Back to the moment' }).click();
     await page.getByText('0 messages since the fork').waitFor();
-    await page.getByRole('button', { name: 'To the newest' }).click();
+    await page.getByRole('button', { name: 'Compare with what was left behind' }).click();
+    await choice.waitFor();
+    // The tab leads to the newest moment: nobody has chosen that of the fork.
+    await page.getByRole('link', { name: 'Time machine' }).click();
     await page.locator('.moment-facts', { hasText: /2 forks.*2 messages since the fork; the agent knows \d+ in all/ }).waitFor();
     expect(faults).toEqual([]);
   });

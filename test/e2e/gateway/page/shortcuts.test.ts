@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { axeFindings } from './browser.ts';
 import { goTo, hasBrowser, usePage } from './use-page.ts';
 
@@ -30,6 +30,13 @@ describe.skipIf(!hasBrowser)('the keys of the page', () => {
     await list.getByRole('heading', { name: 'In the time machine' }).waitFor();
     await list.getByText('To the beginning, to the newest commit').waitFor();
     await list.getByText('From event to event in their list').waitFor();
+    await list.locator('button:focus', { hasText: 'Close' }).waitFor();
+    await page.setViewportSize({ width, height: 500 });
+    for (const part of [list.getByRole('heading', { name: 'Keyboard shortcuts' }), list.getByRole('button', { name: 'Close' })])
+      await vi.waitFor(async () => {
+        const { y = -1, height = 0 } = (await part.boundingBox()) ?? {};
+        expect([y > 0, y + height < 500]).toEqual([true, true]);
+      });
     expect(await axeFindings(page)).toEqual([]);
     // None of them does anything below the list.
     await page.keyboard.press('j');
@@ -91,7 +98,11 @@ describe.skipIf(!hasBrowser)('the keys of the page', () => {
       await page.locator(second === 'e' ? '.event-rows:focus' : '#main:focus').waitFor();
       if (second !== 'e') continue;
       await keyboard.press('ArrowDown');
-      await page.locator('.event-chosen').first().waitFor();
+      await page.locator('.event-chosen:focus').waitFor();
+      // The list is one stop of the Tab key.
+      expect(await page.locator('.event-rows [tabindex="0"]').count()).toBe(1);
+      await keyboard.press('Enter');
+      await page.locator('.event-detail:focus').waitFor();
     }
     await keyboard.press('/');
     await page.locator('.search input:focus').waitFor();
@@ -154,6 +165,7 @@ describe.skipIf(!hasBrowser)('the keys of the page', () => {
       };
       await goBy('dead', 'Dead letters');
       await page.getByRole('heading', { name: 'Dead letters' }).first().waitFor();
+      await page.locator('#main:focus').waitFor();
       await goBy('old', 'older');
       await page.getByRole('heading', { name: 'older' }).waitFor();
       // From within a field too.
