@@ -298,6 +298,10 @@ describe.skipIf(!hasBrowser)('the page on any screen', () => {
     await page.locator('.keys code', { hasText: 'nats.replicas' }).waitFor();
     await goTo(page, '#/system/schedules');
     await page.getByText('There is none now.').waitFor();
+    await goTo(page, '#/system/access');
+    // Which of the signed-in pages this one is.
+    await page.getByRole('heading', { name: 'This page', exact: true }).waitFor();
+    expect(await page.getByRole('heading', { name: 'This page', exact: true }).count()).toBe(1);
     expect(faults).toEqual([]);
   });
 });
