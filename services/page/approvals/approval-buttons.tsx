@@ -74,7 +74,7 @@ export const ApprovalButtons = ({ approvalId, sessionKey, onceOnly }: Props) => 
       </div>
       {isOpen && (
         <label class="field">
-          <span>Why you deny it. The agent is told.</span>
+          <span>Why you deny it. The agent is told; Enter denies.</span>
           <input
             type="text"
             ref={field}

@@ -22,7 +22,7 @@ export const ApprovalMoment = ({ past, approvalId }: { readonly past: Past; read
   return (
     <p class="moment-waits">
       {place < (answer?.place ?? Number.POSITIVE_INFINITY) ? 'Waits' : 'Waited'} for a person: {actionText(asked.action)}.{' '}
-      {words === undefined ? 'Nobody has answered yet.' : `It was ${words}.`}{' '}
+      {words === undefined ? 'Nobody had answered.' : `It was ${words}.`}{' '}
       {other !== undefined && other !== place && (
         <button type="button" class="button button-quiet" onClick={() => past.goTo(other)}>
           {other === asked.place ? 'Show the question' : 'Show the answer'}

@@ -104,7 +104,7 @@ export const MomentConversation = ({ past, state }: { readonly past: Past; reado
       )}
       {hasMore && isLong && <p class="hint">The last {manyLines} lines. What was before them is in the transcript.</p>}
       {lines.length === 0 ? (
-        <p class="hint">Nothing was said yet.</p>
+        <p class="hint">Nothing had been said.</p>
       ) : (
         <SaidLines lines={lines} width={isLong ? undefined : 100} go={({ seq }) => past.goTo(past.timeline.countAt(seq))} />
       )}

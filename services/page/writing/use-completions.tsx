@@ -61,7 +61,7 @@ export const useCompletions = (text: string, take: (text: string) => void) => {
     if (chosen === undefined || event.isComposing) return false;
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key] as 1 | -1 | undefined;
     // A command that is not written to its end is no message.
-    const isUnfinished = /^\/\S+$/.test(text) && !options.some(({ name }) => name.split(' ', 1)[0] === text);
+    const isUnfinished = /^\/\S*$/.test(text) && !options.some(({ name }) => name.split(' ', 1)[0] === text);
     const isTab = event.key === 'Tab' && !event.shiftKey && chosen.text.trim() !== text;
     if (step !== undefined) choose({ ...choice, at: beside(at, step, options.length), isMoved: true });
     else if (event.key === 'Escape') choose({ ...choice, isClosed: true });

@@ -31,7 +31,7 @@ describe.skipIf(!hasBrowser)('who uses the page again', () => {
     await goTo(page, place(asking, 'transcript'));
     await page.locator('.line').first().waitFor();
     await goTo(page, '#/approvals');
-    const why = page.getByLabel('Why you deny it. The agent is told.');
+    const why = page.getByLabel('Why you deny it. The agent is told; Enter denies.');
     expect(await why.inputValue()).toBe('  not on a Friday ');
     expect(await page.locator('input:focus').count()).toBe(0);
     await why.focus();
