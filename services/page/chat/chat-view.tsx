@@ -151,7 +151,7 @@ const Messages = ({ store }: { readonly store: ChatStore }) => {
     isAway.value = !isAtEnd.current;
     if (scrollTop < earlyPixels && !isAtEnd.current && earlier.value !== null) readEarlier();
   };
-  const isEmpty = store.isRead.value && chat.value.items.length + outgoing.value.length === 0;
+  const isBare = chat.value.items.length + outgoing.value.length === 0;
   return (
     <div class="messages-frame">
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard */}
@@ -168,7 +168,8 @@ const Messages = ({ store }: { readonly store: ChatStore }) => {
         {outgoing.value.map((one) => (
           <Sent key={one.messageId} one={one} store={store} />
         ))}
-        {isEmpty && <Beginning isUnknown={store.isUnknown.value} />}
+        {isBare &&
+          (store.isRead.value ? <Beginning isUnknown={store.isUnknown.value} /> : <p class="loading loading-late">Reading…</p>)}
       </section>
       {isAway.value && (
         <button type="button" class="button to-end" onClick={toEnd}>

@@ -27,9 +27,7 @@ export const EventDetail = ({ event }: { readonly event: NatterEvent }) => {
       <CauseLine event={event} />
       <p class="item-facts">
         <SessionLink sessionKey={event.key} />
-        {event.rev > 1 && (
-          <a href={linkTo(['sessions', event.key, 'time'], { at: `${event.seq - 1}` })}>The state before it</a>
-        )}
+        {event.rev > 1 && <a href={linkTo(['sessions', event.key, 'time'], { at: `${event.seq - 1}` })}>The state before it</a>}
         <a href={linkTo(['sessions', event.key, 'time'], { at: `${event.seq}` })}>The state after it</a>
         <a href={linkTo(['sessions', event.key, 'transcript'], { at: `${event.seq}` })}>In the transcript</a>
         <CopyButton text={json} what="the event" />

@@ -12,6 +12,7 @@ import { Empty } from '../parts/empty.tsx';
 import { Pane, useRead } from '../parts/read.tsx';
 import { spanText, Time } from '../parts/time.tsx';
 import { rows } from '../sessions/session-list.ts';
+import { forgetScheduled } from '../writing/send-later.tsx';
 import { type Due, dueNext } from './due.ts';
 import { nextAtHour, resetRules } from './reset-rules.ts';
 
@@ -98,9 +99,10 @@ const SchedulesView = () => {
   const waiting = deliveries.value?.waiting ?? [];
   const { messages = [], complete = true } = scheduled.value ?? {};
   const next = dueNext({ approvals: approvals.value ?? [], rows: rows.value?.list ?? [], waiting, messages });
-  const cancel = async ({ runId = '' }: Due): Promise<void> => {
+  const cancel = async ({ runId = '', key }: Due): Promise<void> => {
     choose(null);
-    await act.run(() => client.delete(`/v1/scheduled-messages/${encodeURIComponent(runId)}`), 'Cancelled');
+    const isDone = await act.run(() => client.delete(`/v1/scheduled-messages/${encodeURIComponent(runId)}`), 'Cancelled');
+    if (isDone && key !== undefined) forgetScheduled(key);
     scheduled.again();
   };
   return (

@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks';
 import { isTextBySpace } from '../../../shared/domain/routing/chat-help.ts';
+import { draftOf, keepDraft } from '../base/draft.ts';
 import { now } from '../base/now.ts';
 import { linkTo } from '../base/route.ts';
 import { client, problemOf } from '../base/signed-in.ts';
@@ -63,6 +64,11 @@ const SendLater = ({ sessionKey, text, messageId, close, done }: Given) => {
   );
 };
 
+const keptName = (sessionKey: string): string => `${sessionKey} scheduled`;
+const keptFor = (sessionKey: string): Scheduled | null => JSON.parse(draftOf(keptName(sessionKey)) ?? 'null');
+/** A message to a session that is sent later was cancelled: its chat says no more that it is. */
+export const forgetScheduled = (sessionKey: string): void => keepDraft(keptName(sessionKey), null);
+
 const shownWidth = 60;
 
 /** Says when a message will be sent, and where it can be taken back. */
@@ -73,13 +79,14 @@ const ScheduledNote = ({ scheduled: { text, at } }: { readonly scheduled: Schedu
   </p>
 );
 
-/** Sending what is written later. `sent`: it is with the gateway. */
+/** Sending what is written later. `sent`: it is with the gateway. The chat says so until the time has come, in this tab. */
 export const useSendLater = (sessionKey: string, text: string, sent: () => void) => {
   const [messageId, ask] = useState<string | null>(null);
-  const [scheduled, setScheduled] = useState<Scheduled | null>(null);
+  const [scheduled, setScheduled] = useState(keptFor(sessionKey));
   const done = (message: Scheduled): void => {
     ask(null);
     setScheduled(message);
+    keepDraft(keptName(sessionKey), JSON.stringify(message));
     sent();
   };
   return {
@@ -88,6 +95,6 @@ export const useSendLater = (sessionKey: string, text: string, sent: () => void)
     dialog: messageId !== null && (
       <SendLater sessionKey={sessionKey} text={text} messageId={messageId} close={() => ask(null)} done={done} />
     ),
-    note: scheduled && <ScheduledNote scheduled={scheduled} />,
+    note: scheduled && scheduled.at > now.value && <ScheduledNote scheduled={scheduled} />,
   };
 };

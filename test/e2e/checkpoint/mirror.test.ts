@@ -91,7 +91,7 @@ describe('the mirror', () => {
     const { home, say, natterExport } = await openHouse();
     await say(main, 'one', 'a');
     const text = await natterExport('main', '--markdown');
-    expect(text).toMatch(/^## ann, \d{4}-[^\n]*Z\n\none\n$/i);
+    expect(text).toMatch(/^# main\n\nSession `agent:main:main`\n\n## ann, \d{4}-[^\n]*Z\n\none\n$/i);
     const file = join(home, 'chat.md');
     await natterExport('main', '--markdown', '--out', file);
     expect(readFileSync(file, 'utf8')).toBe(text);

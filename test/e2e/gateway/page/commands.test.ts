@@ -75,8 +75,15 @@ describe.skipIf(!hasBrowser)('who writes in the chat', () => {
     expect(await page.getByLabel('Message', { exact: true }).inputValue()).toBe('');
     const { messages } = await rig().client.get<ScheduledMessages>('/v1/scheduled-messages');
     expect(messages).toMatchObject([{ sessionKey: key, text: 'good morning', sendAt: new Date(year, 5, 1, 10).getTime() }]);
+    await page.reload();
     await note.getByRole('link').click();
     await page.getByText('The message “good morning” will be sent.').waitFor();
+    await page.getByRole('button', { name: 'Cancel…' }).click();
+    await page.getByRole('dialog').locator('.button-danger').click();
+    await page.getByText('Cancelled', { exact: true }).first().waitFor();
+    await goTo(page, place(key));
+    await page.getByLabel('Message', { exact: true }).waitFor();
+    expect(await note.count()).toBe(0);
     expect(faults).toEqual([]);
   });
 });
