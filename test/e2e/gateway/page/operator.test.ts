@@ -61,7 +61,7 @@ describe.skipIf(!hasBrowser)('an operator', () => {
   test('sees above a session that has gone on how many answers failed, and gets to the first of them', async () => {
     const { page, faults } = await open();
     await goTo(page, `#/sessions/${encodeURIComponent(gone)}/chat`);
-    await page.getByRole('link', { name: '2 answers failed' }).click();
+    await page.locator('.session-head').getByRole('link', { name: '2 answers failed' }).click();
     await page.locator('.moment-error', { hasText: 'This commit is the error: answer failed' }).waitFor();
     await page.getByRole('button', { name: 'Next error' }).and(page.locator('[aria-disabled=false]')).waitFor();
     await page.getByRole('button', { name: 'Previous error' }).and(page.locator('[aria-disabled=true]')).waitFor();
