@@ -71,11 +71,15 @@ interface MemoryItemProps extends Pick<EditProps, 'isBusy' | 'save'> {
 export const MemoryItem = ({ one, isBusy, isEdited, save, forget }: MemoryItemProps) => {
   const [isOpen, open] = useState(false);
   const button = useRef<HTMLButtonElement>(null);
-  const wasOpen = useRef(isEdited);
+  const wasOpen = useRef(false);
+  const goOn = (): void => button.current?.focus({ preventScroll: true });
   useLayoutEffect(() => {
-    if (wasOpen.current && !isOpen) button.current?.focus({ preventScroll: true });
+    if (wasOpen.current && !isOpen) goOn();
     wasOpen.current = isOpen;
   }, [isOpen]);
+  useLayoutEffect(() => {
+    if (isEdited) goOn();
+  }, [isEdited]);
   return (
     <li class="item">
       {isOpen ? <EditMemory text={one.text} isBusy={isBusy} save={save} end={() => open(false)} /> : <p>{one.text}</p>}

@@ -59,12 +59,14 @@ const MemoryView = () => {
     if (await act.run(() => client.delete(pathOf(id), { query: { reason: 'asked for on the page' } }), 'Forgotten')) read.again();
   };
   /** The one that has taken the place of one that was edited: whoever edited it goes on there. */
-  const [edited, setEdited] = useState<string | null>(null);
+  const [edited, setEdited] = useState<{ readonly id: string; readonly before: string } | null>(null);
+  // Until the one before is gone from the list, the focus is there.
+  const isReplaced = edited !== null && !memories.some(({ id }) => id === edited.before);
   /** Another one with its scope takes its place: it is added first, so that nothing is lost. */
   const change = async ({ id, scope }: Memory, text: string): Promise<boolean> => {
     const work = async (): Promise<void> => {
       const added = await client.post<{ id: string }>('/v1/memory', { text, scope });
-      setEdited(added.id);
+      setEdited({ id: added.id, before: id });
       await client.delete(pathOf(id), { query: { reason: 'edited on the page' } });
     };
     return act.run(work, 'It is changed').finally(read.again);
@@ -97,7 +99,7 @@ const MemoryView = () => {
               key={one.id}
               one={one}
               isBusy={act.isBusy}
-              isEdited={one.id === edited}
+              isEdited={isReplaced && one.id === edited.id}
               save={(text) => change(one, text)}
               forget={() => choose(one)}
             />
