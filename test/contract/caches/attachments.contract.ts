@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import type { StoredAttachment } from '../../../shared/ports/objects/attachments.ts';
 import type { CacheBroker, CacheHost } from '../../support/caches.ts';
 import { freshKey } from '../../support/domain/commits.ts';
@@ -69,7 +69,12 @@ export const attachmentsContract = (broker: () => CacheBroker): void => {
     const before = (await allAfter(host, 0)).at(-1)?.place ?? 0;
     const digests: string[] = [];
     for (const size of [1, 2, 3]) digests.push(await host.attachments.put(key, randomBytes(size)));
-    const listed = await allAfter(host, before);
+    // A replica of a cluster may be a moment behind.
+    const listed = await vi.waitFor(async () => {
+      const found = await allAfter(host, before);
+      expect(found).toHaveLength(digests.length);
+      return found;
+    });
     expect(listed.map((stored) => stored.digest)).toEqual(digests);
     expect((await allAfter(host, listed[0]?.place ?? 0)).map((stored) => stored.digest)).toEqual(digests.slice(1));
   });

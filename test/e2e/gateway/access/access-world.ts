@@ -84,10 +84,22 @@ export const runs = worldOf(async ({ as }, key, letter) => {
 });
 
 /** The same, with a message that the owner has planned there. */
-export const scheduled = worldOf(async ({ as }, key) => {
+const planned = worldOf(async ({ as }, key) => {
   const body = { text: 'hi', sendAt: 4e12 };
   return (await as.owner('POST', pathOf(key, '/messages'), { body })).body.runId;
 });
+export const scheduled: World = {
+  ...planned,
+  async make(gateway, letter, cell) {
+    const place = await planned.make(gateway, letter, cell);
+    // The gateway hears of a deletion a moment after it.
+    const listed = async (): Promise<readonly { readonly runId: string }[]> =>
+      (await gateway.as.owner('GET', '/v1/scheduled-messages')).body.messages;
+    if (kindOf(letter).deleted)
+      await vi.waitFor(async () => expect((await listed()).map(({ runId }) => runId)).not.toContain(place.id), soon);
+    return place;
+  },
+};
 
 /** The same, with an answer as OpenAI's clients know it. */
 export const responses = worldOf(async ({ as }, key, letter) => {
