@@ -50,7 +50,7 @@ const fill = async ({ ports, client }: PageRig): Promise<void> => {
 };
 
 /** The picture of a view: its last word. */
-const nameOf = (fragment: string): string => /\/([\w-]+)$/.exec(fragment)?.[1] ?? '';
+const nameOf = (fragment: string): string => /\/([\w-]+)(\?|$)/.exec(fragment)?.[1] ?? '';
 
 describe.skipIf(!hasBrowser || !takesPictures)('the pictures', () => {
   const { rig, open } = usePage({}, fill);
