@@ -6,7 +6,7 @@ import { nameOf } from '../finding/session-name.ts';
 import { ActOutcome, coveringMs, useAct } from '../parts/act.tsx';
 import { Confirm, InfoDialog } from '../parts/confirm.tsx';
 import { type Action, actions, labelsIn, lostWords } from './chosen.ts';
-import { readHere } from './in-sight.ts';
+import { markedUnread } from './in-sight.ts';
 import { whyKept } from './kept.ts';
 import { readAgain } from './session-list.ts';
 
@@ -154,7 +154,7 @@ export const SessionActions = ({ session }: { readonly session: Session }) => {
         class="button button-quiet session-unread"
         disabled={act.isBusy}
         onClick={() => {
-          readHere.value = null;
+          markedUnread.value = session;
           run(client.sessions.markRead(key, { unread: true }), 'Marked as unread');
         }}
       >

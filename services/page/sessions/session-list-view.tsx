@@ -17,7 +17,7 @@ import { Bulk } from './bulk.tsx';
 import { choosing, chosen, isChoosing, toggle } from './chosen.ts';
 import { Filters, filteredBy } from './filters.tsx';
 import { Found, foundCount } from './found-messages.tsx';
-import { readHere } from './in-sight.ts';
+import { isShownUnread } from './in-sight.ts';
 import type { SessionRows } from './merge-rows.ts';
 import { NeedsYou } from './needs-you.tsx';
 import { filter, hasMore, isUnreadOnly, label, listProblem, readAgain, readMore, search } from './session-list.ts';
@@ -37,7 +37,7 @@ const Row = ({ row, isOpen }: { readonly row: SessionRow; readonly isOpen: boole
   const preview = plainText(row.lastMessagePreview) || nothingSaid(row);
   const channel = channelIn(row);
   const failed = earlierFailed(row);
-  const isUnread = row.unread && readHere.value !== row.key;
+  const isUnread = isShownUnread(row);
   const { pinned = false, labels = [] } = row.settings;
   return (
     <a

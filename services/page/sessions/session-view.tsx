@@ -12,7 +12,7 @@ import { lazy } from '../loading/lazy.tsx';
 import { Empty, NoSuchView } from '../parts/empty.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { StatusBadge } from '../parts/status.tsx';
-import { onceInSight, readHere } from './in-sight.ts';
+import { markedUnread, onceInSight, readHere } from './in-sight.ts';
 import { Facts, Why } from './session-about.tsx';
 import { SessionActions } from './session-actions.tsx';
 import { readAgain, rows } from './session-list.ts';
@@ -77,8 +77,9 @@ const useSeen = (session: Session | null, isShown: boolean): void => {
     readHere.value = key;
     return () => {
       readHere.value = null;
+      markedUnread.value = null;
     };
-  }, [key, lastMessageId, hasStayed]);
+  }, [key, hasStayed]);
   useEffect(() => {
     if (!hasStayed || !unread) return undefined;
     return onceInSight(document, 0, () => void client.sessions.markRead(key).then(readAgain, () => {}));
