@@ -10,4 +10,4 @@ export const answerText = ({ verdict, by, reason }: Pick<Answered, 'verdict' | '
     : `${verdictWords[verdict]} ${decidedText(by)}${reason === undefined ? '' : `: ${reason}`}`;
 
 /** Of a question that nobody can answer any more. */
-export const notAnswered = 'Not answered: before that the answer was stopped, or the session reset, forked or deleted';
+export const notAnswered = 'Not answered: the session was stopped, reset, forked or deleted first';

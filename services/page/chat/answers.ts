@@ -78,9 +78,9 @@ export const stepItems = (event: NatterEvent & EventOf<'model_step'>): ChatItem[
   return [...(thought === '' ? [] : [{ kind: 'reasoning' as const, ...placed, id, text: thought }]), ...said, ...tools];
 };
 
-/** What ends the turn with whatever it has begun: its calls, and the questions that it waits for. */
+/** These end a turn, with its calls and the question that it waits for. */
 const endsTurn: ReadonlySet<string> = new Set(['turn_failed', 'turn_aborted']);
-/** What ends every question besides, also those that no turn waits for. */
+/** These also end the questions that no turn waits for. */
 const endsAll: ReadonlySet<string> = new Set(['session_reset', 'session_deleted', 'history_damaged']);
 
 const isOpen = (item: ChatItem, endsDeferred: boolean): boolean =>
@@ -88,7 +88,7 @@ const isOpen = (item: ChatItem, endsDeferred: boolean): boolean =>
     ? item.status === 'running' || item.status === 'waiting'
     : item.kind === 'approval' && item.answer === undefined && (endsDeferred || item.request.deferred === undefined);
 
-/** The items without calls and questions that are open: none of them gets a result or an answer after this event. */
+/** Closes the open calls and questions: after this event none of them gets a result or an answer. */
 export const withoutOpen = (items: readonly ChatItem[], { type, at }: NatterEvent): readonly ChatItem[] => {
   const endsDeferred = endsAll.has(type);
   if (!endsDeferred && !endsTurn.has(type)) return items;

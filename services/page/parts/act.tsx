@@ -12,10 +12,10 @@ export interface Act {
   clear(): void;
 }
 
-/** How long it is said that something was done where that covers what is below it, ms. */
+/** How long a note of success is shown that covers other content, ms. */
 export const coveringMs = 8_000;
 
-/** `doneMs`: how long it is said that it was done, where that covers something. Default: until the next one. */
+/** `doneMs`: how long a success is shown, ms. Default: until the next one. */
 export const useAct = (doneMs?: number): Act => {
   const [isBusy, setBusy] = useState(false);
   const [outcome, setOutcome] = useState<Act['outcome']>(null);
