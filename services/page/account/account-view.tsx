@@ -1,9 +1,9 @@
 import type { Role } from '../../../shared/client/main.ts';
+import { spanText } from '../../../shared/kit/text/span-text.ts';
 import { now } from '../base/now.ts';
 import { signOut, who } from '../base/signed-in.ts';
 import { chooseTheme, theme, themes } from '../base/theme.ts';
 import { Icon } from '../parts/icon.tsx';
-import { spanText } from '../parts/time.tsx';
 import { showShortcuts } from '../shortcuts/shortcuts.tsx';
 
 const roleWords: Readonly<Record<Role, string>> = {

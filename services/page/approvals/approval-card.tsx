@@ -1,10 +1,11 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
+import { spanText } from '../../../shared/kit/text/span-text.ts';
 import { now } from '../base/now.ts';
 import { mayAnswer } from '../base/signed-in.ts';
 import { Icon } from '../parts/icon.tsx';
 import { readable } from '../parts/json-text.ts';
-import { spanText, Time } from '../parts/time.tsx';
+import { Time } from '../parts/time.tsx';
 import { given } from './answer.ts';
 import { ApprovalButtons, dropReason } from './approval-buttons.tsx';
 import { ApprovalLink } from './approval-link.tsx';

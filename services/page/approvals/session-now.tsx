@@ -1,5 +1,6 @@
 import { type Session, sessionPath } from '../../../shared/client/main.ts';
 import { counted } from '../../../shared/kit/text/counted.ts';
+import { spanText } from '../../../shared/kit/text/span-text.ts';
 import { now } from '../base/now.ts';
 import { linkTo } from '../base/route.ts';
 import { modelText } from '../parts/model-words.ts';
@@ -7,7 +8,7 @@ import { plainLine } from '../parts/one-line.ts';
 import { personOf } from '../parts/person.ts';
 import { useRead } from '../parts/read.tsx';
 import { StatusBadge } from '../parts/status.tsx';
-import { spanText, Time } from '../parts/time.tsx';
+import { Time } from '../parts/time.tsx';
 import type { ApprovalStory } from './approval-story.ts';
 
 /** It may go on while a question waits: a stranger's holds it up no longer, and messages come. ms. */

@@ -1,3 +1,4 @@
+import { spanText } from '../../../shared/kit/text/span-text.ts';
 import { answerText, notAnswered } from '../approvals/answer-text.ts';
 import { ApprovalCard } from '../approvals/approval-card.tsx';
 import { useWorkspace, WhereItRuns } from '../approvals/where-it-runs.tsx';
@@ -10,7 +11,7 @@ import { ErrorMark, Icon } from '../parts/icon.tsx';
 import { readable } from '../parts/json-text.ts';
 import { Markdown } from '../parts/markdown.tsx';
 import { decidedText, personOf } from '../parts/person.ts';
-import { spanText, Time } from '../parts/time.tsx';
+import { Time } from '../parts/time.tsx';
 import { asWritten, EditMessage, editDraft, MessageActions, TryAgain } from './again.tsx';
 import { isAskedFor } from './asked-message.ts';
 import type { ApprovalItem, ChatItem, MarkItem, ReasoningItem, SaidItem, ToolItem } from './chat-model.ts';

@@ -1,11 +1,12 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { EventDeliveries, EventPage, LogEntry, NatterEvent } from '../../../shared/client/main.ts';
 import { sessionPath } from '../../../shared/client/main.ts';
+import { spanText } from '../../../shared/kit/text/span-text.ts';
 import { now } from '../base/now.ts';
 import { changeQuery } from '../base/route.ts';
 import { client, problemOf } from '../base/signed-in.ts';
 import { useRead } from '../parts/read.tsx';
-import { shortTime, spanText, Time } from '../parts/time.tsx';
+import { shortTime, Time } from '../parts/time.tsx';
 import { causeOf, recordedMs, type Stage, sentBy } from './cause.ts';
 import { deliveryWords, isOver } from './delivery-words.ts';
 

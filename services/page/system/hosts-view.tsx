@@ -1,6 +1,7 @@
 import { useEffect, useRef } from 'preact/hooks';
 import type { Hosts } from '../../../shared/client/main.ts';
 import { counted } from '../../../shared/kit/text/counted.ts';
+import { spanText } from '../../../shared/kit/text/span-text.ts';
 
 import { now } from '../base/now.ts';
 import { changeQuery, route } from '../base/route.ts';
@@ -8,7 +9,7 @@ import { SessionLink } from '../finding/session-link.tsx';
 import { nameOf } from '../finding/session-name.ts';
 import { Empty, LineToCopy } from '../parts/empty.tsx';
 import { Pane, useRead } from '../parts/read.tsx';
-import { spanText, Time } from '../parts/time.tsx';
+import { Time } from '../parts/time.tsx';
 import { rows } from '../sessions/session-list.ts';
 
 /** A partition changes hands within seconds, and this is to be seen. */

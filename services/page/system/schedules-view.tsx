@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks';
 import type { ConfigInForce, DeliveryPage, Retention, ScheduledMessages } from '../../../shared/client/main.ts';
 import { counted } from '../../../shared/kit/text/counted.ts';
+import { spanText } from '../../../shared/kit/text/span-text.ts';
 import { approvals } from '../approvals/approval-list.ts';
 import { now } from '../base/now.ts';
 import { linkTo } from '../base/route.ts';
@@ -10,7 +11,7 @@ import { ActOutcome, useAct } from '../parts/act.tsx';
 import { Confirm } from '../parts/confirm.tsx';
 import { Empty } from '../parts/empty.tsx';
 import { Pane, useRead } from '../parts/read.tsx';
-import { spanText, Time } from '../parts/time.tsx';
+import { Time } from '../parts/time.tsx';
 import { rows } from '../sessions/session-list.ts';
 import { forgetScheduled } from '../writing/send-later.tsx';
 import { type Due, dueNext } from './due.ts';

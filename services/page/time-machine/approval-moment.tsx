@@ -1,9 +1,9 @@
 import { useMemo } from 'preact/hooks';
+import { spanText } from '../../../shared/kit/text/span-text.ts';
 import { approvals } from '../approvals/approval-list.ts';
 import { actionText } from '../approvals/command-line.ts';
 import { linkTo } from '../base/route.ts';
 import { decidedText } from '../parts/person.ts';
-import { spanText } from '../parts/time.tsx';
 import type { Past } from '../past/past.ts';
 import { courseOf } from './approval-course.ts';
 

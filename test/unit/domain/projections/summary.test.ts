@@ -131,3 +131,12 @@ test.each([
 ] as const)('whether the last answer of this generation was stopped: after %s', (_, rows, expected) => {
   expect(rowAfter(...rows)?.abortedLastRun).toBe(expected);
 });
+
+test.each([
+  ['while it waits', ['post m1', 'post m2'], 1],
+  ['once its turn begins', ['post m1', 'post m2', 'reply m1/1 1'], undefined],
+  ['once the queue was cleared', ['post m1', 'post m2', 'stop'], undefined],
+  ['after a reset', ['post m1', 'post m2', 'reset s2 @5000'], undefined],
+] as const)('how many messages a row has as waiting: %s', (_, rows, expected) => {
+  expect(rowAfter(...rows)?.waitingMessages?.length).toBe(expected);
+});
