@@ -18,17 +18,18 @@ export const ApprovalMoment = ({ past, approvalId }: { readonly past: Past; read
   const words =
     answer &&
     (answer.verdict === 'expired' ? `expired ${after}` : `${verdictWords[answer.verdict]} ${decidedText(answer.by)} ${after}`);
+  const isOpen = approvals.value?.some((waiting) => waiting.approvalId === approvalId) ?? false;
   const other = place < (answer?.place ?? 0) ? answer?.place : asked.place;
   return (
     <p class="moment-waits">
       {place < (answer?.place ?? Number.POSITIVE_INFINITY) ? 'Waits' : 'Waited'} for a person: {actionText(asked.action)}.{' '}
-      {words === undefined ? 'Nobody had answered.' : `It was ${words}.`}{' '}
+      {words !== undefined ? `It was ${words}.` : isOpen ? 'Nobody has answered yet.' : 'No answer is recorded.'}{' '}
       {other !== undefined && other !== place && (
         <button type="button" class="button button-quiet" onClick={() => past.goTo(other)}>
           {other === asked.place ? 'Show the question' : 'Show the answer'}
         </button>
       )}
-      {past.isLive && approvals.value?.some((waiting) => waiting.approvalId === approvalId) && (
+      {past.isLive && isOpen && (
         <a class="button" href={linkTo(['approvals', approvalId])}>
           Answer it under Approvals
         </a>
