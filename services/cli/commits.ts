@@ -1,5 +1,4 @@
 import type { NatterClient } from '../../shared/client/main.ts';
-import { storedKey } from '../../shared/domain/keys/shown-key.ts';
 import { gapText, type HistoryGap } from '../../shared/domain/session/chain.ts';
 import { ChainWatch } from '../../shared/domain/session/chain-watch.ts';
 import { type RecordedCommit, recordedCommitShape } from '../../shared/domain/session/envelope.ts';
@@ -23,9 +22,10 @@ export async function* commitsOf(
   { after = 0, lost = () => {} }: { after?: number; lost?: (gap: HistoryGap) => void } = {},
 ): AsyncGenerator<RecordedCommit> {
   const chain = new ChainWatch(1);
-  if (after === 0) chain.begin(storedKey(key));
   for await (const read of client.sessions.export(key, { after, patienceMs: 10_000 })) {
     const commit = commitFromJson(read);
+    // By the commit's own key: the session may be named in a short form.
+    if (after === 0 && chain.lastOf(commit.key) === undefined) chain.begin(commit.key);
     const gap = chain.take(commit);
     if (gap !== null) lost(gap);
     yield commit;

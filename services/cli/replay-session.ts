@@ -26,7 +26,7 @@ export const replaySession = async (
   key: string,
   options: { at?: string; seen?: (commit: RecordedCommit, before: SessionState, after: SessionState) => void } = {},
 ): Promise<Replay> => {
-  const { key: _, from: serverFrom, ...server } = await client.sessions.state(key, { at: options.at, patienceMs: 10_000 });
+  const { key: listed, from: serverFrom, ...server } = await client.sessions.state(key, { at: options.at, patienceMs: 10_000 });
   const history = new HistoryFold();
   let commits = 0;
   let events = 0;
@@ -38,6 +38,6 @@ export const replaySession = async (
     commits += 1;
     events += commit.events.length;
   }
-  const state = toShown(toPlain(history.whole(key as SessionKey)));
-  return { key, commits, events, state, serverFrom, differences: differences(state, server) };
+  const state = toShown(toPlain(history.whole(listed as SessionKey)));
+  return { key: listed, commits, events, state, serverFrom, differences: differences(state, server) };
 };

@@ -36,7 +36,7 @@ export type Step =
   | { readonly kind: 'send'; readonly state: DeliveryState }
   /** The platform is to be asked what became of the part in hand, which was sent at about `around`. */
   | { readonly kind: 'ask'; readonly sending: DeliveryState; readonly around: number }
-  | { readonly kind: 'wait'; readonly until: number; readonly detail: string };
+  | { readonly kind: 'wait'; readonly until: number; readonly detail: string; readonly attempts: number };
 
 /**
  * The next step of `outbound` at `now`, given the last record of its conversation; `null` when it is in a final state. A conversation is
@@ -97,7 +97,7 @@ const beforeSend = (state: DeliveryState, outlet: OutletTraits, now: number): St
     return record({ ...ended(state, gaveUp), attempt: attempt - 1 });
   }
   const why = failure === 'rate_limit' ? `the receiver asked to wait (${detail})` : detail;
-  if (notBefore > now) return { kind: 'wait', until: notBefore, detail: why };
+  if (notBefore > now) return { kind: 'wait', until: notBefore, detail: why, attempts: attempt - 1 };
   return { kind: 'send', state: { ...rest, state: 'sending' } };
 };
 

@@ -46,6 +46,8 @@ export interface Waiting {
   readonly until: number;
   /** Why the last attempt failed. */
   readonly detail: string;
+  /** How many there were, of a conversation. */
+  readonly attempts?: number;
 }
 /** How a delivery ended: in a final state, left before that, or it waits. */
 export type Delivered = 'final' | 'left' | Waiting;

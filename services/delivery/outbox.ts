@@ -52,8 +52,8 @@ export const createOutbox = ({ after, held, clock, deliver }: OutboxOptions) => 
     while (!held.aborted && !waiting.holdsBack(outbound)) {
       const outcome = await deliver(outbound);
       if (typeof outcome !== 'object') return finish(outbound, outcome === 'left');
-      const { scope, until, detail } = outcome;
-      if (waiting.add(scope, { seq: outbound.seq, until, first: { detail, sessionKey: outbound.key } })) break;
+      const { scope, until, detail, attempts } = outcome;
+      if (waiting.add(scope, { seq: outbound.seq, until, first: { detail, attempts, sessionKey: outbound.key } })) break;
       await clock.sleep(deliveryLimits.holdMs, held);
     }
     finish(outbound, held.aborted);

@@ -72,8 +72,8 @@ export class ParkedAccounts {
 
   /** For lists of what waits. */
   waiting(): WaitingDelivery[] {
-    return [...this.#parked.values()].map(({ channel, accountId, detail, until }) => ({
-      ...{ channel, ...(accountId !== undefined && { accountId }), state: 'parked', detail, until },
+    return [...this.#parked.values()].map(({ channel, accountId, detail, until, failures: attempts }) => ({
+      ...{ channel, ...(accountId !== undefined && { accountId }), state: 'parked', detail, until, attempts },
     }));
   }
 

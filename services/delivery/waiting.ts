@@ -10,15 +10,15 @@ interface Entry {
   readonly seq: number;
   /** When they are due, ms. */
   readonly until: number;
-  /** Why the first one waits, and whose it is. */
-  readonly first?: { readonly detail: string; readonly sessionKey: string };
+  /** Why the first one waits, how often it was tried, and whose it is. */
+  readonly first?: { readonly detail: string; readonly attempts?: number | undefined; readonly sessionKey: string };
 }
 
 const scopesOf = ({ target }: Outbound): string[] => [conversationOf(target), accountName(target)];
 
-const shortened = ({ detail, sessionKey }: NonNullable<Entry['first']>): Entry['first'] => ({
+const shortened = ({ detail, ...rest }: NonNullable<Entry['first']>): Entry['first'] => ({
+  ...rest,
   detail: detail.slice(0, deliveryWordsCharacters).toWellFormed(),
-  sessionKey,
 });
 
 /**

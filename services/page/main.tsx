@@ -1,5 +1,6 @@
 import { render } from 'preact';
 import { followApprovals } from './approvals/approval-list.ts';
+import { followBack } from './base/back.ts';
 import { noteRecorded } from './base/new-chat.ts';
 import { keepTime } from './base/now.ts';
 import { followAddress } from './base/route.ts';
@@ -22,6 +23,7 @@ addEventListener('hashchange', () => {
 });
 restoreTheme();
 followAddress();
+followBack();
 refuseOtherDrops();
 keepTime();
 const root = document.getElementById('page');

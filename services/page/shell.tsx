@@ -1,5 +1,4 @@
 import type { ComponentType } from 'preact';
-import { AccountView } from './account/account-view.tsx';
 import { approvals } from './approvals/approval-list.ts';
 import { ApprovalsView } from './approvals/approvals-view.tsx';
 import { linkTo, route } from './base/route.ts';
@@ -98,7 +97,7 @@ const views: Readonly<Record<string, ComponentType<object>>> = {
   approvals: ApprovalsView,
   events: lazy(() => import('./events/events-view.tsx')),
   system: lazy(() => import('./system/system-view.tsx')),
-  account: AccountView,
+  account: lazy(() => import('./account/account-view.tsx')),
   export: ExportView,
 };
 const titles: ReadonlyMap<string, string> = new Map(places.map(([name, words]) => [name, words]));

@@ -11,10 +11,10 @@ const worthBytes = 512;
 
 /** What the first load needs whatever the view is. */
 const base = [
-  'page/(base|parts|finding|loading)/',
-  'page/(chat/(failed|mark-texts|reset-button)|files/file-words|palette/open|sessions/session-list|approvals/approval-list)\\.tsx?',
+  'page/(base|parts|finding|loading|deliveries)/',
+  'page/(chat/(failed|mark-texts|reset-button)|past/left-behind|files/file-words|palette/open|shortcuts/choice|sessions/session-list|approvals/approval-list)\\.tsx?',
   'shared/(client|kit/text)/',
-  'shared/domain/(keys/session-key|memory/memory-session|routing/chat-help|values/(media-type|silence|types))\\.ts',
+  'shared/domain/(keys/session-key|memory/memory-session|routing/chat-help|values/(expiry|fork-base|media-type|silence|types))\\.ts',
   'node_modules/@?preact',
 ].join('|');
 

@@ -10,7 +10,7 @@ export const reading = [
   ...['hosts.list', 'skills.list', 'config.get', 'doctor.run', 'log.tail'],
   ...['sessions.list', 'approvals.list', 'memory.list', 'memory.get', 'deadLetters.list', 'deadLetters.get', 'pairing.list'],
   'messages.search',
-  ...['deliveries.list', 'deliveries.get'],
+  ...['deliveries.list', 'deliveries.delivered', 'deliveries.get'],
   ...['chat.history', 'agent.wait', 'status', 'sessions.read'],
 ];
 

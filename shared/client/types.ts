@@ -32,6 +32,8 @@ export type NatterEvent = SessionEvent & {
   /** The run it belongs to. */
   readonly correlationId: string;
   readonly actor: string;
+  /** Name of the host that wrote it. Absent in commits of older versions, and in those that no host wrote. */
+  readonly host?: string | undefined;
 };
 /** A piece of live text. Never repeated; the recorded message replaces it. Offsets are in UTF-16 units of the step's text. */
 export interface LiveText {

@@ -23,10 +23,20 @@ export interface StoredAudit extends AuditRecord {
   readonly seq: number;
 }
 
+export interface AuditRange {
+  readonly after?: number | undefined;
+  readonly before?: number | undefined;
+  readonly limit: number;
+  readonly kind?: AuditKind | undefined;
+}
+
 /** The audit trail: durable, bounded in age and size (`topology.ts`); the oldest records of each kind are dropped first. */
 export interface AuditLog {
   /** Durable once it resolves. */
   append(record: AuditRecord): Promise<void>;
-  /** Records after a sequence, oldest first, and whether more follow. Without `after`: the newest ones. */
-  page(options: { after?: number; limit: number; kind?: AuditKind }): Promise<{ records: StoredAudit[]; more: boolean }>;
+  /**
+   * Records after a sequence, oldest first, and whether more follow. With `before` in its place: the last ones before that sequence, oldest
+   * first, and whether there are older ones. With neither: the newest ones.
+   */
+  page(range: AuditRange): Promise<{ records: StoredAudit[]; more: boolean }>;
 }

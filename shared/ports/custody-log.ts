@@ -75,12 +75,26 @@ export interface CustodyRecord {
   readonly uncertainSince?: number;
 }
 
+export interface StoredCustody extends CustodyRecord {
+  readonly seq: number;
+}
+export interface CustodyPage {
+  readonly records: readonly StoredCustody[];
+  /** The `before` of the next page; `null`: there is none. */
+  readonly next: number | null;
+}
+
 /** The delivery log: the state of each outbound. One writer per conversation, fenced by the conversation's last sequence (I9). */
 export interface CustodyLog {
   /** The conversation's last record; `null` in its place: what is stored was written by nobody. Throws `invalid` when it is no record. */
   last(target: DeliveryTarget): Promise<{ record: CustodyRecord | null; seq: number } | null>;
   /** The conversation's records that were stored after a time (by the broker's clock, ms), oldest first. May lag behind the last. */
   read(target: DeliveryTarget, after: number): AsyncIterable<CustodyRecord>;
+  /**
+   * The records of a state in all conversations, newest first, only those before the sequence `before`, if it is given. Looks through a
+   * bounded part of the log: a page may have fewer than `limit`, or none, and still a `next`. May lag behind the last.
+   */
+  newest(state: CustodyState, range: { readonly before?: number | undefined; readonly limit: number }): Promise<CustodyPage>;
   /** Resolves with the new sequence, or `null` if another writer was first. */
   append(record: CustodyRecord, expectedSeq: number): Promise<number | null>;
 }

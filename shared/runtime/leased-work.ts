@@ -5,6 +5,8 @@ import type { Leases } from '../ports/leases.ts';
 
 /** Milliseconds before failed work is restarted. */
 const againMs = 1_000;
+/** Milliseconds that work must go on before its `healthy` is believed, if the last try failed after it had called that. */
+const steadyMs = 5_000;
 
 /** The lifetime of the work: write only until `held` aborts, start new things only until `stopping` aborts. */
 export interface Tenure {
@@ -22,7 +24,7 @@ export interface LeasedWorkOptions {
   readonly leases: Leases;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Restarted after a pause when it rejects; the error's message is a problem until `healthy` is called. */
+  /** Restarted after a pause when it rejects; the error's message is a problem until `healthy` is called and believed. */
   work(tenure: Tenure): Promise<void>;
 }
 
@@ -42,22 +44,41 @@ export const startLeasedWork = ({ name, member, leases, clock, log, work }: Leas
   const released = new AbortController();
   let problem: HealthProblem | null = null;
   let active = false;
+  /** Whether the last try failed after it had called `healthy`. */
+  let wasWrong = false;
 
   const failed = (error: unknown) => {
     const found = HealthProblem.ofWork(name, error);
     if (found.message !== problem?.message) log.error({ err: error, lease: name }, `${name} has stalled`);
     problem = found;
   };
-  const healthy = () => {
+  const solved = () => {
     if (problem !== null) log.info({ lease: name }, `${name} is working again`);
-    problem = null;
+    [problem, wasWrong] = [null, false];
+  };
+  const attempt = async (tenure: Omit<Tenure, 'healthy'>): Promise<void> => {
+    const ended = new AbortController();
+    let isHealthy = false;
+    const healthy = () => {
+      if (!wasWrong) solved();
+      else if (!isHealthy) void clock.sleep(steadyMs, ended.signal).then(() => ended.signal.aborted || solved());
+      isHealthy = true;
+    };
+    try {
+      await work({ ...tenure, healthy });
+    } catch (error) {
+      wasWrong = isHealthy;
+      failed(error);
+    } finally {
+      ended.abort();
+    }
   };
 
   const whileHeld = async (held: AbortSignal): Promise<void> => {
     active = true;
     const until = AbortSignal.any([held, stopping.signal]);
     while (!until.aborted) {
-      await work({ held, stopping: until, healthy }).catch(failed);
+      await attempt({ held, stopping: until });
       await clock.sleep(againMs, until);
     }
     active = false;

@@ -1,3 +1,4 @@
+import { deadlineTimer } from '../domain/keys/spawn-key.ts';
 import { type BucketName, bucketSubject, type Subjects } from './subjects.ts';
 import { bucketNames, objectStoreNames, streamNames } from './topology.ts';
 
@@ -64,6 +65,7 @@ const grants = {
     ...{ provisioner: 'm', session: 'wtcp', router: 'c', checkpoint: 'c', delivery: 'c', gateway: 'wcr' },
     ...{ operator: 'crp', backup: 'crs', restorer: 'mkxcrp' },
   },
+  'deadlines of sub-agents': { delivery: 'w' },
   'timers of checkpoints': {
     ...{ provisioner: 'm', session: 'c', router: 'c', checkpoint: 'tc', delivery: 'c', gateway: 'c' },
     ...{ operator: 'cr', backup: 'crs', restorer: 'mkxcr' },
@@ -184,6 +186,7 @@ export const resourcesOf = (subjects: Subjects, channel: string): Record<Resourc
     checkpoints: queue(streams.checkpoints, subjects.published('checkpoints'), subjects.anchor('checkpoints')),
     'timers of inbound': timers('inbound'),
     'timers of commands': timers('commands'),
+    'deadlines of sub-agents': { subjects: [`${prefix}.timer.commands.*.${deadlineTimer}`] },
     'timers of checkpoints': timers('checkpoints'),
     'timers of all': { subjects: [`${prefix}.timer.*.*.*`] },
     events: { stream: streams.events, subjects: [`${prefix}.event.>`] },

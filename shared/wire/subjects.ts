@@ -84,6 +84,8 @@ export interface Subjects {
   stored(events: string): string;
   delivery(state: CustodyState, target: DeliveryTarget): string;
   deliveriesTo(target: DeliveryTarget): string;
+  /** The records of a state, in all conversations. */
+  deliveriesIn(state: CustodyState): string;
   /** Dead letters of a service from one source: a channel, or a session. */
   dead(service: string, source: string): string;
   /** All of them, of any service. */
@@ -161,6 +163,7 @@ export const subjectsUnder = (prefix: string): Subjects => {
     stored: (events) => `${prefix}.stored.${events.slice(`${prefix}.event.`.length)}`,
     delivery: (state, target) => `${prefix}.delivery.${state}.${token(target.channel)}.${conversationOf(target)}`,
     deliveriesTo: (target) => `${prefix}.delivery.*.${token(target.channel)}.${conversationOf(target)}`,
+    deliveriesIn: (state) => `${prefix}.delivery.${state}.>`,
     dead: (service, source) => `${prefix}.dead.${token(service)}~${shortened(token(source))}`,
     deadLetters: `${prefix}.dead.*`,
     audit: (kind) => `${prefix}.audit.${kind}`,

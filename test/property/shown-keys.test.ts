@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { canonicalKey, type KeyContext } from '../../shared/domain/keys/legacy-key.ts';
 import { bareKey, parseKey, type SessionKey } from '../../shared/domain/keys/session-key.ts';
-import { listedKey, shownKey } from '../../shared/domain/keys/shown-key.ts';
+import { listedKey, shortKey, shownKey } from '../../shared/domain/keys/shown-key.ts';
 import { holds } from '../support/domain/arbitraries.ts';
 
 /** Few and dangerous words: main keys of now and before, and beginnings of other kinds of keys. */
@@ -46,6 +46,7 @@ test('D1: a shown key leads back to its session, so that no two sessions are sho
     },
     3_000,
   );
+  holds(fc.tuple(stored, contexts), reaches(shortKey), { 'every key is short': reaches((key) => bareKey(key)) }, 3_000);
   holds(fc.tuple(stored, contexts), reaches(listedKey), { 'the stored key is listed (D2)': reaches((key) => key) }, 1_000);
 });
 

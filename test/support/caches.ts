@@ -4,6 +4,7 @@ import { createInMemoryAuditLog } from '../../shared/adapters/in-memory/audit-lo
 import { createInMemoryCustodyLog } from '../../shared/adapters/in-memory/custody-log.ts';
 import { createInMemoryDeadLetters } from '../../shared/adapters/in-memory/dead-letters.ts';
 import { createInMemoryEphemera } from '../../shared/adapters/in-memory/ephemera.ts';
+import type { Faults } from '../../shared/adapters/in-memory/faults.ts';
 import { InMemoryKeyValue } from '../../shared/adapters/in-memory/kv-store.ts';
 import { createCursors } from '../../shared/adapters/kv/cursors.ts';
 import type { KeyValue } from '../../shared/adapters/kv/key-value.ts';
@@ -154,8 +155,22 @@ const cuttable = (bucket: KeyValue): { bucket: KeyValue; cut(): void } => {
   };
 };
 
-export const openInMemoryCaches = async (): Promise<CacheBroker> => {
-  const store = () => new InMemoryKeyValue({ clock: systemClock });
+/** Every replica learns of a write only after `lagMs`: whoever asks one at once does not find it. */
+const lagging = (lagMs: number): Faults => {
+  let writtenAt: number[] = [];
+  return {
+    next: (call) => {
+      const now = systemClock.monotonic();
+      writtenAt = writtenAt.filter((at) => at > now - lagMs);
+      if (call === 'append') writtenAt.push(now);
+      const behind = call === 'read' ? writtenAt.length : 0;
+      return { fault: behind > 0 ? 'stale' : 'none', delayMs: 0, lateMs: 0, behind };
+    },
+  };
+};
+
+export const openInMemoryCaches = async ({ lagMs = 0 } = {}): Promise<CacheBroker> => {
+  const store = () => new InMemoryKeyValue({ clock: systemClock, faults: lagging(lagMs) });
   const buckets = { snapshots: store(), index: store(), hosts: store(), tokens: store(), pairings: store(), memory: store() };
   const ephemera = createInMemoryEphemera();
   const custody = createInMemoryCustodyLog(store());

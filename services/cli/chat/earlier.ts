@@ -66,5 +66,5 @@ export const showEarlier = (
 export const dueReset = ({ nextResetByCall: { due, dailyAt, idleAt } }: Session): string | null => {
   if (!due) return null;
   const isDaily = dailyAt !== undefined && dailyAt <= (idleAt ?? dailyAt);
-  return `Your next message begins a new session: ${isDaily ? 'the daily reset was due' : 'this one was idle for long'}.`;
+  return `Your next message begins the session anew: ${isDaily ? 'the daily reset was due' : 'this one was idle for long'}.`;
 };

@@ -3,6 +3,7 @@ import type { NatterEvent, StreamItem } from '../../../shared/client/main.ts';
 import { turnsBegunBy } from '../../../shared/domain/projections/readable-events.ts';
 import { endedBy } from '../../../shared/domain/projections/turn-end.ts';
 import { nextStep } from '../../../shared/domain/prompt/model-failure.ts';
+import { messageText } from '../../../shared/domain/prompt/sub-agent-message.ts';
 import type { EventOf } from '../../../shared/domain/session/events.ts';
 import type { ResetCause } from '../../../shared/domain/values/expiry.ts';
 import { decidedBy, personNamed } from '../../../shared/domain/values/person-words.ts';
@@ -181,14 +182,15 @@ export class SessionView {
     }
   }
 
-  #showMessage({ actor, message: { text, sender } }: NatterEvent & EventOf<'user_message'>): void {
+  #showMessage({ actor, message }: NatterEvent & EventOf<'user_message'>): void {
+    const { text, sender } = message;
     if (sender.name === undefined && actor === this.#me) this.#screen.print(...typedLines(text));
-    else this.#say(`${oneLine(personNamed(sender, actor, this.#me), 40)}: ${text}`, pc.dim);
+    else this.#say(`${oneLine(personNamed(sender, actor, this.#me), 40)}: ${messageText(message)}`, pc.dim);
   }
 
   #reset({ cause }: EventOf<'session_reset'>): void {
     const why = resetWords[cause?.trigger ?? 'command'];
-    const began = `A new session began${why === undefined ? '' : `: ${why}`}.`;
+    const began = `The session begins anew${why === undefined ? '' : `: ${why}`}.`;
     this.#say(cause?.trigger === 'fork' ? 'The session goes on from an earlier point.' : began, pc.dim);
   }
 

@@ -96,7 +96,9 @@ const tableOf = ({ position }: Paragraph, width: number, text: string): readonly
   const lines = tableLines({ ...table, rows }, width);
   return lines && (table.above === '' ? lines : [...markdownLines(table.above, width), ...lines]);
 };
-const cellText = (cell: string): string => {
+const cellText = (written: string): string => {
+  // Columns are counted, and a tab has as many as the terminal likes.
+  const cell = written.replaceAll('\t', ' ');
   const [block] = parseMarkdown(cell)?.children ?? [];
   return block?.type === 'paragraph' ? inlineOf(block) : printable(cell);
 };

@@ -2,6 +2,7 @@ import type { Config } from '../../../shared/domain/config/schema.ts';
 import { runIdOf } from '../../../shared/domain/keys/run-id.ts';
 import { type SessionKey, sessionKeyProblem } from '../../../shared/domain/keys/session-key.ts';
 import { deadlineTimer } from '../../../shared/domain/keys/spawn-key.ts';
+import { subAgentMessage } from '../../../shared/domain/prompt/sub-agent-message.ts';
 import { occasionOf } from '../../../shared/domain/routing/occasion.ts';
 import type { SessionCommand } from '../../../shared/domain/session/commands.ts';
 import { sessionChannel } from '../../../shared/domain/values/types.ts';
@@ -79,12 +80,9 @@ const messageFrom = (
   { commandId: messageId, at, config }: Circumstances,
 ): SessionCommand => {
   const { sessionId, source } = occasionOf(key, config, { at });
-  const head = runId
-    ? `The sub-agent's run ${runId} has ended${text === '' ? ' without an answer' : ''}.`
-    : `The sub-agent ${from} goes on.`;
   const message = {
     messageId,
-    text: text === '' ? `[${head}]` : `[${head}]\n${shortened(text)}`,
+    text: subAgentMessage({ key: from, runId, text: shortened(text) }),
     sender: { id: from, role: 'program' as const },
     ...(runId && { answers: runId }),
   };

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import type { Principal } from '../../../shared/domain/access/access.ts';
-import { type AuditKind, auditKinds } from '../../../shared/domain/access/audit.ts';
+import { auditKinds } from '../../../shared/domain/access/audit.ts';
 import { NatterError } from '../../../shared/kit/errors.ts';
+import type { AuditRange } from '../../../shared/ports/audit-log.ts';
 import { limitParameter, sequenceParameter } from '../http/input.ts';
 import { type Call, type Operation, operation } from '../operation/operation.ts';
 import * as results from '../operation/results.ts';
@@ -10,15 +11,10 @@ import * as samples from '../operation/samples.ts';
 
 const auditQuery = z.object({
   after: sequenceParameter.optional(),
+  before: sequenceParameter.optional(),
   limit: limitParameter(100),
   kind: z.enum(auditKinds).optional(),
 });
-
-interface AuditRange {
-  readonly after?: number | undefined;
-  readonly limit: number;
-  readonly kind?: AuditKind | undefined;
-}
 
 /** Who did, or tried, what concerns security. The owner's; to all others there is nothing here. */
 const ownerOrNothing = ({ role }: Principal): void => {
@@ -27,14 +23,17 @@ const ownerOrNothing = ({ role }: Principal): void => {
 
 export const auditOperations: readonly Operation[] = [
   operation(
-    async ({ context }: Call, { after, limit, kind }: AuditRange) => {
-      const range = { limit, ...(after !== undefined && { after }), ...(kind !== undefined && { kind }) };
+    async ({ context }: Call, range: AuditRange) => {
+      const { after, before } = range;
+      if (after !== undefined && before !== undefined)
+        throw new NatterError('invalid', 'before: give it, or "after", not both', { field: 'before' });
       const { records, more } = await context.ports.audit.page(range);
-      return { records, next: String(records.at(-1)?.seq ?? after ?? 0), more };
+      const next = before === undefined ? (records.at(-1)?.seq ?? after) : (records[0]?.seq ?? before);
+      return { records, next: String(next ?? 0), more };
     },
     {
       ...{ id: 'readAudit', tag: 'access', changes: 'nothing' },
-      summary: 'Pages the audit trail; without `after`, its newest records',
+      summary: 'Pages the audit trail; with `before`, the last records before that one; with neither, the newest',
       http: route({
         ...{ method: 'get', path: '/v1/audit', query: auditQuery },
         answers: { 200: results.audit },

@@ -7,6 +7,7 @@ import { NatterError } from '../../../shared/kit/errors.ts';
 import { limits } from '../../../shared/kit/limits.ts';
 import type { Ports } from '../../../shared/ports/index.ts';
 import type { MemoryScopes, MemoryView } from '../../../shared/ports/memory-store.ts';
+import { keyFrom } from '../../../shared/runtime/session-tools/named-session.ts';
 import { type Admission, ownersOnly } from './access.ts';
 import type { GatewayContext } from './gateway-context.ts';
 
@@ -130,6 +131,7 @@ export const scopeNamed = ({ config, access }: Reading, principal: Principal, gi
   if (given === 'person' && person !== undefined) {
     return scopeName({ kind: 'person', principal: access.identities.resolve(person) }, `agent:${agentId}:main` as SessionKey);
   }
+  if (given.startsWith('session:')) return `session:${keyFrom(config, given.slice('session:'.length), 'scope')}`;
   if (parseScopeName(given) !== null) return given;
   const message = 'scope: use "agent:<agentId>", "person:<agentId>:<person>" or "session:<key>"';
   throw new NatterError('invalid', message, { field: 'scope' });

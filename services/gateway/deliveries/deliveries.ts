@@ -10,6 +10,7 @@ import { ownersOnly } from '../context/access.ts';
 import type { GatewayContext } from '../context/gateway-context.ts';
 import { Refusal } from '../http/problem.ts';
 import type { Call } from '../operation/operation.ts';
+import { custodyShown } from './session-deliveries.ts';
 
 /**
  * What a person does about outgoing messages that may not have arrived (D12). Delivery keeps them among the dead letters, with the words
@@ -79,6 +80,22 @@ export const listDeliveries = async (call: Call, { before, limit }: { before?: n
   const deliveries = found.slice(0, limit).map(listed);
   const next = found.length > limit ? deliveries.at(-1)?.seq : isOver ? null : end;
   return { waiting: before === undefined ? await waiting(context) : [], deliveries, next: next ?? null };
+};
+
+/** Those that have arrived, newest first, by the delivery log. A page may be short, or empty, and have a `next`. */
+export const listDelivered = async (call: Call, range: { before?: number | undefined; limit: number }) => {
+  permit(call);
+  const { records, next } = await call.context.ports.custody.newest('delivered', range);
+  const delivered = records.map((record) => {
+    const { seq, outboundId, key: sessionKey, target } = record;
+    const { attempt, at, messageIds, parts, detail } = custodyShown(record, true);
+    return {
+      ...{ seq, outboundId, sessionKey, target, attempt, at, messageIds },
+      ...(parts && { parts }),
+      ...(detail !== undefined && { detail }),
+    };
+  });
+  return { delivered, next };
 };
 
 /** Why it cannot be sent again; `null` if it can. */

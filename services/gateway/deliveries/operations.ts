@@ -5,7 +5,7 @@ import { numberedListParameters, numberedListQuery, numberedParameters, sequence
 import { method, type Operation, operation } from '../operation/operation.ts';
 import { route, sessionRoute } from '../operation/route.ts';
 import * as samples from '../operation/samples.ts';
-import { leaveDelivery, listDeliveries, readDelivery, repeatDelivery, resumeAccounts } from './deliveries.ts';
+import { leaveDelivery, listDelivered, listDeliveries, readDelivery, repeatDelivery, resumeAccounts } from './deliveries.ts';
 import * as results from './results.ts';
 import { readSessionDeliveries } from './session-deliveries.ts';
 
@@ -40,6 +40,18 @@ export const deliveryOperations: readonly Operation[] = [
       input: ({ query }) => query,
     }),
     rpc: method({ name: 'deliveries.list', parameters: numberedListParameters, input: (range) => range }),
+  }),
+  operation(listDelivered, {
+    ...{ id: 'listDelivered', tag: 'operations', changes: 'nothing' },
+    summary: 'Lists outgoing messages that have arrived, newest first, with their attempts and receipts',
+    http: route({
+      ...{ method: 'get', path: '/v1/deliveries/delivered', query: numberedListQuery },
+      answers: { 200: results.deliveredPage },
+      examples: { answer: { delivered: [samples.deliveredMessage], next: null } },
+      problems: ['forbidden'],
+      input: ({ query }) => query,
+    }),
+    rpc: method({ name: 'deliveries.delivered', parameters: numberedListParameters, input: (range) => range }),
   }),
   operation(readDelivery, {
     ...{ id: 'readDelivery', tag: 'operations', changes: 'nothing' },

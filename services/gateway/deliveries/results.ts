@@ -47,6 +47,23 @@ export const deliveries = z.object({
   deliveries: z.array(listedDelivery),
   next: z.int().nullable().describe('the `before` of the next page; `null`: there is none'),
 });
+const delivered = z
+  .object({
+    seq: z.int().min(1).describe('its place in the delivery log'),
+    outboundId: listedDelivery.shape.outboundId,
+    sessionKey: listedDelivery.shape.sessionKey,
+    target: deliveryTarget,
+    attempt: eventDelivery.shape.attempt,
+    at: z.number(),
+    messageIds: eventDelivery.shape.messageIds,
+    parts: eventDelivery.shape.parts,
+    detail: z.string().optional().describe('what the receiver said'),
+  })
+  .meta({ id: 'DeliveredMessage', description: 'An outgoing message that has arrived.' });
+export const deliveredPage = z.object({
+  delivered: z.array(delivered),
+  next: deliveries.shape.next,
+});
 export const deliveryRead = listedDelivery.extend({
   text: z.string().describe('what was not sent: the message, or the rest of its parts'),
   repeat: z.object({ isPossible: z.boolean(), why: z.string() }),

@@ -58,7 +58,8 @@ const recordOf = async (
 const platformIds = ({ messageId, parts }: CustodyRecord): string[] =>
   [messageId, ...(parts?.done ?? [])].filter((id): id is string => typeof id === 'string');
 
-const shown = (record: CustodyRecord, seesDetail: boolean) => {
+/** What a record says of its message. A detail may quote a receiver, whose words are the owner's alone. */
+export const custodyShown = (record: CustodyRecord, seesDetail: boolean) => {
   const { state, attempt, at, failure, notBefore, parts, detail } = record;
   return {
     ...{ state, attempt, at, messageIds: platformIds(record) },
@@ -85,7 +86,7 @@ export const readSessionDeliveries = async (call: Call, query: EventQuery) => {
     outbounds.map(async (outbound) => {
       const { id: outboundId, kind, target } = outbound;
       const record = await recordOf(ports.custody, outbound, commit.recordedAt);
-      const became = record ? shown(record, seesDetail) : record === null ? notBegun : forgotten;
+      const became = record ? custodyShown(record, seesDetail) : record === null ? notBegun : forgotten;
       return { outboundId, kind, target, ...became };
     }),
   );

@@ -36,16 +36,18 @@ export type EventView = SessionEvent & {
   readonly at: number;
   readonly correlationId: string;
   readonly actor: string;
+  readonly host?: string | undefined;
 };
 
 /** The events of a commit that come after a cursor. */
 export const eventsAfter = (cursor: Cursor, commit: RecordedCommit): EventView[] => {
-  const { seq, rev, key, at, correlationId, actor } = commit;
+  const { seq, rev, key, at, correlationId, actor, host } = commit;
+  const by = { actor, ...(host !== undefined && { host }) };
   const sessionIds = sessionIdsOf(commit);
   return commit.events.flatMap((event, index) => {
     if (!isAfter(cursor, seq, index)) return [];
     const sessionId = sessionIds[index] ?? commit.sessionId;
-    return [{ id: `${seq}.${index}`, seq, index, rev, key, sessionId, at, correlationId, actor, ...event }];
+    return [{ id: `${seq}.${index}`, seq, index, rev, key, sessionId, at, correlationId, ...by, ...event }];
   });
 };
 

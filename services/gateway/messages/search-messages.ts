@@ -1,7 +1,7 @@
 import { seesAll } from '../../../shared/domain/access/access.ts';
 import { keyContextOf } from '../../../shared/domain/keys/legacy-key.ts';
 import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
-import { listedKey, shownKey } from '../../../shared/domain/keys/shown-key.ts';
+import { listedKey, shortKey } from '../../../shared/domain/keys/shown-key.ts';
 import { limits } from '../../../shared/kit/limits.ts';
 import type { MemoryScopes } from '../../../shared/ports/memory-store.ts';
 import type { Call } from '../operation/operation.ts';
@@ -60,7 +60,7 @@ export const searchMessages = async (call: Call, { query, limit }: MessageQuery)
   const messages = found
     .filter((_, place) => seen[place])
     .map(({ id, scope, source: { seq }, at, role, from, text }) => ({
-      ...{ key: listedKey(scope, keyContextOf(config)), shownKey: shownKey(scope, keyContextOf(config)) },
+      ...{ key: listedKey(scope, keyContextOf(config)), shownKey: shortKey(scope, keyContextOf(config)) },
       ...{ id: id.replace('-', '.'), seq, at, role },
       ...(from !== undefined && { from }),
       excerpt: excerptOf(text, query),

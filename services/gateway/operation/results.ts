@@ -152,6 +152,7 @@ const event = z
       at: z.number(),
       correlationId: id,
       actor: z.string(),
+      host: z.string().optional().describe('Name of the host that wrote it'),
     }),
   )
   .meta({ id: 'Event', description: 'A fact with the fields of its commit.' });

@@ -17,7 +17,7 @@ export const scheduledSample = {
 export const runSample = { runId, status: 'ok', reply: 'The build is green.' };
 
 export const sessionRow = {
-  ...{ key, shownKey: key, sessionId, generation: 1, status: 'idle', source: null },
+  ...{ key, shownKey: 'telegram:group:-100123', sessionId, generation: 1, status: 'idle', source: null },
   ...{ createdAt: at - 3_600_000, updatedAt: at, interactedAt: at, seq: 42, rev: 7 },
   ...{ messageCount: 2, completedTurns: 1, failedTurns: 0, refusedMessages: 0, queuedTurns: 0, activeTurnId: null },
   ...{
@@ -52,6 +52,7 @@ export const commit = {
     correlationId: runId,
     causationId: runId,
     actor: 'token:telegram',
+    host: 'session-7f3a',
   },
   ...{
     command: { id: runId, seq: 12, incarnation: null },
@@ -68,7 +69,8 @@ export const damageSample = {
 };
 export const storedCommit = { seq: 41, recordedAt: at, bytes: 'jqF2AqJpZKRjLTQx' };
 export const event = {
-  ...{ id: '41.0', seq: 41, index: 0, rev: 6, key, sessionId, at, correlationId: runId, actor: 'token:telegram' },
+  ...{ id: '41.0', seq: 41, index: 0, rev: 6, key, sessionId, at, correlationId: runId },
+  ...{ actor: 'token:telegram', host: 'session-7f3a' },
   ...userMessage,
 };
 export const page = { next: '42', more: false };
@@ -90,12 +92,16 @@ export const eventDelivery = {
   ...{ outboundId: '42.1', kind: 'assistant_message', target: { channel: 'telegram', to: '-100123' } },
   ...{ state: 'delivered', attempt: 1, at: at + 240, messageIds: ['5513'] },
 } as const;
+export const deliveredMessage = {
+  ...{ seq: 1_204, outboundId: '42.1', sessionKey: key, target: { channel: 'telegram', to: '-100123' } },
+  ...{ attempt: 1, at: at + 240, messageIds: ['5513'] },
+} as const;
 export const waitingDelivery = {
   ...{ channel: 'telegram', to: '-100123', state: 'waiting', until: at + 3_600_000 },
-  ...{ detail: 'the receiver asked to wait (HTTP 429)', sessionKey: key },
+  ...{ detail: 'the receiver asked to wait (HTTP 429)', attempts: 3, sessionKey: key },
 } as const;
 export const parkedAccount = {
-  ...{ channel: 'telegram', state: 'parked', detail: 'HTTP 401', until: at + 1_800_000, sessionKey: key },
+  ...{ channel: 'telegram', state: 'parked', detail: 'HTTP 401', until: at + 1_800_000, attempts: 2, sessionKey: key },
 } as const;
 export const pairingRequest = {
   ...{ channel: 'telegram', senderId: '4711', name: 'Ann', code: '7KQ2M9XA', requestedAt: at, expiresAt: at + 3_600_000 },

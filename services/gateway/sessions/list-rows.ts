@@ -2,7 +2,7 @@ import { seesAll } from '../../../shared/domain/access/access.ts';
 import type { Config } from '../../../shared/domain/config/schema.ts';
 import { keyContextOf } from '../../../shared/domain/keys/legacy-key.ts';
 import { parseKey } from '../../../shared/domain/keys/session-key.ts';
-import { listedKey, shownKey } from '../../../shared/domain/keys/shown-key.ts';
+import { listedKey, shortKey } from '../../../shared/domain/keys/shown-key.ts';
 import { type IndexRow, pendingIn } from '../../../shared/domain/projections/index-row.ts';
 import type { SessionRow, SessionsListParameters } from '../../../shared/domain/projections/schemas.ts';
 import { listConfigFor, sessionRowOf } from '../../../shared/domain/projections/session-row.ts';
@@ -47,8 +47,8 @@ export const shownRows = async (
 
 /** How callers name a session. To programs too the session `global` has no name of its own (A3/40). */
 export const keysOf = ({ key }: Pick<IndexRow, 'key'>, config: Config) => {
-  const shown = shownKey(key, keyContextOf(config));
-  return { key: parseKey(key).kind === 'global' ? shown : listedKey(key, keyContextOf(config)), shownKey: shown };
+  const short = shortKey(key, keyContextOf(config));
+  return { key: parseKey(key).kind === 'global' ? short : listedKey(key, keyContextOf(config)), shownKey: short };
 };
 
 /** What a row of the index does not have: how callers name the session, and its queue mode. */

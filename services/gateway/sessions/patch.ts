@@ -12,6 +12,7 @@ import { ownersOnly } from '../context/access.ts';
 import type { GatewayContext } from '../context/gateway-context.ts';
 import type { Condition } from '../operation/etag.ts';
 import type { Call } from '../operation/operation.ts';
+import { icon } from './icon.ts';
 
 const nullable = <T extends z.ZodType>(schema: T) => schema.nullable().optional();
 
@@ -29,6 +30,7 @@ export const patchBody = z.strictObject({
   description: nullable(settings.shape.description.unwrap()),
   pinned: nullable(settings.shape.pinned.unwrap()),
   labels: nullable(settings.shape.labels.unwrap()),
+  icon: nullable(icon),
   metadata: nullable(metadata),
 });
 

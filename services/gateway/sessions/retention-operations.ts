@@ -59,7 +59,7 @@ export const retentionOperations: readonly Operation[] = [
           ...{ mode: 'report', count: 1 },
           due: [
             {
-              ...{ key: samples.key, shownKey: samples.key, rule: 'age', byItself: false },
+              ...{ key: samples.key, shownKey: samples.sessionRow.shownKey, rule: 'age', byItself: false },
               ...{ seq: 42, interactedAt: samples.at, messageCount: 2, logBytes: 1_840 },
             },
           ],

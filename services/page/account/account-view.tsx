@@ -4,7 +4,7 @@ import { now } from '../base/now.ts';
 import { signOut, who } from '../base/signed-in.ts';
 import { chooseTheme, theme, themes } from '../base/theme.ts';
 import { Icon } from '../parts/icon.tsx';
-import { showShortcuts } from '../shortcuts/shortcuts.tsx';
+import { showShortcuts } from '../shortcuts/choice.ts';
 
 const roleWords: Readonly<Record<Role, string>> = {
   admin: 'Administrator: sees and does everything, and manages tokens',
@@ -17,7 +17,7 @@ const roleWords: Readonly<Record<Role, string>> = {
 };
 
 /** Who is signed in, for how long, and how the page looks. */
-export const AccountView = () => {
+const AccountView = () => {
   const me = who.value;
   if (!me) return null;
   return (
@@ -31,7 +31,13 @@ export const AccountView = () => {
         {me.signedInBy !== undefined && (
           <>
             <dt>Signed in by</dt>
-            <dd>{me.signedInBy === 'token:api' ? 'The token of this installation' : <code>{me.signedInBy}</code>}</dd>
+            <dd>
+              {me.signedInBy === 'token:api' ? (
+                'The token of this installation: whoever holds it is the owner'
+              ) : (
+                <code>{me.signedInBy}</code>
+              )}
+            </dd>
           </>
         )}
         <dt>Name in the log</dt>
@@ -64,3 +70,4 @@ export const AccountView = () => {
     </section>
   );
 };
+export default AccountView;

@@ -1,5 +1,6 @@
 import { decidedText } from '../parts/person.ts';
 import type { Answered } from './answered.ts';
+import { cutWords, type Ending } from './ending.ts';
 
 const verdictWords = { granted: 'Allowed', denied: 'Denied', expired: 'Expired: nobody answered in time' } as const;
 
@@ -7,7 +8,7 @@ const verdictWords = { granted: 'Allowed', denied: 'Denied', expired: 'Expired: 
 export const answerText = ({ verdict, by, reason }: Pick<Answered, 'verdict' | 'by' | 'reason'>): string =>
   verdict === 'expired'
     ? verdictWords.expired
-    : `${verdictWords[verdict]} ${decidedText(by)}${reason === undefined ? '' : `: ${reason}`}`;
+    : `${verdictWords[verdict]} ${decidedText(by)}${reason === undefined ? '' : `: “${reason}”`}`;
 
-/** Of a question that nobody can answer any more. */
-export const notAnswered = 'Not answered: the session was stopped, reset, forked or deleted first';
+/** Of a question that ended without an answer. */
+export const unansweredText = ({ by }: NonNullable<Ending['unanswered']>): string => `Not answered: ${cutWords[by]} first`;

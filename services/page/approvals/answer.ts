@@ -29,8 +29,9 @@ export const answer = async (approvalId: string, sessionKey: string, verdict: Ve
   set(approvalId, 'sending', 'Sending…');
   try {
     await client.approvals.resolve(approvalId, verdict, { sessionKey, reason, idempotencyKey: `${approvalId}-${verdict}` });
-    set(approvalId, 'sent', verdictWords[verdict]);
-    announce(verdictWords[verdict]);
+    const text = `${verdictWords[verdict]} by you${reason === undefined ? '' : `: “${reason}”`}`;
+    set(approvalId, 'sent', text);
+    announce(text);
   } catch (error) {
     const isOver =
       error instanceof NatterApiError && ['approval_resolved', 'approval_expired', 'approval_unknown'].includes(error.code);

@@ -16,7 +16,10 @@ const draftName = (approvalId: string): string => `${approvalId} denied`;
 /** Once a question is answered, nobody wants what was written against it any more. */
 export const dropReason = (approvalId: string): void => keepDraft(draftName(approvalId), null);
 
-/** The answers to a question whether a call may run. Who denies it may say why, which is kept until it is answered. */
+/**
+ * The answers to a question whether a call may run. Who denies it may say why, which is kept until it is answered; meanwhile nothing allows
+ * the call, as the reason would be lost.
+ */
 export const ApprovalButtons = ({ approvalId, sessionKey, onceOnly }: Props) => {
   const [reason, setReason] = useState(draftOf(draftName(approvalId)));
   const keep = (text: string | null): void => {
@@ -29,19 +32,16 @@ export const ApprovalButtons = ({ approvalId, sessionKey, onceOnly }: Props) => 
   const wasOpen = useRef(isOpen);
   // One that was left open does not take the focus when it is shown again.
   useLayoutEffect(() => {
-    if (isOpen && !wasOpen.current) field.current?.focus();
+    if (isOpen !== wasOpen.current) (isOpen ? field : toggle).current?.focus();
     wasOpen.current = isOpen;
   }, [isOpen]);
-  const close = (): void => {
-    keep(null);
-    toggle.current?.focus();
-  };
   const isSending = given.value[approvalId]?.state === 'sending';
   const deny = (): void => void answer(approvalId, sessionKey, 'deny', reason?.trim() || undefined);
   const button = (verdict: Verdict, words: string, style: string) => (
     <button
       type="button"
       class={`button ${style}`}
+      data-key={verdict === 'allow-once' ? 'allow' : undefined}
       disabled={isSending}
       onClick={() => void answer(approvalId, sessionKey, verdict)}
     >
@@ -56,22 +56,6 @@ export const ApprovalButtons = ({ approvalId, sessionKey, onceOnly }: Props) => 
         if (!isSending) deny();
       }}
     >
-      <div class="approval-buttons">
-        {button('allow-once', 'Allow once', 'button-first')}
-        {!onceOnly && button('allow-always', 'Always allow this call', '')}
-        <button type="submit" class="button" disabled={isSending}>
-          Deny
-        </button>
-        <button
-          type="button"
-          class="button button-quiet"
-          ref={toggle}
-          aria-expanded={isOpen}
-          onClick={() => (isOpen ? close() : keep(''))}
-        >
-          Say why not…
-        </button>
-      </div>
       {isOpen && (
         <label class="field">
           <span>Why you deny it. The agent is told; Enter denies.</span>
@@ -81,10 +65,26 @@ export const ApprovalButtons = ({ approvalId, sessionKey, onceOnly }: Props) => 
             maxLength={mostCharacters}
             value={reason}
             onInput={(event) => keep(event.currentTarget.value)}
-            onKeyDown={({ key }) => key === 'Escape' && close()}
+            onKeyDown={({ key }) => key === 'Escape' && keep(null)}
           />
         </label>
       )}
+      <div class="approval-buttons">
+        {!isOpen && button('allow-once', 'Allow once', 'button-first')}
+        {!isOpen && !onceOnly && button('allow-always', 'Always allow this call', '')}
+        <button type="submit" class={`button ${isOpen ? 'button-first' : ''}`} data-key="deny" disabled={isSending}>
+          Deny
+        </button>
+        {isOpen ? (
+          <button type="button" class="button button-quiet" onClick={() => keep(null)}>
+            Cancel
+          </button>
+        ) : (
+          <button type="button" class="button button-quiet" data-key="reason" ref={toggle} onClick={() => keep('')}>
+            Deny with a reason…
+          </button>
+        )}
+      </div>
     </form>
   );
 };

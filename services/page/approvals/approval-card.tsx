@@ -67,7 +67,8 @@ export const ApprovalCard = ({ asked, isWanted = false, facts, children }: CardP
       class={`approval ${answered === undefined ? '' : 'approval-over'} ${isWanted ? 'approval-wanted' : ''}`}
       aria-label={`Approval: ${action}`}
       ref={card}
-      tabIndex={isWanted ? -1 : undefined}
+      // Whoever clicks on it has chosen it, for the keys that answer.
+      tabIndex={-1}
     >
       <header>
         <Icon name="approvals" />

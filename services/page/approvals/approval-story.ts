@@ -2,7 +2,7 @@ import type { NatterEvent, Sender } from '../../../shared/client/main.ts';
 import { hostOf } from '../parts/host.ts';
 import { type Said, saidIn } from '../past/said.ts';
 
-/** What the log of a session tells of one approval: who asked for what, which host asked a person, the answer, and what the call did. */
+/** What the log of a session tells of one approval: who asked for what, which host asked a person, and what was before. */
 export interface ApprovalStory {
   readonly message?: {
     readonly seq: number;
@@ -20,13 +20,6 @@ export interface ApprovalStory {
   readonly startedAt?: number;
   /** The calls that this answer made before, oldest first. */
   readonly calls?: readonly { readonly tool: string; readonly outcome: string }[];
-  readonly answer?: {
-    readonly verdict: 'granted' | 'denied' | 'expired';
-    readonly by: string;
-    readonly reason?: string | undefined;
-    readonly at: number;
-  };
-  readonly result?: { readonly outcome: string; readonly text: string; readonly at: number };
 }
 
 const saidLines = 4;
@@ -61,30 +54,14 @@ const beforeQuestion = (
 
 /** The story of an approval in a session's events, which are in order. */
 export const storyOf = (events: readonly NatterEvent[], approvalId: string): ApprovalStory => {
-  let story: ApprovalStory = {};
-  let callId: string | undefined;
-  for (const event of events) {
-    if (event.type === 'approval_requested' && event.approvalId === approvalId) {
-      callId = event.callId;
-      const asked = events.find((one) => one.type === 'user_message' && one.turnId === event.turn.id);
-      const before = events.slice(0, events.indexOf(event));
-      const turn = event.turn.id;
-      story = {
-        ...story,
-        askedSeq: event.seq,
-        host: hostOf(event.actor),
-        ...beforeQuestion(before, { turn, message: asked?.seq }),
-      };
-      if (asked?.type !== 'user_message') continue;
-      const { sender, text } = asked.message;
-      story = { ...story, message: { seq: asked.seq, at: asked.at, sender, actor: asked.actor, text } };
-    }
-    if (event.type === 'approval_resolved' && event.approvalId === approvalId) {
-      callId = event.callId ?? callId;
-      story = { ...story, answer: { verdict: event.verdict, by: event.by, reason: event.reason, at: event.at } };
-    }
-    if (event.type === 'tool_result' && event.callId === callId && story.answer !== undefined)
-      story = { ...story, result: { outcome: event.outcome, text: event.text, at: event.at } };
-  }
-  return story;
+  const at = events.findIndex((event) => event.type === 'approval_requested' && event.approvalId === approvalId);
+  const event = events[at];
+  if (event?.type !== 'approval_requested') return {};
+  const turn = event.turn.id;
+  const asked = events.find((one) => one.type === 'user_message' && one.turnId === turn);
+  const before = beforeQuestion(events.slice(0, at), { turn, message: asked?.seq });
+  const story = { askedSeq: event.seq, host: hostOf(event.actor), ...before };
+  if (asked?.type !== 'user_message') return story;
+  const { sender, text } = asked.message;
+  return { ...story, message: { seq: asked.seq, at: asked.at, sender, actor: asked.actor, text } };
 };

@@ -4,14 +4,14 @@ import { route } from '../base/route.ts';
 import { isApprover } from '../base/signed-in.ts';
 import { Empty, Problem } from '../parts/empty.tsx';
 import { given } from './answer.ts';
-import { answerText } from './answer-text.ts';
-import { AnsweredLately, useAnswered } from './answered-lately.tsx';
+import { answerText, unansweredText } from './answer-text.ts';
 import { ApprovalCard } from './approval-card.tsx';
 import { ApprovalFacts } from './approval-facts.tsx';
 import { approvals, approvalsProblem, readApprovals } from './approval-list.ts';
 import { FoundOrNot } from './found-approval.tsx';
 import { Outcome } from './outcome.tsx';
-import { useStory } from './use-story.ts';
+import { RecentApprovals, useRecent } from './recent-approvals.tsx';
+import { useEnding, useStory } from './use-story.ts';
 import { useWorkspace } from './where-it-runs.tsx';
 
 interface OneProps {
@@ -24,25 +24,26 @@ interface OneProps {
 }
 
 const One = ({ approval, isOver, isWanted, workspace }: OneProps) => {
-  const story = useStory(approval, { isOver });
-  const { answer } = story;
-  const words = answer && answerText(answer);
+  const story = useStory(approval);
+  const ending = useEnding(approval, isOver ? story.askedSeq : undefined);
+  const { answer, unanswered } = ending ?? {};
+  const words = answer ? answerText(answer) : unanswered && unansweredText(unanswered);
   const answered =
     words ?? (isOver && given.value[approval.approvalId]?.state !== 'sent' ? 'Answered elsewhere, or stopped' : undefined);
   return (
     <li>
       <ApprovalCard
-        asked={{ ...approval, answered, answeredAt: answer?.at }}
+        asked={{ ...approval, answered, answeredAt: (answer ?? unanswered)?.at }}
         isWanted={isWanted}
         facts={
           <ApprovalFacts
             {...{ approval, story, workspace }}
             isWaiting={answered === undefined && given.value[approval.approvalId]?.state !== 'sent'}
-            verdict={answer?.verdict}
+            ending={ending}
           />
         }
       >
-        {isOver && <Outcome story={story} />}
+        {ending !== null && <Outcome ending={ending} />}
       </ApprovalCard>
     </li>
   );
@@ -57,7 +58,7 @@ export const ApprovalsView = () => {
   const workspace = useWorkspace();
   const waiting = approvals.value;
   const wanted = route.value.path[1]?.toLowerCase();
-  const answered = useAnswered(waiting).filter(({ approvalId }) => approvalId !== wanted && !seen.current.has(approvalId));
+  const recent = useRecent(waiting).filter(({ approvalId }) => approvalId !== wanted && !seen.current.has(approvalId));
   for (const approval of waiting ?? []) seen.current.set(approval.approvalId, approval);
   const open = new Set(waiting?.map(({ approvalId }) => approvalId));
   const isWaiting = ({ approvalId }: PendingApproval): boolean =>
@@ -69,7 +70,7 @@ export const ApprovalsView = () => {
         <h1 id="approvals-title">Approvals</h1>
         <p class="hint">
           {list.length > 0 && !list.some(isWaiting)
-            ? `Nothing waits.${isApprover() ? '' : ' When you leave this view, the answers here move to Answered lately.'}`
+            ? `Nothing waits.${isApprover() ? '' : ' When you leave this view, the answers here move to Recent approvals.'}`
             : 'Calls that wait for a person, oldest first. An answer is kept, whatever restarts.'}
         </p>
       </header>
@@ -97,7 +98,7 @@ export const ApprovalsView = () => {
           ))}
         </ul>
       )}
-      <AnsweredLately answered={answered} workspace={workspace} />
+      <RecentApprovals questions={recent} workspace={workspace} />
     </section>
   );
 };

@@ -1,11 +1,11 @@
 import { linkTo } from '../base/route.ts';
 import { Problem } from '../parts/empty.tsx';
-import { answerText, notAnswered } from './answer-text.ts';
+import { answerText, unansweredText } from './answer-text.ts';
 import { ApprovalCard } from './approval-card.tsx';
 import { ApprovalFacts } from './approval-facts.tsx';
 import { type FoundApproval, useFoundApproval } from './find-approval.ts';
 import { Outcome } from './outcome.tsx';
-import { useStory } from './use-story.ts';
+import { useEnding, useStory } from './use-story.ts';
 
 interface Props {
   readonly approvalId: string;
@@ -15,19 +15,21 @@ interface Props {
 
 const Found = ({ found: { asked, answer }, workspace }: Pick<Props, 'workspace'> & { readonly found: FoundApproval }) => {
   const { approvalId, key: sessionKey, tool, action, asks = 'run', at: requestedAt, expiresAt, onceOnly = false } = asked;
-  const story = useStory({ approvalId, sessionKey }, { until: answer?.seq ?? asked.seq });
-  const answered = answer ? answerText(answer) : notAnswered;
+  const story = useStory({ approvalId, sessionKey }, asked.seq);
+  const ending = useEnding({ approvalId, sessionKey }, asked.seq);
+  const { unanswered } = ending ?? {};
+  const answered = answer ? answerText(answer) : unanswered ? unansweredText(unanswered) : 'No answer is recorded';
   const query = { at: `${answer?.seq ?? asked.seq}` };
   return (
     <ApprovalCard
       asked={{
         ...{ approvalId, sessionKey, tool, action, asks, requestedAt, expiresAt, onceOnly },
-        ...{ answered, answeredAt: answer?.at },
+        ...{ answered, answeredAt: answer?.at ?? unanswered?.at },
       }}
       isWanted
-      facts={<ApprovalFacts approval={{ sessionKey, action }} story={story} workspace={workspace} verdict={answer?.verdict} />}
+      facts={<ApprovalFacts approval={{ sessionKey, action }} story={story} workspace={workspace} ending={ending} />}
     >
-      {story.result !== undefined && <Outcome story={story} />}
+      {ending !== null && <Outcome ending={ending} />}
       <p class="hint">
         <a href={linkTo(['sessions', sessionKey, 'time'], query)}>{answer ? 'Show the answer' : 'Show the question'}</a>
       </p>

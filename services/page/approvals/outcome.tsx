@@ -1,5 +1,5 @@
 import { Time } from '../parts/time.tsx';
-import type { ApprovalStory } from './approval-story.ts';
+import { cutWords, type Ending } from './ending.ts';
 
 const outcomeWords: Readonly<Record<string, string>> = {
   ok: 'It ran',
@@ -12,14 +12,41 @@ const outcomeWords: Readonly<Record<string, string>> = {
 const failures: ReadonlySet<string> = new Set(['error', 'unknown']);
 
 /** What became of a call that a person was asked about. */
-export const Outcome = ({ story: { result, answer } }: { readonly story: ApprovalStory }) => {
-  if (result === undefined) return answer?.verdict === 'granted' ? <p class="hint">It runs…</p> : null;
-  return (
-    <>
-      <p class={failures.has(result.outcome) ? 'act-failed' : 'act-done'}>
-        {outcomeWords[result.outcome] ?? result.outcome}, <Time at={result.at} exact />
+export const Outcome = ({ ending: { answer, begunAt, result, cut, unanswered } }: { readonly ending: Ending }) => {
+  if (result !== undefined)
+    return (
+      <>
+        <p class={failures.has(result.outcome) ? 'act-failed' : 'act-done'}>
+          {outcomeWords[result.outcome] ?? result.outcome}, <Time at={result.at} exact />
+        </p>
+        {result.text !== '' && (
+          <>
+            <p class="hint">What the agent was told of it:</p>
+            <pre class="approval-given">{result.text}</pre>
+          </>
+        )}
+      </>
+    );
+  if (cut !== undefined)
+    return (
+      <p class={begunAt === undefined ? 'act-done' : 'act-failed'}>
+        {begunAt === undefined
+          ? `It did not run: ${cutWords[cut.by]} first`
+          : `It began, then ${cutWords[cut.by]}: nobody knows whether it took effect`}
+        , <Time at={cut.at} exact />
       </p>
-      {result.text !== '' && <pre class="approval-given">{result.text}</pre>}
-    </>
+    );
+  if (unanswered !== undefined) return <p class="act-done">It did not run.</p>;
+  if (answer?.verdict !== 'granted') return null;
+  return (
+    <p class="hint">
+      {begunAt === undefined ? (
+        'It has not begun yet…'
+      ) : (
+        <>
+          It runs since <Time at={begunAt} exact />…
+        </>
+      )}
+    </p>
   );
 };

@@ -7,21 +7,26 @@ import { who } from './signed-in.ts';
 /** The key of the chat that was begun last, in this tab. */
 export const begun = signal<string | null>(null);
 /** The session whose chat somebody goes to in order to write: where it opens, its field has the focus. */
-const writing = signal<string | null>(null);
-export const isToWrite = (key: string): boolean => writing.peek() === key;
+let writing: string | null = null;
+/** Whether that is the one that opens: said once, as who comes back to it may want to read. */
+export const beginsToWrite = (key: string): boolean => {
+  if (writing !== key) return false;
+  writing = null;
+  return true;
+};
 
 /** The session that this tab has begun or forked last, or that a key has led to: the list shows its row where it comes to stand. */
 export const broughtUp = signal<string | null>(null);
 
 /** Somebody goes through the sessions to read: the field of the chat that opens does not take the keys. */
 export const readIn = (key: string): void => {
-  writing.value = null;
+  writing = null;
   broughtUp.value = key;
 };
 
 /** Opens the chat of a session to write in it. The list beside it stays as it is filtered. */
 export const writeIn = (key: string): void => {
-  writing.value = key;
+  writing = key;
   broughtUp.value = key;
   go(['sessions', key, 'chat'], listQuery());
 };
@@ -49,7 +54,7 @@ export const newChat = (): void => {
     keepDraft(unsent, begun.value);
   }
   isUnrecorded.value = true;
-  writing.value = begun.value;
+  writing = begun.value;
   broughtUp.value = begun.value;
   go(['sessions', begun.value, 'chat']);
 };

@@ -32,6 +32,9 @@ export const linkTo = (path: readonly string[], query: Readonly<Record<string, s
 const fragment = signal('');
 export const route = computed(() => routeIn(fragment.value));
 
+/** The fragment of the view that is shown, which is behind the address for a moment after it has changed. */
+export const shownAddress = (): string => fragment.peek();
+
 /** Follows the address from now on. */
 export const followAddress = (): void => {
   const read = (): void => {
@@ -51,17 +54,17 @@ export const go = (path: readonly string[], query: Readonly<Record<string, strin
   location.hash = linkTo(path, query);
 };
 
-/** What filters the list of sessions: kept on the way from one session, or one view of it, to another. */
+/** What filters and groups the list of sessions: kept on the way from one session, or one view of it, to another. */
 export const listQuery = (): Readonly<Record<string, string | undefined>> => {
-  const { status, q, label, unread } = route.value.query;
-  return { status, q, label, unread };
+  const { status, q, label, unread, group } = route.value.query;
+  return { status, q, label, unread, group };
 };
 
 /** Changes parameters of the address without a step in the history. */
 export const changeQuery = (changes: Readonly<Record<string, string | undefined>>): void => {
   // Somebody has just gone elsewhere, which the page hears of in a moment: that way counts.
-  if (location.hash !== fragment.peek()) return;
+  if (location.hash !== shownAddress()) return;
   const { path, query } = route.value;
-  history.replaceState(null, '', linkTo(path, { ...query, ...changes }));
+  history.replaceState(history.state, '', linkTo(path, { ...query, ...changes }));
   fragment.value = location.hash;
 };

@@ -103,6 +103,11 @@ export const problemOf = (error: unknown): string => {
   return text;
 };
 
+/** Called with why the events of a link's session ended: where that session was deleted, the link opens nothing any more. */
+export const endLink = (error: unknown): void => {
+  if (isViewer() && error instanceof NatterApiError && error.code === 'not_found') forget(inWords(error), true);
+};
+
 export const mayWrite = (): boolean => mayAnswer() && !isApprover();
 /** Who may answer approvals, and do and see nothing else. */
 export const isApprover = (): boolean => who.value?.role === 'approver';

@@ -1,9 +1,9 @@
 import { computed, effect, signal } from '@preact/signals';
 import type { NatterEvent } from '../../../shared/client/main.ts';
 import { away } from './away.ts';
-import { client, problemOf, who } from './signed-in.ts';
+import { client, endLink, problemOf, who } from './signed-in.ts';
 
-/** The one stream of events of all sessions, for lists. It goes on by itself where it was. */
+/** The one stream of events of all sessions, for lists; of a link the stream of its session. It goes on by itself where it was. */
 
 type Listener = (event: NatterEvent) => void;
 const listeners = new Set<Listener>();
@@ -30,12 +30,15 @@ const follow = async (signal: AbortSignal): Promise<void> => {
   // A stream may be silent for long before it is known to be cut: the browser knows first.
   addEventListener('offline', () => onWaiting('This computer is offline.'), { signal });
   try {
-    for await (const item of client.events({ signal, onWaiting })) {
+    const key = who.peek()?.sessionKey;
+    for await (const item of client.events({ signal, onWaiting, ...(key !== undefined && { key }) })) {
       streamWaits.value = null;
       if ('seq' in item && 'rev' in item) for (const listener of listeners) listener(item);
     }
   } catch (error) {
-    if (!signal.aborted) streamEnd.value = problemOf(error);
+    if (signal.aborted) return;
+    endLink(error);
+    streamEnd.value = problemOf(error);
   }
 };
 

@@ -5,7 +5,7 @@ import { whyNotSent } from '../writing/refused-line.ts';
 import { isSendKey, sendKeyWords } from '../writing/send-key.ts';
 import type { SaidItem } from './chat-model.ts';
 import type { ChatStore } from './chat-store.ts';
-import { consequences, laterThan } from './consequences.ts';
+import { consequences, isBusy, laterThan } from './consequences.ts';
 
 interface Given {
   readonly item: SaidItem;
@@ -17,14 +17,23 @@ export const editDraft = ({ item, store }: Given): string => `${store.key} ${ite
 /** A message as somebody would write it: a recorded one is text, whatever it looks like. */
 export const asWritten = (text: string): string => (text.startsWith('/') ? ` ${text}` : text);
 
+interface EditMessageProps extends Given {
+  readonly draft: string;
+  /** Closes the field and keeps its text. */
+  close(): void;
+  /** Closes it for good. */
+  end(): void;
+}
+
 /** A message as it is written anew, in its place. */
-export const EditMessage = ({ item, store, draft, end }: Given & { readonly draft: string; end(): void }) => {
+export const EditMessage = ({ item, store, draft, close, end }: EditMessageProps) => {
   const field = useRef<HTMLTextAreaElement>(null);
   const [isEmpty, setEmpty] = useState(draft.trim() === '');
   const [isSending, setSending] = useState(false);
   const [refused, refuse] = useState<string | null>(null);
-  const { items, isRunning } = store.chat.peek();
+  const { chat } = store;
   useLayoutEffect(() => {
+    field.current?.form?.scrollIntoView({ block: 'nearest' });
     field.current?.focus();
     field.current?.setSelectionRange(draft.length, draft.length);
   }, []);
@@ -40,7 +49,7 @@ export const EditMessage = ({ item, store, draft, end }: Given & { readonly draf
     setSending(false);
   };
   const onKey = (event: KeyboardEvent): void => {
-    if (event.key === 'Escape') end();
+    if (event.key === 'Escape') close();
     if (!isSendKey(event)) return;
     event.preventDefault();
     void send();
@@ -59,8 +68,9 @@ export const EditMessage = ({ item, store, draft, end }: Given & { readonly draf
         rows={Math.min(8, draft.split('\n').length + 1)}
         defaultValue={draft}
         onInput={(event) => {
-          keepDraft(editDraft({ item, store }), event.currentTarget.value);
-          setEmpty(event.currentTarget.value.trim() === '');
+          const { value } = event.currentTarget;
+          keepDraft(editDraft({ item, store }), value === asWritten(item.text) ? null : value);
+          setEmpty(value.trim() === '');
           refuse(null);
         }}
         onKeyDown={onKey}
@@ -71,7 +81,7 @@ export const EditMessage = ({ item, store, draft, end }: Given & { readonly draf
         </p>
       )}
       <p class="hint">
-        {`${consequences(laterThan(items, item.id), isRunning)} ${sendKeyWords()}`}
+        {`${consequences(chat.value, item.id, store.isFirst(item))} ${sendKeyWords()}`}
         {item.attachments !== undefined && ' Its files are sent again.'}
       </p>
       <p class="said-actions">
@@ -95,9 +105,8 @@ export const TryAgain = ({ item, store, style }: Given & { readonly style: strin
     void store.replace(item, asWritten(item.text));
   };
   const askOrDo = (): void => {
-    const { items, isRunning } = store.chat.peek();
-    const later = laterThan(items, item.id);
-    if (later.length > 0 || isRunning) ask(consequences(later, isRunning));
+    const chat = store.chat.peek();
+    if (laterThan(chat.items, item.id).length > 0 || isBusy(chat)) ask(consequences(chat, item.id, store.isFirst(item)));
     else again();
   };
   return (

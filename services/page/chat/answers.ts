@@ -1,5 +1,7 @@
 import type { NatterEvent } from '../../../shared/client/main.ts';
 import type { EventOf } from '../../../shared/domain/session/events.ts';
+import { sessionChannel } from '../../../shared/domain/values/types.ts';
+import { sessionCutBy, turnCuts } from '../approvals/ending.ts';
 import { reasoningText } from '../parts/model-words.ts';
 import type { Chat, ChatItem, MarkItem, SaidItem, ToolItem } from './chat-model.ts';
 import { stoppedWith } from './mark-texts.ts';
@@ -13,6 +15,10 @@ export const answerId = (items: readonly ChatItem[], turnId: string): string | n
   const id = `answer:${turnId}`;
   return items.some((item) => item.id === id) ? null : id;
 };
+
+/** Of an answer for a channel: which event is sent there. What goes to another session is no message to a person. */
+export const sentTo = ({ id, deliverTo }: NatterEvent & EventOf<'assistant_message'>): Pick<SaidItem, 'sentTo'> =>
+  deliverTo && deliverTo.channel !== sessionChannel ? { sentTo: { event: id, channel: deliverTo.channel } } : {};
 
 /** How far answers had come that were stopped while they were shown, by turn, after an event. */
 export const cutAt = ({ live, cut }: Chat, event: NatterEvent): Chat['cut'] =>
@@ -42,9 +48,10 @@ export const withNotice = (
   const { notice, seq, correlationId: runId } = event;
   const at = notice.code === 'stopped' ? items.findIndex((item) => item.kind === 'mark' && item.seq === seq) : -1;
   const stopped = items[at];
-  return stopped?.kind === 'mark'
-    ? items.with(at, { ...stopped, text: stoppedWith(notice, isStoppedInSight(items, seq)), runId })
-    : [...items, { ...mark, runId, isOfSetting: saysSetting(event) }];
+  if (stopped?.kind === 'mark')
+    return items.with(at, { ...stopped, text: stoppedWith(notice, isStoppedInSight(items, seq)), runId });
+  const details = { isOfSetting: saysSetting(event), ...(notice.code === 'export' && { leadsTo: 'transcript' as const }) };
+  return [...items, { ...mark, runId, ...details }];
 };
 
 /** The answer that is growing, which is shown after the items; `null` while there is none. */
@@ -88,13 +95,20 @@ const isOpen = (item: ChatItem, endsDeferred: boolean): boolean =>
     ? item.status === 'running' || item.status === 'waiting'
     : item.kind === 'approval' && item.answer === undefined && (endsDeferred || item.request.deferred === undefined);
 
+/** When a call has ended. */
+export const ended = ({ seq, at }: NatterEvent): Pick<ToolItem, 'endedAt' | 'endedSeq'> => ({ endedAt: at, endedSeq: seq });
+
 /** Closes the open calls and questions: after this event none of them gets a result or an answer. */
-export const withoutOpen = (items: readonly ChatItem[], { type, at }: NatterEvent): readonly ChatItem[] => {
+export const withoutOpen = (items: readonly ChatItem[], event: NatterEvent): readonly ChatItem[] => {
+  const { type, seq, at } = event;
   const endsDeferred = endsAll.has(type);
   if (!endsDeferred && !endsTurn.has(type)) return items;
   return items.map((item) => {
     if (!isOpen(item, endsDeferred)) return item;
-    if (item.kind === 'tool') return { ...item, status: 'stopped', endedAt: at };
-    return item.kind === 'approval' ? { ...item, endedAt: item.endedAt ?? at } : item;
+    if (item.kind === 'tool') return { ...item, status: 'stopped', ...ended(event) };
+    if (item.kind !== 'approval') return item;
+    const by = sessionCutBy(event) ?? turnCuts[type] ?? 'stopped';
+    // A reset or a fork stops the answer with the same commit.
+    return item.unanswered === undefined || item.unanswered.seq === seq ? { ...item, unanswered: { by, seq, at } } : item;
   });
 };

@@ -12,7 +12,8 @@ export const useAskedMessage = (store: ChatStore, scroller: RefObject<HTMLElemen
   const shown = useRef<string | undefined>(undefined);
   useLayoutEffect(() => {
     if (said === shown.current || !store.isRead.value) return;
-    const message = scroller.current?.querySelector('.said-found');
+    // It is marked only once it is drawn again.
+    const message = scroller.current?.querySelector(`.said[data-seq="${CSS.escape(said ?? '')}"]`);
     if (message) {
       shown.current = said;
       isAtEnd.current = false;

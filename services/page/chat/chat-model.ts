@@ -3,10 +3,11 @@ import type { EventOf } from '../../../shared/domain/session/events.ts';
 import type { Attachment } from '../../../shared/domain/values/attachment.ts';
 import { isNatters } from '../../../shared/domain/values/person-words.ts';
 import { withoutSilence } from '../../../shared/domain/values/silence.ts';
+import { answerIn, type Ending } from '../approvals/ending.ts';
 import { modelAfter } from '../parts/model-words.ts';
-import { answerId, cutAt, isStoppedInSight, stepItems, withNotice, withoutOpen, withStopped } from './answers.ts';
+import { answerId, cutAt, ended, isStoppedInSight, sentTo, stepItems, withNotice, withoutOpen, withStopped } from './answers.ts';
 import { failureDetails } from './failed.ts';
-import { deletedText, failedText, stoppedText, undeliveredText } from './mark-texts.ts';
+import { deletedText, failedText, stoppedMark, undeliveredText } from './mark-texts.ts';
 import { afterCheckpoint, afterReset, resetDetails, resetMark } from './resets.ts';
 import { aboveWaiting, type QueueState, wantsNoAnswer, whereBegun, whereDropped, whereQueued, withQuestion } from './waiting.ts';
 
@@ -16,8 +17,8 @@ interface Placed {
   readonly id: string;
   readonly seq: number;
   readonly at: number;
-  /** A fork went on from before it: it is no part of the conversation any more. */
-  readonly isLeft?: boolean;
+  /** The sequence of the fork that went on from before it: it is no part of the conversation any more. */
+  readonly leftBy?: number | undefined;
   /** Its session was deleted. */
   readonly isGone?: boolean;
 }
@@ -34,6 +35,8 @@ export interface SaidItem extends Placed, QueueState {
   readonly isEdited?: boolean;
   /** The answer was stopped here. */
   readonly isStopped?: boolean;
+  /** The event that was to be sent to a channel, and which channel. */
+  readonly sentTo?: { readonly event: string; readonly channel: string };
   /** The turn that answers it. */
   readonly turnId?: string | undefined;
 }
@@ -45,13 +48,17 @@ export interface ToolItem extends Placed {
   readonly status: 'waiting' | 'running' | 'ok' | 'error' | 'denied' | 'expired' | 'unknown' | 'stopped';
   readonly result?: string;
   readonly endedAt?: number;
+  readonly endedSeq?: number;
+  readonly isUndone?: boolean;
+  /** Key of the session of the sub-agent that it began. */
+  readonly spawnedKey?: string;
 }
 export interface ApprovalItem extends Placed {
   readonly kind: 'approval';
   readonly request: NatterEvent & EventOf<'approval_requested'>;
-  readonly answer?: Pick<EventOf<'approval_resolved'>, 'verdict' | 'by' | 'reason'> & { readonly at: number };
-  /** When what asked has ended, so that nobody can answer any more. */
-  readonly endedAt?: number;
+  readonly answer?: Ending['answer'];
+  /** What asked has ended, so that nobody can answer any more. */
+  readonly unanswered?: Ending['unanswered'];
 }
 export interface MarkItem extends Placed {
   readonly kind: 'mark';
@@ -72,8 +79,8 @@ export interface MarkItem extends Placed {
   readonly failedTurnId?: string;
   /** What is said from here on is another conversation. */
   readonly isBeginning?: boolean;
-  /** Something happened that its moment in the time machine explains. */
-  readonly explains?: 'moment' | 'fork';
+  /** Where more is to be seen: its moment in the time machine, what its fork left behind, or the transcript. */
+  readonly leadsTo?: 'moment' | 'fork' | 'transcript';
 }
 /** What the model thought before it said something or called a tool. */
 export interface ReasoningItem extends Placed {
@@ -105,7 +112,7 @@ const mark = (event: NatterEvent, text: string, tone: MarkItem['tone'] = 'calm')
   ...placed(event),
   text,
   tone,
-  ...(tone === 'bad' && { explains: 'moment' }),
+  ...(tone === 'bad' && { leadsTo: 'moment' }),
 });
 
 const changed = (
@@ -142,6 +149,7 @@ const itemsAfter = (items: readonly ChatItem[], event: NatterEvent, model?: stri
         : aboveWaiting(items, {
             ...{ kind: 'said', ...placed(event), role: 'assistant', text },
             id: answerId(items, event.turn.id) ?? event.messageId,
+            ...sentTo(event),
           });
     }
     case 'turn_queued':
@@ -155,16 +163,19 @@ const itemsAfter = (items: readonly ChatItem[], event: NatterEvent, model?: stri
     case 'model_step':
       return aboveWaiting(items, ...stepItems(event));
     case 'tool_call_started':
-      return changedTool(items, event.callId, { status: 'running', at: event.at });
+      return changedTool(items, event.callId, {
+        ...{ status: 'running', at: event.at },
+        ...(event.spawn && { spawnedKey: event.spawn.key }),
+      });
     case 'tool_result':
-      return changedTool(items, event.callId, { status: event.outcome, result: event.text, endedAt: event.at });
+      return changedTool(items, event.callId, { status: event.outcome, result: event.text, ...ended(event) });
     case 'approval_requested':
       return withQuestion(items, { kind: 'approval', ...placed(event), id: event.approvalId, request: event });
     case 'approval_resolved':
       return changed(
         items,
         (item) => item.kind === 'approval' && item.id === event.approvalId,
-        (item) => ({ ...item, answer: { verdict: event.verdict, by: event.by, reason: event.reason, at: event.at } }) as ChatItem,
+        (item) => ({ ...item, answer: answerIn(event) }) as ChatItem,
       );
     case 'session_reset':
       return [...afterReset(items, event), { ...mark(event, resetMark(event)), ...resetDetails(event) }];
@@ -176,7 +187,7 @@ const itemsAfter = (items: readonly ChatItem[], event: NatterEvent, model?: stri
     case 'turn_failed':
       return [...items, { ...mark(event, failedText(event, model), 'bad'), ...failureDetails(event) }];
     case 'turn_aborted':
-      return aboveWaiting(items, mark(event, stoppedText(event, isStoppedInSight(items, event.seq))));
+      return aboveWaiting(items, { ...mark(event, ''), ...stoppedMark(event, isStoppedInSight(items, event.seq)) });
     case 'message_refused':
       return [...items, mark(event, `A message was refused: ${event.code}`, 'bad')];
     case 'delivery_reported':

@@ -28,6 +28,11 @@ export class ChatStore {
   readonly #items = computed(() => this.chat.value.items);
   /** The answer that failed last, which can be tried again at its mark. */
   readonly failed = computed(() => lastFailure(this.#items.value));
+  /** The newest answer that was to be sent to a channel. */
+  readonly newestSent = computed(() => {
+    const item = this.#items.value.findLast((each) => each.kind === 'said' && each.sentTo !== undefined);
+    return item?.kind === 'said' ? item.sentTo?.event : undefined;
+  });
   readonly outgoing = computed(() => outgoingTo(this.key));
   readonly commands = computed(() => typedCommands(this.key));
   readonly isRead = signal(false);
@@ -84,16 +89,19 @@ export class ChatStore {
     dropOutgoing(this.key, messageId);
   }
 
+  /** Whether nothing was said before a message: then there is nothing to go on from. */
+  isFirst({ seq }: SaidItem): boolean {
+    return this.earlier.value === null && !this.#events.some((one) => one.seq < seq && one.type !== 'session_opened');
+  }
+
   /** Replaces a message: the conversation continues from before it, as a fork, and what came after is no part of it any more. Whether that was done. */
   replace(item: SaidItem, text: string): Promise<boolean> {
     broughtUp.value = this.key;
     return this.#attempt(async () => {
-      const { seq } = item;
       const wants: RewindReason = text.trim() === item.text ? 'another answer' : 'another text';
       const files = await filesOf(this.key, item);
-      const isFirst = this.earlier.value === null && !this.#events.some((one) => one.seq < seq && one.type !== 'session_opened');
-      if (isFirst) await client.sessions.reset(this.key, { reason: wants });
-      else await client.sessions.fork(this.key, { at: seq - 1, reason: wants });
+      if (this.isFirst(item)) await client.sessions.reset(this.key, { reason: wants });
+      else await client.sessions.fork(this.key, { at: item.seq - 1, reason: wants });
       // What cannot be sent is kept with those on their way.
       void this.send(text, files);
     });

@@ -3,7 +3,7 @@ import type { Session, SessionRow } from '../../../shared/client/main.ts';
 import { sessionChannel } from '../../../shared/domain/values/types.ts';
 import { counted } from '../../../shared/kit/text/counted.ts';
 import { draftOf, useDraft } from '../base/draft.ts';
-import { isToWrite } from '../base/new-chat.ts';
+import { beginsToWrite } from '../base/new-chat.ts';
 import { now } from '../base/now.ts';
 import { isViewer, mayWrite } from '../base/signed-in.ts';
 import { AttachButton, ChosenFiles } from '../files/attach.tsx';
@@ -78,6 +78,8 @@ export const Composer = ({ store, row }: { readonly store: ChatStore; readonly r
     void store.send(text.trimEnd(), files);
     keep('');
     chooseFiles(store.key, []);
+    // The button that was pressed is off now: what is typed next is a message too.
+    store.field.current?.focus();
   };
   const checked = useCheckedLine(text, () => draftOf(store.key), post);
   const send = (): void => {
@@ -88,7 +90,7 @@ export const Composer = ({ store, row }: { readonly store: ChatStore; readonly r
     store.field.current?.focus();
   });
   useLayoutEffect(() => {
-    if (isToWrite(store.key)) store.field.current?.focus();
+    if (beginsToWrite(store.key)) store.field.current?.focus();
   }, [store]);
   const stop = (): void => {
     void store.stop();
@@ -134,7 +136,8 @@ export const Composer = ({ store, row }: { readonly store: ChatStore; readonly r
             type="button"
             class="button button-round"
             aria-label="Send later"
-            title={files.length > 0 ? 'Files cannot be sent later' : isReady ? 'Send later' : 'Send later: write a message first'}
+            aria-describedby={files.length > 0 ? 'not-later' : undefined}
+            title={isReady || files.length > 0 ? 'Send later' : 'Send later: write a message first'}
             disabled={!isReady || files.length > 0}
             onClick={() => later.ask(newMessageId())}
           >
@@ -150,6 +153,11 @@ export const Composer = ({ store, row }: { readonly store: ChatStore; readonly r
           </p>
         ) : (
           <Hint store={store} row={row} />
+        )}
+        {files.length > 0 && (
+          <p class="composer-later" id="not-later">
+            A message with files cannot be sent later.
+          </p>
         )}
         {later.note}
       </form>

@@ -1,5 +1,7 @@
-import type { ChatItem } from './chat-model.ts';
+import { counted } from '../../../shared/kit/text/counted.ts';
+import type { Chat, ChatItem } from './chat-model.ts';
 import { countsOf } from './resets.ts';
+import { waitingIn } from './waiting.ts';
 
 /** What is left behind when a conversation goes on from before a message. */
 
@@ -7,13 +9,34 @@ import { countsOf } from './resets.ts';
 export const laterThan = (items: readonly ChatItem[], id: string): readonly ChatItem[] =>
   items
     .slice(items.findIndex((item) => item.id === id) + 1)
-    .filter((item) => item.kind !== 'mark' && item.isLeft !== true && !(item.kind === 'said' && item.isStopped === true));
+    .filter((item) => item.kind !== 'mark' && item.leftBy === undefined && !(item.kind === 'said' && item.isStopped === true));
 
-/** What somebody is told who goes on from before a message. `isRunning`: an answer is under way. */
-export const consequences = (later: readonly ChatItem[], isRunning: boolean): string => {
+/** Whether a call was begun, as far as is known: one that nobody allowed was not. */
+export const hasRun = (item: ChatItem): boolean =>
+  item.kind === 'tool' && !['waiting', 'denied', 'expired'].includes(item.status);
+
+/** A call that waits for a person. */
+const isAsking = (item: ChatItem): boolean =>
+  item.kind === 'approval' && item.answer === undefined && item.unanswered === undefined;
+
+/** Whether something ends that is not recorded yet: an answer under way, a question, or a message that waits. */
+export const isBusy = ({ items, isRunning }: Pick<Chat, 'items' | 'isRunning'>): boolean =>
+  isRunning || items.some(isAsking) || waitingIn(items).length > 0;
+
+/**
+ * What somebody is told who goes on from before the message `id`. `isFirst`: nothing is before it, so that the session is reset.
+ */
+export const consequences = ({ items, isRunning }: Pick<Chat, 'items' | 'isRunning'>, id: string, isFirst: boolean): string => {
+  const later = laterThan(items, id);
   const counts = countsOf(later);
-  const left = counts === '' ? '' : `, and leaves behind what is below it: ${counts}. That stays in the log`;
-  const again = later.some(({ kind }) => kind === 'tool') ? ' Tools run again: a command may be done a second time.' : '';
-  const stopped = isRunning ? ' The answer under way is stopped, and is not kept.' : '';
-  return `The conversation goes on from before this message${left}.${stopped}${again}`;
+  const leaves = isFirst ? ', and the agent no longer knows what is below it' : ', and leaves behind what is below it';
+  const waiting = waitingIn(items).filter((item) => item.id !== id).length;
+  return [
+    isFirst ? 'This session is reset, and begins anew with this message' : 'The conversation goes on from before this message',
+    counts === '' ? '.' : `${leaves}: ${counts}. That stays in the log.`,
+    isRunning ? ' The answer under way is stopped, and is not kept.' : '',
+    items.some(isAsking) ? ' The call that waits for an approval does not run.' : '',
+    waiting > 0 ? ` ${counted(waiting, 'message')} in the queue ${waiting === 1 ? 'is' : 'are'} dropped.` : '',
+    later.some(hasRun) ? ' Tools run again: a command may be done a second time.' : '',
+  ].join('');
 };

@@ -28,14 +28,14 @@ export const failureAdvice = (event: Pick<EventOf<'turn_failed'>, 'code' | 'mess
 export const failureDetails = (event: EventOf<'turn_failed'>) => ({ advice: failureAdvice(event), failedTurnId: event.turn.id });
 
 /** Whether this page may send a message again: what another person has said would be said by the page, and its answer would not reach them. What a deleted session said has no place to go on from. */
-export const isRepeatable = ({ role, sender, isLeft, isGone }: SaidItem): boolean =>
-  role === 'user' && sender?.role !== 'participant' && isLeft !== true && isGone !== true;
+export const isRepeatable = ({ role, sender, leftBy, isGone }: SaidItem): boolean =>
+  role === 'user' && sender?.role !== 'participant' && leftBy === undefined && isGone !== true;
 
 /** The answer that failed last, if nothing was said since; `null`: there is none. */
 export const lastFailure = (items: readonly ChatItem[]): Failed | null => {
   // Marks say what happened beside the conversation, except those of a failure and of a new beginning.
   const mark = items.findLast(
-    (item) => item.isLeft !== true && (item.kind !== 'mark' || item.failedTurnId !== undefined || item.isBeginning === true),
+    (item) => item.leftBy === undefined && (item.kind !== 'mark' || item.failedTurnId !== undefined || item.isBeginning === true),
   );
   if (mark?.kind !== 'mark' || mark.failedTurnId === undefined) return null;
   const message = items.findLast((item) => item.kind === 'said' && item.role === 'user' && item.turnId === mark.failedTurnId);

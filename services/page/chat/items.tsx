@@ -1,10 +1,15 @@
+import { messageText } from '../../../shared/domain/prompt/sub-agent-message.ts';
+import { sendingSession } from '../../../shared/domain/values/person-words.ts';
 import { spanText } from '../../../shared/kit/text/span-text.ts';
-import { answerText, notAnswered } from '../approvals/answer-text.ts';
+import { answerText, unansweredText } from '../approvals/answer-text.ts';
 import { ApprovalCard } from '../approvals/approval-card.tsx';
+import { FoldedFacts } from '../approvals/approval-facts.tsx';
 import { useWorkspace, WhereItRuns } from '../approvals/where-it-runs.tsx';
 import { draftOf, keepDraft } from '../base/draft.ts';
 import { linkTo, listQuery } from '../base/route.ts';
 import { mayWrite } from '../base/signed-in.ts';
+import { DeliveryNote } from '../deliveries/delivery-note.tsx';
+import { SessionLink } from '../finding/session-link.tsx';
 import { lazy } from '../loading/lazy.tsx';
 import { hostOf } from '../parts/host.ts';
 import { ErrorMark, Icon } from '../parts/icon.tsx';
@@ -16,27 +21,37 @@ import { asWritten, EditMessage, editDraft, MessageActions, TryAgain } from './a
 import { isAskedFor } from './asked-message.ts';
 import type { ApprovalItem, ChatItem, MarkItem, ReasoningItem, SaidItem, ToolItem } from './chat-model.ts';
 import type { ChatStore } from './chat-store.ts';
+import { hasRun } from './consequences.ts';
 import { isRepeatable } from './failed.ts';
 
 const MessageFiles = lazy(() => import('../files/message-files.tsx'));
 
 const Said = ({ item, store }: { readonly item: SaidItem; readonly store: ChatStore }) => {
   const { role, text, sender, attachments, actor, at, isGrowing = false, isEdited, isQueued = false, isUnanswered } = item;
+  const from = sendingSession(sender);
   const draftName = editDraft({ item, store });
-  const end = (): void => {
-    keepDraft(draftName, null);
+  const close = (): void => {
     store.edit(null);
     store.field.current?.focus();
   };
-  const isMine = isRepeatable(item) && mayWrite();
+  const end = (): void => {
+    keepDraft(draftName, null);
+    close();
+  };
+  const isMine = isRepeatable(item) && from === undefined && mayWrite();
   const isEditing = isMine && store.editing.value === item.id;
   return (
     <article
       class={`said said-${role} ${isEditing ? 'said-editing' : ''} ${isAskedFor(item.seq) ? 'said-found' : ''}`}
+      data-seq={item.seq}
       aria-busy={isGrowing ? 'true' : undefined}
     >
       <header>
-        <span class="said-who">{role === 'assistant' ? 'Agent' : personOf(sender, actor)}</span>
+        <span class="said-who">
+          {role === 'assistant' ? 'Agent' : personOf(sender, actor)}
+          {from !== undefined && ': '}
+          {from !== undefined && <SessionLink sessionKey={from} />}
+        </span>
         {at > 0 && <Time at={at} />}
         {isEdited && <span>edited</span>}
         {isUnanswered && <span>not said to the agent: kept for it to read, not answered</span>}
@@ -44,9 +59,10 @@ const Said = ({ item, store }: { readonly item: SaidItem; readonly store: ChatSt
         {isQueued && <span class="said-queued">waits in the queue</span>}
       </header>
       {role === 'assistant' && <Markdown text={text} growing={isGrowing} />}
-      {role === 'user' && !isEditing && text !== '' && <p class="plain">{text}</p>}
-      {isEditing && <EditMessage item={item} store={store} draft={draftOf(draftName) ?? asWritten(text)} end={end} />}
+      {role === 'user' && !isEditing && text !== '' && <p class="plain">{messageText(item)}</p>}
+      {isEditing && <EditMessage {...{ item, store, close, end }} draft={draftOf(draftName) ?? asWritten(text)} />}
       {attachments && attachments.length > 0 && <MessageFiles sessionKey={store.key} files={attachments} />}
+      {item.sentTo && !item.isGone && <DeliveryNote sessionKey={store.key} {...item.sentTo} newest={store.newestSent} />}
       {isQueued && mayWrite() && (
         <div class="said-actions">
           <button type="button" class="button button-quiet" onClick={() => void store.takeBack(item)}>
@@ -70,24 +86,32 @@ const toolWords: Readonly<Record<ToolItem['status'], string>> = {
   stopped: 'stopped',
 };
 
-const Tool = ({ item }: { readonly item: ToolItem }) => (
-  <details class={`tool tool-${item.status}`}>
-    <summary>
-      <Icon name="next" />
-      <code>{item.tool}</code>
-      <span class="tool-status">{toolWords[item.status]}</span>
-      {item.endedAt !== undefined && <span class="tool-time">{spanText(item.endedAt - item.at)}</span>}
-    </summary>
-    <h4>Arguments</h4>
-    <pre>{readable(item.given)}</pre>
-    {item.result !== undefined && (
-      <>
-        <h4>Result</h4>
-        <pre>{item.result}</pre>
-      </>
-    )}
-  </details>
-);
+const Tool = ({ item: { isUndone = false, ...told } }: { readonly item: ToolItem }) => {
+  const item: ToolItem = isUndone ? { ...told, status: 'stopped', result: undefined, endedAt: undefined } : told;
+  return (
+    <details class={`tool tool-${item.status}`}>
+      <summary>
+        <Icon name="next" />
+        <code>{item.tool}</code>
+        <span class="tool-status">{toolWords[item.status]}</span>
+        {item.endedAt !== undefined && hasRun(item) && <span class="tool-time">{spanText(item.endedAt - item.at)}</span>}
+      </summary>
+      {item.spawnedKey !== undefined && (
+        <p>
+          Sub-agent: <SessionLink sessionKey={item.spawnedKey} />
+        </p>
+      )}
+      <h4>Arguments</h4>
+      <pre>{readable(item.given)}</pre>
+      {item.result !== undefined && (
+        <>
+          <h4>Result</h4>
+          <pre>{item.result}</pre>
+        </>
+      )}
+    </details>
+  );
+};
 
 const Reasoning = ({ item: { text } }: { readonly item: ReasoningItem }) => (
   <details class="tool">
@@ -100,14 +124,14 @@ const Reasoning = ({ item: { text } }: { readonly item: ReasoningItem }) => (
 );
 
 const Where = ({ request: { action, actor } }: Pick<ApprovalItem, 'request'>) => (
-  <dl class="approval-facts">
+  <FoldedFacts words="Where it runs">
     <WhereItRuns action={action} workspace={useWorkspace()} host={hostOf(actor)} />
-  </dl>
+  </FoldedFacts>
 );
 
 const Approval = ({ item, sessionKey }: { readonly item: ApprovalItem; readonly sessionKey: string }) => {
-  const { request, answer, at, endedAt } = item;
-  const answered = answer ? answerText(answer) : endedAt === undefined ? undefined : notAnswered;
+  const { request, answer, at, unanswered } = item;
+  const answered = unanswered ? unansweredText(unanswered) : answer && answerText(answer);
   const { approvalId, tool, action, asks = 'run', expiresAt, onceOnly = false } = request;
   return (
     <ApprovalCard
@@ -121,25 +145,38 @@ const Approval = ({ item, sessionKey }: { readonly item: ApprovalItem; readonly 
         expiresAt,
         onceOnly,
         answered,
-        answeredAt: answer?.at ?? endedAt,
+        answeredAt: (unanswered ?? answer)?.at,
       }}
       facts={answered === undefined && <Where request={request} />}
     />
   );
 };
 
+/** The link to more of what a mark says. */
+const More = ({ item: { leadsTo, tone, seq }, sessionKey }: { readonly item: MarkItem; readonly sessionKey: string }) => {
+  if (leadsTo === undefined) return null;
+  if (leadsTo === 'transcript')
+    return <a href={linkTo(['sessions', sessionKey, 'transcript'], listQuery())}>Open the transcript</a>;
+  // Of an error people want to see what was before it.
+  const isBefore = leadsTo === 'moment' && tone === 'bad';
+  const moment = { at: `${isBefore ? seq - 1 : seq}`, compare: leadsTo === 'fork' ? `${seq}` : undefined };
+  return (
+    <a href={linkTo(['sessions', sessionKey, 'time'], { ...listQuery(), ...moment })}>
+      {leadsTo === 'fork' ? 'Compare with what was left behind' : isBefore ? 'Show the moment before' : 'Show that moment'}
+    </a>
+  );
+};
+
 const Mark = ({ item, store: { key, commands } }: { readonly item: MarkItem; readonly store: ChatStore }) => {
-  const { seq, at, text, tone, advice, by, explains, runId, unremembered } = item;
+  const { at, text, tone, advice, by, runId, unremembered, isBeginning } = item;
   const command = runId !== undefined && commands.value.get(runId);
   const isError = tone === 'bad';
-  // Of an error people want to see what was before it.
-  const moment = { at: `${isError ? seq - 1 : seq}`, compare: explains === 'fork' ? `${seq}` : undefined };
-  const query = { ...listQuery(), ...moment };
   const hasLines = text.includes('\n');
   // The time follows a sentence, which ends behind it; it is above what has lines.
-  const said = hasLines ? text : text.replace(/\.$/, '');
+  const words = by === undefined ? text : `${text} ${decidedText(by.actor)}${by.rest}`;
+  const said = hasLines ? words : words.replace(/\.$/, '');
   return (
-    <p class={`mark mark-${tone} ${hasLines ? 'mark-lines' : ''}`}>
+    <p class={`mark mark-${tone} ${hasLines ? 'mark-lines' : ''} ${isBeginning ? 'mark-beginning' : ''}`}>
       <span>
         {command && <code>{command}</code>}
         {command && hasLines && ' '}
@@ -147,21 +184,10 @@ const Mark = ({ item, store: { key, commands } }: { readonly item: MarkItem; rea
         {(command || hasLines) && <br />}
         {isError && <ErrorMark />}
         {said}
-        {by !== undefined && ` ${decidedText(by.actor)}${by.rest}`}
         {!hasLines && ', '}
         {!hasLines && <Time at={at} />}
-        {explains !== undefined && (
-          <>
-            {' '}
-            <a href={linkTo(['sessions', key, 'time'], query)}>
-              {explains === 'fork'
-                ? 'Compare with what was left behind'
-                : isError
-                  ? 'Show the moment before'
-                  : 'Show that moment'}
-            </a>
-          </>
-        )}
+        {item.leadsTo !== undefined && ' '}
+        <More item={item} sessionKey={key} />
         {unremembered && (
           <>
             <br />

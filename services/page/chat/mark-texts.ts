@@ -1,26 +1,44 @@
+import type { NatterEvent } from '../../../shared/client/main.ts';
 import type { EventOf } from '../../../shared/domain/session/events.ts';
 import type { RewindReason } from '../../../shared/domain/values/expiry.ts';
+import { askedOnPage } from '../parts/reset-words.ts';
+import type { MarkItem } from './chat-model.ts';
 
 /** What marks of a chat say. */
 
 /** The reason that the page gives when it stops an answer. */
 export const stopReason = 'stopped on the page';
+/** The reason of a call that gives none. */
+export const noReason = 'api';
 
 /** Why an answer ended that what follows tells by itself. */
-const untold: ReadonlySet<string> = new Set([stopReason, ...(['another text', 'another answer'] satisfies RewindReason[])]);
+const rewinds: readonly RewindReason[] = ['another text', 'another answer'];
+const untold: ReadonlySet<string> = new Set([...rewinds, askedOnPage]);
 /** `isInSight`: the page still shows what there was of the answer. */
 const notKept = (isInSight: boolean): string =>
   isInSight ? 'The unfinished answer above is not kept: it is gone after a reload.' : 'What was not finished is not kept.';
 
-/** The log has answers that were finished: what was on its way is gone, and that is said where it was. */
-export const stoppedText = ({ reason }: EventOf<'turn_aborted'>, isInSight: boolean): string =>
-  `Stopped${untold.has(reason) ? '' : `: ${reason}`}. ${notKept(isInSight)}`;
+/** The reasons of a stop that somebody asked for, and nothing else. */
+const asked: ReadonlySet<string> = new Set([stopReason, noReason]);
+
+/**
+ * The log has answers that were finished: what was on its way is gone, and that is said where it was. Of a stop that nothing else tells of, with
+ * who asked for it.
+ */
+export const stoppedMark = (
+  { reason, actor }: EventOf<'turn_aborted'> & Pick<NatterEvent, 'actor'>,
+  isInSight: boolean,
+): Pick<MarkItem, 'text' | 'by'> => {
+  const rest = `. ${notKept(isInSight)}`;
+  if (asked.has(reason)) return { text: 'Stopped', by: { actor, rest } };
+  return { text: `Stopped${untold.has(reason) ? '' : `: ${reason}`}${rest}` };
+};
 
 /** The same in the words of the answer to `/stop`, which says what else has ended. */
 export const stoppedWith = ({ text }: EventOf<'notice'>['notice'], isInSight: boolean): string => `${text} ${notKept(isInSight)}`;
 
 export const deletedText = ({ reason }: EventOf<'session_deleted'>): string =>
-  reason === 'api' ? 'Deleted' : `Deleted: ${reason}`;
+  reason === noReason ? 'Deleted' : `Deleted: ${reason}`;
 
 /** Why there is no answer, and of which model if it was the model that failed. */
 export const failedText = ({ code, message }: EventOf<'turn_failed'>, model: string | undefined): string =>

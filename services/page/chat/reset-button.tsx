@@ -5,8 +5,15 @@ import { ActOutcome, coveringMs, useAct } from '../parts/act.tsx';
 import { Confirm } from '../parts/confirm.tsx';
 import { askedOnPage } from '../parts/reset-words.ts';
 
+interface ResetProps {
+  readonly sessionKey: string;
+  readonly style: string;
+  /** Default: `Reset`. */
+  readonly words?: string;
+}
+
 /** Begins a session afresh, once that is confirmed. */
-export const ResetButton = ({ sessionKey, style }: { readonly sessionKey: string; readonly style: string }) => {
+export const ResetButton = ({ sessionKey, style, words = 'Reset' }: ResetProps) => {
   const [isAsking, setAsking] = useState(false);
   const act = useAct(coveringMs);
   const reset = (): void => {
@@ -16,7 +23,7 @@ export const ResetButton = ({ sessionKey, style }: { readonly sessionKey: string
   return (
     <>
       <button type="button" class={`button ${style}`} disabled={act.isBusy} onClick={() => setAsking(true)}>
-        Reset
+        {words}
       </button>
       <ActOutcome act={act} />
       {isAsking && (

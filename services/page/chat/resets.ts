@@ -1,43 +1,43 @@
 import type { NatterEvent } from '../../../shared/client/main.ts';
 import { restartWords } from '../../../shared/domain/projections/rewind-words.ts';
 import type { EventOf } from '../../../shared/domain/session/events.ts';
-import type { ResetCause } from '../../../shared/domain/values/expiry.ts';
+import { isAskedFor, type ResetCause } from '../../../shared/domain/values/expiry.ts';
 import { counted } from '../../../shared/kit/text/counted.ts';
 import { failureText } from '../parts/event-words.ts';
 import { generationWords, knownAfterFork } from '../parts/reset-words.ts';
+import { leftByAfter } from '../past/left-behind.ts';
 import type { ChatItem } from './chat-model.ts';
+import { noReason } from './mark-texts.ts';
 
 /** What resets and forks are in a chat. */
 
-/** Whether somebody asked for a reset, and not for another beginning: that says by itself what was done. */
-const isAsked = (cause: ResetCause | undefined): cause is ResetCause =>
-  cause?.trigger === 'command' || (cause?.trigger === 'api' && restartWords(cause.rule) === null);
 const nothingKnown = 'The agent no longer knows what is above';
 
-/** Who asked for a reset and how, none for one that a rule made; and what its moment explains. */
+/** How somebody asked for a reset, after who did, and what it means for the agent. */
+const askedHow = ({ trigger, rule }: ResetCause): string => {
+  if (trigger === 'command') return ` with the chat command ${rule}: this session begins anew. ${nothingKnown}`;
+  return restartWords(rule) === null && rule !== noReason ? `: ${rule}. ${nothingKnown}` : `. ${nothingKnown}`;
+};
+
+/** Who asked for a reset and how, none for one that a rule made; and where more of it is to be seen. */
 export const resetDetails = ({
   cause,
   actor,
   forkedFrom,
   previousSessionId,
 }: EventOf<'session_reset'> & Pick<NatterEvent, 'actor'>) => ({
-  ...(isAsked(cause) && {
-    by: {
-      actor,
-      rest:
-        cause.trigger === 'command'
-          ? ` with the chat command ${cause.rule}. It is still this session. ${nothingKnown}`
-          : `: ${cause.rule}. ${nothingKnown}`,
-    },
-  }),
-  explains: forkedFrom ? ('fork' as const) : ('moment' as const),
+  ...(forkedFrom && { by: { actor, rest: `: ${knownAfterFork}` } }),
+  ...(!forkedFrom && cause && isAskedFor(cause) && { by: { actor, rest: askedHow(cause) } }),
+  leadsTo: forkedFrom ? ('fork' as const) : ('moment' as const),
   ...(!forkedFrom && { isBeginning: true, endedSessionId: previousSessionId }),
 });
 
-/** Why a generation began. Of one that somebody asked for, who did follows. */
+/** Why a generation began. Of one that somebody asked for, who did follows, and how. */
 export const resetMark = (event: EventOf<'session_reset'>): string => {
-  if (event.forkedFrom) return `${generationWords(event)}: ${knownAfterFork}`;
-  return isAsked(event.cause) ? 'Reset' : `${generationWords(event)}. ${nothingKnown}`;
+  const { cause, forkedFrom } = event;
+  if (forkedFrom) return generationWords(event);
+  if (cause === undefined || !isAskedFor(cause)) return `${generationWords(event)}. ${nothingKnown}`;
+  return restartWords(cause.rule) ?? 'Reset';
 };
 
 /** The items after the checkpoint of a conversation that a reset has ended: where that has failed, the reset says so, until another one is done. */
@@ -58,15 +58,21 @@ export const saysSetting = ({ notice: { code } }: EventOf<'notice'>): boolean =>
 /** The items with those marked that a fork leaves behind: all that its conversation does not read (B21). */
 export const afterReset = (
   items: readonly ChatItem[],
-  { seq, forkedFrom: base }: NatterEvent & EventOf<'session_reset'>,
+  { seq, at, forkedFrom: base }: NatterEvent & EventOf<'session_reset'>,
 ): readonly ChatItem[] => {
   if (!base) return items;
-  const skips = [...base.skips, { after: base.seq, until: seq }];
-  const isLeft = (item: ChatItem) =>
-    !(item.kind === 'mark' && item.isOfSetting) && skips.some(({ after, until }) => item.seq > after && item.seq <= until);
-  return items.map((item) =>
-    item.seq >= base.contextSeq && isLeft(item) !== (item.isLeft ?? false) ? { ...item, isLeft: isLeft(item) } : item,
-  );
+  const leftBy = leftByAfter(base, seq);
+  return items.map((item) => {
+    const before = item.seq === seq ? seq : item.leftBy;
+    const fork = item.kind === 'mark' && item.isOfSetting ? undefined : leftBy(item.seq, before);
+    const isLeft = (end: number | undefined): boolean =>
+      end !== undefined && fork === undefined && leftBy(end, undefined) !== undefined;
+    const kept = fork === item.leftBy ? item : { ...item, leftBy: fork };
+    // An answer or a result that the fork leaves behind does not count, unless a later fork brings it back.
+    if (kept.kind === 'approval' && kept.answer)
+      return { ...kept, unanswered: isLeft(kept.answer.seq) ? { by: 'forked', seq, at } : undefined };
+    return kept.kind === 'tool' && kept.endedSeq !== undefined ? { ...kept, isUndone: isLeft(kept.endedSeq) } : kept;
+  });
 };
 
 /** Whether something was said and kept: of an answer that was stopped nothing is recorded. */
@@ -85,6 +91,17 @@ export const countsOf = (items: readonly ChatItem[]): string => {
     ...(failures > 0 ? [counted(failures, 'failure')] : []),
   ];
   return parts.join(', ');
+};
+
+/** The items in runs of those that one fork left behind, and those that none did. */
+export const runsOf = (items: readonly ChatItem[]): ChatItem[][] => {
+  const runs: ChatItem[][] = [];
+  for (const item of items) {
+    const last = runs.at(-1);
+    if (last && last[0]?.leftBy === item.leftBy) last.push(item);
+    else runs.push([item]);
+  }
+  return runs;
 };
 
 /** What a fork left behind, in numbers. */

@@ -1,20 +1,18 @@
 import { useEffect, useState } from 'preact/hooks';
-import type { EventDeliveries, EventPage, LogEntry, NatterEvent } from '../../../shared/client/main.ts';
+import type { EventPage, LogEntry, NatterEvent } from '../../../shared/client/main.ts';
 import { sessionPath } from '../../../shared/client/main.ts';
 import { spanText } from '../../../shared/kit/text/span-text.ts';
 import { now } from '../base/now.ts';
 import { changeQuery } from '../base/route.ts';
 import { client, problemOf } from '../base/signed-in.ts';
-import { useRead } from '../parts/read.tsx';
+import { deliveryWords, isOver } from '../deliveries/delivery-words.ts';
+import { useDeliveries } from '../deliveries/use-deliveries.ts';
 import { shortTime, Time } from '../parts/time.tsx';
 import { causeOf, recordedMs, type Stage, sentBy } from './cause.ts';
-import { deliveryWords, isOver } from './delivery-words.ts';
 
 /** How far before and after an event its run is looked for, in sequences of the log and in pages. */
 const around = 2_000;
 const pages = 4;
-/** How often what is on its way is asked for. */
-const everyMs = 5_000;
 
 /** The events of the session around this one. */
 const readAround = async ({ key, seq }: NatterEvent, signal: AbortSignal): Promise<NatterEvent[]> => {
@@ -51,13 +49,8 @@ const latency = (ms: number): string => (ms < 10_000 ? `+${ms} ms` : `+${spanTex
 
 /** What became of the messages of an event. */
 const Deliveries = ({ event }: { readonly event: NatterEvent }) => {
-  const [isOnItsWay, setOnItsWay] = useState(false);
-  const query = { event: event.id };
-  const read = useRead<EventDeliveries>(sessionPath(event.key, '/deliveries'), isOnItsWay ? { query, everyMs } : { query });
-  const deliveries = read.value?.deliveries ?? [];
-  const areOver = deliveries.every(isOver);
-  useEffect(() => setOnItsWay(!areOver), [areOver]);
-  if (read.value === null && read.problem !== null) return <li class="hint">{read.problem}</li>;
+  const { deliveries, problem } = useDeliveries(event.key, event.id);
+  if (deliveries === null) return problem === null ? null : <li class="hint">{problem}</li>;
   return (
     <>
       {deliveries.map((one) => (

@@ -19,7 +19,7 @@ export const EventDetail = ({ event }: { readonly event: NatterEvent }) => {
           <span title={`Log sequence ${event.seq}, event ${event.id}`}>Commit {event.rev} of its session</span>,{' '}
           <Time at={event.at} exact />,{' '}
           <span title={event.actor}>
-            <ActorName actor={event.actor} />
+            <ActorName actor={event.actor} host={event.host} />
           </span>
         </span>
       </header>

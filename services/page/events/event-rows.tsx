@@ -1,6 +1,6 @@
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import type { NatterEvent } from '../../../shared/client/main.ts';
-import { changeQuery } from '../base/route.ts';
+import { changeQuery, route } from '../base/route.ts';
 import { nameOfKey } from '../finding/known-names.ts';
 import { Empty } from '../parts/empty.tsx';
 import { eventWords } from '../parts/event-words.ts';
@@ -68,6 +68,8 @@ const ReadMore = ({ list, words, style = '' }: ReadMoreProps) => (
 
 /** In place of events: that there are none is said only when the gateway has looked through all of the log. */
 export const NoEvents = ({ list, isFiltered }: { readonly list: EventList; readonly isFiltered: boolean }) => {
+  const { memory, key, until } = route.value.query;
+  const isOfMemory = Boolean(memory) && !key && !until;
   if (list.isReading.value) return <p class="loading">Looking through the log…</p>;
   if (list.hasMore.value)
     return (
@@ -78,7 +80,9 @@ export const NoEvents = ({ list, isFiltered }: { readonly list: EventList; reado
     );
   return (
     <Empty title={isFiltered ? 'No matching events' : 'Nothing has happened yet'}>
-      {list.isLive ? (
+      {isOfMemory ? (
+        <p>No model has been given this memory. The built-in offline model is given none: it reads no instructions.</p>
+      ) : list.isLive ? (
         <p>Events appear here as they are recorded. Say something in a session, or widen the filter.</p>
       ) : (
         <p>Widen the filter, or go to the newest events.</p>

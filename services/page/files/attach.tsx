@@ -53,7 +53,8 @@ export const ChosenFiles = ({ sessionKey, field }: AttachProps) => {
       </p>
     );
   if (files.length === 0) return null;
-  const refusal = refusalOf(files);
+  const refused = new Map(files.map((file) => [file, refusalOf([file])] as const).filter(([, why]) => why !== null));
+  const why = refused.size > 0 ? [...new Set(refused.values())].join('. ') : refusalOf(files);
   const remove = (file: File): void => {
     chooseFiles(
       sessionKey,
@@ -65,7 +66,12 @@ export const ChosenFiles = ({ sessionKey, field }: AttachProps) => {
     <>
       <ul class="chosen" aria-label="Files to send">
         {files.map((file, at) => (
-          <li key={`${at}${file.name}`}>
+          <li key={`${at}${file.name}`} class={refused.has(file) ? 'chosen-refused' : ''}>
+            {refused.has(file) && (
+              <b>
+                <Icon name="warning" /> Refused
+              </b>
+            )}
             <span class="file-name">{fileName(file)}</span> <span class="file-facts">{sizeText(file.size)}</span>
             <button
               type="button"
@@ -78,9 +84,9 @@ export const ChosenFiles = ({ sessionKey, field }: AttachProps) => {
           </li>
         ))}
       </ul>
-      {refusal !== null && (
+      {why !== null && (
         <p class="act-failed" role="alert">
-          {refusal}
+          {`${why}. Nothing is sent until ${refused.size > 0 ? 'what is refused is' : 'some are'} removed.`}
         </p>
       )}
     </>

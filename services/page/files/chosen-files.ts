@@ -38,7 +38,7 @@ export const addFiles = (key: string, files: Iterable<File>): void => {
 /** Whether messages may have files here. A gateway before this one may not say. */
 export const takesFiles = (): boolean => (who.value?.attachments?.perMessage ?? 1) > 0;
 
-/** Why the gateway would refuse these files, in its own words; `null`: it would take them. */
+/** Why the gateway would refuse these files in one message, in its own words; `null`: it would take them. */
 export const refusalOf = (files: readonly File[]): string | null => {
   const limits = who.value?.attachments;
   if (limits === undefined) return null;

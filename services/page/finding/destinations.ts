@@ -4,6 +4,8 @@ export interface Destination {
   /** Unlike that of any other. */
   readonly id: string;
   readonly words: string;
+  /** Stands before the words, and is no part of what is typed. */
+  readonly icon?: string | undefined;
   /** What else it is found by. */
   readonly says: string;
   go(): void;

@@ -23,6 +23,7 @@ export const filteredViews: readonly FilteredView[] = [
   sessions('Sessions that wait for a program', 'filter of the list: waiting', { status: 'awaiting_results' }),
   sessions('Archived sessions', 'filter of the list: inactive', { status: 'inactive' }),
   sessions('Sessions that are unread', 'filter of the list: new messages', { unread: '1' }),
+  sessions('Sessions by label', 'list: grouped, groups, sections', { group: 'label' }),
   events('Resets and forks', 'events: sessions that were reset or forked', 'session_reset'),
   events('Answers that failed', 'events: failures, errors', 'turn_failed'),
   events('Answers to approvals', 'events: what was allowed or denied', 'approval_resolved'),

@@ -1,4 +1,5 @@
 import { signal } from '@preact/signals';
+import type { ComponentChildren } from 'preact';
 import { useEffect } from 'preact/hooks';
 import type { Hosts } from '../../../shared/client/main.ts';
 import { linkTo } from '../base/route.ts';
@@ -38,15 +39,28 @@ export const ProcessOfHost = ({ host }: { readonly host: string }) => {
 };
 
 /** The name of a host in the log, which leads to the process that it is in. Who may not see processes reads the name. */
-export const HostLink = ({ host }: { readonly host: string }) =>
-  mayKnow() ? <a href={linkTo(['system', 'hosts'], { host })}>{host}</a> : <span>{host}</span>;
+export const HostLink = ({ host, children = host }: { readonly host: string; readonly children?: ComponentChildren }) =>
+  mayKnow() ? (
+    <a href={linkTo(['system', 'hosts'], { host })} title={host}>
+      {children}
+    </a>
+  ) : (
+    <span title={host}>{children}</span>
+  );
 
-/** Who recorded a commit, in words. */
-export const ActorName = ({ actor }: { readonly actor: string }) =>
+/** Whose doing a commit is, and the host that wrote it where that is known, in words. */
+export const ActorName = ({ actor, host }: { readonly actor: string; readonly host?: string | undefined }) =>
   isHost(actor) ? (
     <>
       by the host <HostLink host={hostOf(actor)} />
     </>
   ) : (
-    <span>{actorText(actor)}</span>
+    <>
+      <span>{actorText(actor)}</span>
+      {host !== undefined && (
+        <>
+          , written by the host <HostLink host={host} />
+        </>
+      )}
+    </>
   );

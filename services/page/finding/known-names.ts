@@ -50,18 +50,22 @@ export const nameOfKey = (key: string, shownKey = key): string => {
 
 const renames: ReadonlySet<string> = new Set([
   ...['settings_changed', 'origin_changed', 'introspected', 'message_edited', 'message_withdrawn'],
-  ...['session_opened', 'session_reset', 'session_deleted', 'history_damaged'],
+  ...['session_opened', 'session_reset', 'history_damaged'],
 ]);
 
 /** Something was recorded of a session that may change its name. */
 const noteEvent = ({ key, type }: NatterEvent): void => {
+  if (type === 'session_deleted') {
+    // Asked for again when it begins anew.
+    asked.add(key);
+    known.value = new Map([...known.peek()].filter(([other]) => other !== key));
+  }
   if (!asked.has(key)) return;
   const { firstWords, firstWordsEndedSeq } = known.peek().get(key) ?? {};
   const isUnnamed = !firstWords || firstWordsEndedSeq !== undefined;
   if (!renames.has(type) && !(type === 'user_message' && isUnnamed)) return;
   asked.delete(key);
-  if (type === 'session_deleted') known.value = new Map([...known.peek()].filter(([other]) => other !== key));
-  else ask(key);
+  ask(key);
 };
 
 /** Follows the rows of the list, what is recorded, and who is signed in. `rows`: `null` while they are read. */

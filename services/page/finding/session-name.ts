@@ -8,8 +8,9 @@ export type Named = Pick<
 
 /** A key as people tell sessions of one agent apart. */
 export const withoutAgent = (key: string): string => key.replace(/^agent:[^:]+:/, '');
-/** Keys of chats on this page, and of calls that named none, or were given one by a hash: they say nothing to people. */
-const sayingNothing = /^agent:[^:]+:(?:web:(.{1,4})|api:(?:openai|openai-user|openai-unstored|chat)-([\w-]{4})[\w-]{18}$)/;
+/** Keys of chats on this page, of sub-agents, and of calls that named none or were given one by a hash: they say nothing to people. */
+const sayingNothing =
+  /^agent:[^:]+:(?:web:(.{1,4})|api:(?:openai|openai-user|openai-unstored|chat)-([\w-]{4})[\w-]{18}$|subagent:.*(\w{4})$)/;
 
 /** The longest title that is made of a message. */
 const titleCharacters = 48;
@@ -32,12 +33,17 @@ const directions = /[\u202a-\u202e\u2066-\u2069]/gu;
  */
 export const nameOf = (row: Named): string => calledName(row).replaceAll(directions, '');
 
+/** The name with the session's icon before it, where a view shows what the session is. */
+export const nameWithIcon = (row: Named): string =>
+  row.settings.icon === undefined ? nameOf(row) : `${row.settings.icon} ${nameOf(row)}`;
+
 const calledName = ({ key, shownKey, settings, origin, description, firstWords }: Named): string => {
   const given = settings.displayName || origin.displayName || origin.label;
   if (given) return given;
   const random = sayingNothing.exec(key);
   if (random === null) return withoutAgent(shownKey);
-  return titleOf(firstWords ?? '') || description || `Chat ${random[1] ?? random[2]}`;
+  const unnamed = random[3] === undefined ? `Chat ${random[1] ?? random[2]}` : `Sub-agent ${random[3]}`;
+  return titleOf(firstWords ?? '') || description || unnamed;
 };
 
 /** The name of a session of which nothing is at hand but its key, and perhaps the name that it was given. */

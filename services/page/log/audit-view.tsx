@@ -1,19 +1,23 @@
+import { useState } from 'preact/hooks';
 import type { AuditPage } from '../../../shared/client/main.ts';
 import { auditKinds } from '../../../shared/domain/access/audit.ts';
-import { changeQuery, route } from '../base/route.ts';
+import { changeQuery, linkTo, route } from '../base/route.ts';
 import { nameOfKey } from '../finding/known-names.ts';
 import { SessionLink } from '../finding/session-link.tsx';
+import { Paging } from '../loading/paging.tsx';
 import { Empty, LineToCopy } from '../parts/empty.tsx';
-import { typeWords } from '../parts/event-words.ts';
 import { actorText } from '../parts/person.ts';
 import { Pane, useRead } from '../parts/read.tsx';
 import { Time } from '../parts/time.tsx';
+import { auditWords } from './audit-words.ts';
 
 const everyMs = 5_000;
 
+const isSession = (target: string): boolean => target.startsWith('agent:');
+
 /** What it was done to: a session by its name, anything else by its id. */
 const Target = ({ target }: { readonly target: string }) =>
-  target.startsWith('agent:') ? <SessionLink sessionKey={target} /> : <code>{target}</code>;
+  isSession(target) ? <SessionLink sessionKey={target} /> : <code>{target}</code>;
 
 const levels = { ok: 'none', refused: 'warn', failed: 'fail' } as const;
 const outcomeWords = { refused: 'Refused', failed: 'Failed' } as const;
@@ -42,7 +46,7 @@ export const AuditFacts = ({
 const One = ({ one }: { readonly one: AuditRecord }) => (
   <li class={`item item-${levels[one.outcome]}`}>
     <header>
-      <h2>{typeWords(one.kind)}</h2>
+      <h2>{auditWords(one.kind)}</h2>
       {one.outcome !== 'ok' && <span class={`badge badge-${levels[one.outcome]}`}>{outcomeWords[one.outcome]}</span>}
       <Time at={one.at} exact />
     </header>
@@ -52,37 +56,46 @@ const One = ({ one }: { readonly one: AuditRecord }) => (
   </li>
 );
 
-/** How many of the newest are read, and how many at most. */
-const [first, most] = [200, 1_000];
+const pageRecords = 200;
 
 /** What a record can be found by: who and from where, what, and the session. */
 const foundBy = ({ actor, address = '', target = '', detail = '', kind }: AuditRecord): string =>
-  [actor, actorText(actor), address, target, nameOfKey(target), detail, typeWords(kind)].join(' ').toLowerCase();
+  [actor, actorText(actor), address, target, isSession(target) ? nameOfKey(target) : '', detail, auditWords(kind)]
+    .join(' ')
+    .toLowerCase();
 
 /** Who did, or tried, what concerns security; the newest first. */
 const AuditView = () => {
-  const { kind = '', find: q = '', all } = route.value.query;
-  const limit = all === '1' ? most : first;
+  const { kind = '', find: q = '' } = route.value.query;
+  const [before, setBefore] = useState<number | undefined>(undefined);
   const read = useRead<AuditPage>('/v1/audit', {
-    query: { limit, ...(kind !== '' && { kind }) },
+    query: { before, limit: pageRecords, ...(kind !== '' && { kind }) },
     everyMs,
   });
   const newest = [...(read.value?.records ?? [])].reverse();
+  const hasOlder = before === undefined ? newest.length === pageRecords : read.value?.more === true;
+  const next = hasOlder ? (newest.at(-1)?.seq ?? null) : null;
   const records = newest.filter((one) => foundBy(one).includes(q.toLowerCase()));
   return (
     <Pane
       title="Audit"
-      hint={`Who did, or tried, what concerns security, and from where. The newest ${limit}${q === '' ? '' : ', of which those with the text are shown'}.`}
+      hint={`Who did, or tried, what concerns security, and from where. ${pageRecords} at a time, newest first${q === '' ? '' : '; of those, the ones with the text are shown'}.`}
       read={read}
     >
       <div class="fields">
         <label class="field">
           <span>Kind</span>
-          <select value={kind} onChange={(event) => changeQuery({ kind: event.currentTarget.value })}>
+          <select
+            value={kind}
+            onChange={(event) => {
+              setBefore(undefined);
+              changeQuery({ kind: event.currentTarget.value });
+            }}
+          >
             <option value="">All</option>
             {auditKinds.map((each) => (
               <option key={each} value={each}>
-                {typeWords(each)}
+                {auditWords(each)}
               </option>
             ))}
           </select>
@@ -95,6 +108,9 @@ const AuditView = () => {
       {records.length === 0 ? (
         <Empty title="Nothing of this kind">
           <p>Who signed in, made a token, let a stranger in, sent something again or repaired a session is noted here.</p>
+          <p>
+            What happened in sessions is in <a href={linkTo(['events'])}>Events</a>.
+          </p>
           <LineToCopy says="On a terminal the same is shown by:" line="natter audit" />
         </Empty>
       ) : (
@@ -104,16 +120,7 @@ const AuditView = () => {
           ))}
         </ul>
       )}
-      {newest.length >= limit &&
-        (limit < most ? (
-          <button type="button" class="button" onClick={() => changeQuery({ all: '1' })}>
-            Older ones too
-          </button>
-        ) : (
-          <p class="hint">
-            <code>natter audit --after 0</code> shows those before them.
-          </p>
-        ))}
+      <Paging before={before} next={next} go={setBefore} />
     </Pane>
   );
 };

@@ -1,3 +1,4 @@
+import { latencyText } from '../../../shared/kit/text/span-text.ts';
 import type { Line } from './log-groups.ts';
 
 /** A field of a line, as people read it. */
@@ -17,19 +18,29 @@ const ids: Readonly<Record<string, string>> = {
   ...{ requestId: 'request', traceId: 'trace' },
 };
 
-/** `requestTimeoutMs` is "request timeout ms". */
-const spaced = (name: string): string =>
-  name.replace(/([a-z])([A-Z])/g, (_, before, after) => `${before} ${after.toLowerCase()}`);
+/** The names of times, in ms since 1970, and of spans. */
+const times = /^at$|(At|Since|Before|Until)$/;
+const spans = /Ms$/;
 
-/** The fields of a line in words. An id that is that of another field is left out. */
-export const shownFields = ({ fields }: Pick<Line, 'fields'>): readonly ShownField[] => {
+/** `requestTimeoutMs` is "request timeout". */
+const spaced = (name: string): string =>
+  name.replace(spans, '').replace(/([a-z])([A-Z])/g, (_, before, after) => `${before} ${after.toLowerCase()}`);
+
+/** The fields of a line in words, with their times as `time` says them. An id that is that of another field is left out. */
+export const shownFields = ({ fields }: Pick<Line, 'fields'>, time: (at: number) => string): readonly ShownField[] => {
+  const readable = (name: string, value: unknown): unknown => {
+    if (typeof value !== 'number') return value;
+    if (times.test(name)) return time(value);
+    return spans.test(name) ? latencyText(value) : value;
+  };
   const said = new Set<unknown>();
   return Object.entries(fields).flatMap(([name, value]) => {
     if (apart.has(name)) return [];
     const isShared = Object.hasOwn(ids, name) && typeof value === 'string';
     if (isShared && said.has(value)) return [];
     said.add(value);
-    const text = typeof value === 'string' ? value : JSON.stringify(value);
+    const shown = readable(name, value);
+    const text = typeof shown === 'string' ? shown : JSON.stringify(shown, readable);
     return [{ name, words: ids[name] ?? spaced(name), text, isShared }];
   });
 };

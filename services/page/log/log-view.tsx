@@ -1,14 +1,15 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { LogPage } from '../../../shared/client/main.ts';
+import { now } from '../base/now.ts';
 import { changeQuery, commitPlace, linkTo, route } from '../base/route.ts';
 import { client, problemOf } from '../base/signed-in.ts';
 import { nameOfKey } from '../finding/known-names.ts';
 import { Empty } from '../parts/empty.tsx';
-import { typeWords } from '../parts/event-words.ts';
 import { usePoll } from '../parts/poll.ts';
 import { LineForTheFile, Pane } from '../parts/read.tsx';
-import { Time } from '../parts/time.tsx';
+import { exactTime, Time } from '../parts/time.tsx';
 import { AuditFacts } from './audit-view.tsx';
+import { auditWords } from './audit-words.ts';
 import { commitOf, shownFields } from './log-fields.ts';
 import { type Line, type LogGroup, logGroups, timesOf } from './log-groups.ts';
 
@@ -73,7 +74,7 @@ const Audited = ({ fields: { actor, address, target, count, ...fields } }: Pick<
   );
 };
 
-const messageOf = ({ message, fields: { audit } }: Line): string => (audit === true ? typeWords(message) : message);
+const messageOf = ({ message, fields: { audit } }: Line): string => (audit === true ? auditWords(message) : message);
 
 const Row = ({ line }: { readonly line: Line }) => {
   const { key, audit } = line.fields;
@@ -89,7 +90,7 @@ const Row = ({ line }: { readonly line: Line }) => {
           <a href={linkTo(['sessions', commit.key, 'time'], { at: `${commitPlace}${commit.rev}` })}>commit {commit.rev}</a>
         )}{' '}
         {audit !== true &&
-          shownFields(line).map(({ name, words, text, isShared }) => (
+          shownFields(line, (at) => exactTime(at, now.value)).map(({ name, words, text, isShared }) => (
             <span key={name} class="log-field" title={name}>
               {words}{' '}
               {isShared ? (

@@ -1,8 +1,10 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { SessionPage, SessionRow } from '../../../shared/client/main.ts';
+import { focusSoon } from '../base/focus.ts';
 import { newChat } from '../base/new-chat.ts';
 import { go, linkTo, route } from '../base/route.ts';
 import { client } from '../base/signed-in.ts';
+import { openApprovals } from '../base/waiting-approval.ts';
 import { beside, type Destination, fitting } from '../finding/destinations.ts';
 import { filteredViews } from '../finding/filtered-views.ts';
 import { nameOf, withoutAgent } from '../finding/session-name.ts';
@@ -27,8 +29,12 @@ const filteredPlaces = filteredViews.map(
   ({ words, says, path, query }): Destination => ({ id: linkTo(path, query), words, says, go: () => go(path, query) }),
 );
 const sessionPlace = (row: SessionRow): Destination => ({
-  ...{ id: row.key, words: nameOf(row), says: withoutAgent(row.shownKey) },
-  go: () => go(['sessions', row.key, 'chat']),
+  ...{ id: row.key, words: nameOf(row), icon: row.settings.icon, says: withoutAgent(row.shownKey) },
+  go: () => {
+    go(['sessions', row.key, 'chat']);
+    // From there Tab goes on in the session, not through the list.
+    focusSoon('.session .tabs [aria-current]');
+  },
 });
 
 /** The views of the session that is open come first: whoever is in it wants them most. */
@@ -46,7 +52,7 @@ const places = (): readonly Destination[] => {
     ...ofSession,
     { id: 'new', words: 'New chat', says: 'begin a new session', go: newChat },
     place('Sessions', 'all of them', ['sessions']),
-    place('Approvals', 'tool calls that wait for an answer', ['approvals']),
+    { ...place('Approvals', 'tool calls that wait for an answer', ['approvals']), go: openApprovals },
     place('Events', 'all that is recorded, as it happens', ['events']),
     place('System', 'hosts, health, settings, log', ['system']),
     place('You', 'your account, light or dark, signing out', ['account']),
@@ -178,7 +184,10 @@ const Palette = () => {
             aria-selected={index === at}
             onClick={() => take(option)}
           >
-            <span>{option.words}</span> <small>{option.says}</small>
+            <span>
+              {option.icon} {option.words}
+            </span>{' '}
+            <small>{option.says}</small>
           </div>
         ))}
       </div>

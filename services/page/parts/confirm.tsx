@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
+import { useBack } from '../base/back.ts';
 
 interface ConfirmProps {
   readonly title: string;
@@ -25,10 +26,11 @@ interface DialogProps {
   close(): void;
 }
 
-/** Something in front of the page. The browser's own dialog keeps the focus inside, and Escape closes it. */
+/** Something in front of the page. The browser's own dialog keeps the focus inside; Escape and Back close it. */
 export const Dialog = ({ title, children, buttons, close }: DialogProps) => {
   const dialog = useRef<HTMLDialogElement>(null);
   useEffect(() => dialog.current?.showModal(), []);
+  useBack(() => dialog.current?.close());
   return (
     <dialog ref={dialog} class="confirm" aria-labelledby="dialog-title" onClose={close}>
       <h2 id="dialog-title">{title}</h2>
@@ -38,7 +40,7 @@ export const Dialog = ({ title, children, buttons, close }: DialogProps) => {
   );
 };
 
-/** Asks before something is done. Escape says no. */
+/** Asks before something is done. Escape and Back say no. */
 export const Confirm = (props: ConfirmProps) => {
   const { title, words, dismissal = 'Cancel', isDangerous = false, isOff = false, form, children, yes, no } = props;
   const dismiss = useRef<HTMLButtonElement>(null);

@@ -35,7 +35,7 @@ export const eventWords = (event: SessionEvent): string => {
 
 const explained: Partial<Readonly<Record<SessionEvent['type'], string>>> = {
   checkpoint_requested: 'At a checkpoint a model reads what was said since the last one, and keeps notes and memories.',
-  introspected: 'A model has read what was said, and kept notes and memories.',
+  introspected: 'A model has read what was said, and noted what was worth keeping, if anything was.',
   introspection_failed: 'A model was to read what was said, and to keep notes and memories.',
   context_compacted: 'For the model a summary stands in place of the older part of the conversation.',
   prompt_changed: 'These are the standing instructions that the model gets from now on.',

@@ -1,3 +1,4 @@
+import { messageText } from '../../../shared/domain/prompt/sub-agent-message.ts';
 import type { SessionEvent } from '../../../shared/domain/session/events.ts';
 import { attachedText } from '../../../shared/domain/values/attachment.ts';
 import { decidedWords, personNamed } from '../../../shared/domain/values/person-words.ts';
@@ -15,8 +16,8 @@ export const eventSummary = (
   beside?: readonly SessionEvent[],
 ): string => {
   if (event.type === 'user_message') {
-    const { sender, text, attachments } = event.message;
-    const said = `${plainLine(text, width)} ${oneLine(attachedText(attachments), width)}`.trim();
+    const { sender, attachments } = event.message;
+    const said = `${plainLine(messageText(event.message), width)} ${oneLine(attachedText(attachments), width)}`.trim();
     return `${personNamed(sender, actor, me)}: ${said}`;
   }
   if (event.type === 'approval_resolved') return `${verdictWords[event.verdict]} ${decidedWords(event.by, me)}`;

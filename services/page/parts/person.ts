@@ -9,10 +9,10 @@ import { eventSummary } from './person-words.ts';
 export const personOf = (sender: Sender | undefined, actor: string | undefined): string =>
   personNamed(sender, actor, who.value?.actor);
 
-/** Who decided, after a word such as "Denied": `by you` where this page did. */
+/** Who decided, after a word such as "Denied": `by you` where this page did, `by you on another page` where another did. */
 export const decidedText = (by: string): string => decidedWords(by, who.value?.actor);
 
-/** Who recorded a commit: `by you`, `over the API`, `by ann`, `by a checkpoint`, or `by the host session-1`. */
+/** Who recorded a commit: `by you`, `by ann`, `by phone, over the API`, `by a checkpoint`, or `by the host session-1`. */
 export const actorText = (actor: string): string => {
   if (actor === 'introspection') return 'by a checkpoint';
   return isHost(actor) ? `by the host ${hostOf(actor)}` : decidedText(actor);

@@ -3,11 +3,10 @@ import { forkVerb, restartWords } from '../../../shared/domain/projections/rewin
 import type { EventOf } from '../../../shared/domain/session/events.ts';
 import type { ResetCause } from '../../../shared/domain/values/expiry.ts';
 
-const words: Readonly<Record<ResetCause['trigger'], string>> = {
+const words: Readonly<Record<Exclude<ResetCause['trigger'], 'command'>, string>> = {
   daily: 'Reset by the daily rule',
   idle: 'Reset after being idle',
   isolated: 'Reset: each message starts anew',
-  command: 'Reset by a chat command',
   fork: 'Forked',
   api: 'Reset over the API',
 };
@@ -15,24 +14,32 @@ const words: Readonly<Record<ResetCause['trigger'], string>> = {
 /** The reason of a reset that somebody asks for on the page. */
 export const askedOnPage = 'asked for on the page';
 
-/** Why a generation began, in the same words wherever the page says it; with the limit that was passed, where the log has it. */
-export const resetWords = ({ trigger, rule, boundaryAt, lastUpdateAt }: ResetCause): string => {
-  if (trigger === 'api' && rule === askedOnPage) return 'Reset on the page';
+/**
+ * Why a generation began, in the same words wherever the page says it; with the limit that was passed, where the log has it. `by`: who asked
+ * for it, as `by ann`.
+ */
+export const resetWords = ({ trigger, rule, boundaryAt, lastUpdateAt }: ResetCause, by?: string): string => {
   const restart = trigger === 'api' ? restartWords(rule) : null;
-  if (restart !== null) return restart;
+  if (restart !== null) return withBy(restart, by);
+  if (by !== undefined && trigger === 'api') return `Reset ${by}`;
+  if (trigger === 'command') return withBy(`Reset with ${rule}`, by);
+  if (trigger === 'api' && rule === askedOnPage) return 'Reset on the page';
   return trigger === 'idle' && boundaryAt !== undefined && lastUpdateAt !== undefined
     ? `Reset after more than ${Math.round((boundaryAt - lastUpdateAt) / 60_000)} min idle`
     : words[trigger];
 };
 
-/** Where a fork goes on from: the number that the commit has in its session. */
-export const forkedFrom = (rev: number, reason?: string): string => `${forkVerb(reason)} from commit ${rev}`;
+const withBy = (words: string, by: string | undefined): string => (by === undefined ? words : `${words} ${by}`);
 
-/** Why a generation began, of the event that it begins with. */
-export const generationWords = (event: EventOf<'session_opened' | 'session_reset'>): string => {
+/** Where a fork goes on from: the number that the commit has in its session; and who made it, as `by ann`. */
+export const forkedFrom = (rev: number, reason?: string, by?: string): string =>
+  withBy(`${forkVerb(reason)} from commit ${rev}`, by);
+
+/** Why a generation began, of the event that it begins with. `by`: who recorded that, as `by ann`. */
+export const generationWords = (event: EventOf<'session_opened' | 'session_reset'>, by?: string): string => {
   if (event.type === 'session_opened') return event.generation === 1 ? 'The session began' : 'The session began anew';
-  if (event.forkedFrom) return forkedFrom(event.forkedFrom.rev, event.cause?.rule);
-  return event.cause ? resetWords(event.cause) : `Reset: ${event.reason}`;
+  if (event.forkedFrom) return forkedFrom(event.forkedFrom.rev, event.cause?.rule, by);
+  return event.cause ? resetWords(event.cause, by) : `Reset: ${event.reason}`;
 };
 
 /** What the agent knows of the conversation after a fork, as a clause. */

@@ -35,12 +35,20 @@ export const StatusDot = ({ status, hasFailed = false }: Omit<StatusProps, 'isPa
   </span>
 );
 
-export const StatusBadge = ({ status, hasFailed = false, isPast = false }: StatusProps) =>
-  hasFailed ? (
-    <span class="badge badge-fail">
-      <ErrorMark />
-      <span class="badge-words">{lastFailed}</span>
+/** The status in words, of which a narrow head of a session shows the first. */
+export const StatusBadge = ({ status, hasFailed = false, isPast = false }: StatusProps) => {
+  if (hasFailed)
+    return (
+      <span class="badge badge-fail">
+        <ErrorMark />
+        <span class="badge-words">{lastFailed}</span>
+      </span>
+    );
+  const [first, ...more] = (isPast ? statusWords : sessionStatusWords)[status].split(' ');
+  return (
+    <span class={`badge badge-${status}`}>
+      {first}
+      {more.length > 0 && <span class="badge-words"> {more.join(' ')}</span>}
     </span>
-  ) : (
-    <span class={`badge badge-${status}`}>{(isPast ? statusWords : sessionStatusWords)[status]}</span>
   );
+};

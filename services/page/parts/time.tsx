@@ -1,8 +1,4 @@
-import { spanText } from '../../../shared/kit/text/span-text.ts';
 import { now } from '../base/now.ts';
-
-/** A span in words, a short one in milliseconds. */
-export const latencyText = (ms: number): string => (ms < 10_000 ? `${ms} ms` : spanText(ms));
 
 const clock = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit' });
 const clockExact = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit', second: '2-digit' });
@@ -18,6 +14,12 @@ export const shortTime = (at: number, today: number): string => {
   return (then.getFullYear() === current.getFullYear() ? date : dateAndYear).format(then);
 };
 
+/** Today's by the clock with seconds, another by date and clock. */
+export const exactTime = (at: number, today: number): string => {
+  const [then, current] = [new Date(at), new Date(today)];
+  return isSameDay(then, current) ? clockExact.format(then) : `${shortTime(at, today)}, ${clock.format(then)}`;
+};
+
 interface TimeProps {
   readonly at: number;
   /** With seconds today, and with the clock on other days. */
@@ -30,9 +32,7 @@ interface TimeProps {
 export const Time = ({ at, exact = false, clock: hasClock = false }: TimeProps) => {
   const moment = new Date(at);
   const isToday = isSameDay(moment, new Date(now.value));
-  const short = shortTime(at, now.value);
-  const precise = isToday ? clockExact.format(moment) : `${short}, ${clock.format(moment)}`;
-  const text = exact || (hasClock && !isToday) ? precise : short;
+  const text = (exact || (hasClock && !isToday) ? exactTime : shortTime)(at, now.value);
   return (
     <time dateTime={moment.toISOString()} title={moment.toISOString().replace('T', ' ').replace('Z', ' UTC')}>
       {text}

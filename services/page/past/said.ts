@@ -1,4 +1,5 @@
 import { withdrawnText } from '../../../shared/domain/prompt/conversation-message.ts';
+import { messageText } from '../../../shared/domain/prompt/sub-agent-message.ts';
 import type { RecordedCommit } from '../../../shared/domain/session/envelope.ts';
 import type { SessionEvent } from '../../../shared/domain/session/events.ts';
 import type { ShownState } from '../../../shared/domain/session/fold/evolve.ts';
@@ -26,8 +27,8 @@ const saidBy = ({ seq, actor, events }: SaidAt, index: number, revised?: string 
   const event = events[index];
   if (event?.type === 'assistant_message') return [{ seq, role: 'assistant', text: event.text, actor }];
   if (event?.type !== 'user_message') return [];
-  const { text, sender, attachments } = event.message;
-  const now = revised === null ? withdrawnText : `${revised ?? text} ${attachedText(attachments)}`.trim();
+  const { sender, attachments } = event.message;
+  const now = revised === null ? withdrawnText : `${revised ?? messageText(event.message)} ${attachedText(attachments)}`.trim();
   return [{ seq, role: 'user', text: now, sender, actor }];
 };
 

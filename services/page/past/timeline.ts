@@ -2,6 +2,7 @@ import type { HistoryGap } from '../../../shared/domain/session/chain.ts';
 import type { RecordedCommit } from '../../../shared/domain/session/envelope.ts';
 import type { SessionEvent } from '../../../shared/domain/session/events.ts';
 import {
+  forkBaseOf,
   initialState,
   type SessionState,
   type ShownState,
@@ -12,6 +13,7 @@ import { HistoryFold } from '../../../shared/domain/session/fold/history-fold.ts
 import { isNatters } from '../../../shared/domain/values/person-words.ts';
 import { modelAfter } from '../parts/model-words.ts';
 import { type Landmark, landmarkOf } from './landmark.ts';
+import { type LeftBehind, leftAfter } from './left-behind.ts';
 import { allSaid, type Said, saidAmong } from './said.ts';
 
 /**
@@ -29,6 +31,19 @@ export const headOf = ({ events }: RecordedCommit): SessionEvent | undefined => 
   const most = telling.find((type) => events.some((event) => event.type === type));
   return events.find(landmarkOf) ?? events.find(({ type }) => type === most) ?? events[0];
 };
+
+/** The error that a commit is named after; none: it is no error. */
+const errorOf = (commit: RecordedCommit): SessionEvent | undefined => {
+  const head = headOf(commit);
+  return head && landmarkOf(head) === 'error' ? head : undefined;
+};
+
+/** The errors among commits, each with the sequence of its commit. */
+export const errorsAmong = (commits: readonly RecordedCommit[]): RecordedError[] =>
+  commits.flatMap((commit) => {
+    const error = errorOf(commit);
+    return error ? [{ seq: commit.seq, error }] : [];
+  });
 
 const answerEnds = ['turn_failed', 'turn_completed', 'turn_aborted', 'session_reset', 'session_deleted'];
 /** Whether the last answer that had ended after so many commits, in this generation, failed. */
@@ -53,12 +68,20 @@ export interface RecordedError {
   readonly error: SessionEvent;
 }
 
-/** A fork: the place of its commit, where it branched off, and where it ended, as numbers of commits. */
+/** A fork: the place of its commit, the one that it goes on from, and where it ended, as numbers of commits. */
 export interface Fork {
   readonly place: number;
-  readonly ancestor: number;
+  readonly base: number;
   readonly end: number;
+  /** The last commit that the conversation had before the fork and has after it. */
+  readonly ancestor: number;
+  /** The commits after that one that the conversation had before the fork. */
+  readonly left: readonly RecordedCommit[];
+  /** And those that it had at the end of the fork: what comes back from an earlier fork, and what was recorded since. */
+  readonly kept: readonly RecordedCommit[];
 }
+
+type Branches = Pick<Fork, 'base' | 'ancestor' | 'left' | 'kept'>;
 
 export class Timeline {
   readonly commits: RecordedCommit[] = [];
@@ -71,6 +94,10 @@ export class Timeline {
   /** The places of the messages that Natter itself wrote to the agent. */
   readonly #natters: number[] = [];
   readonly #fold = new HistoryFold();
+  /** As it is by now. */
+  #left: LeftBehind = new Map();
+  /** What each fork left behind and took back, by its place. */
+  readonly #branches = new Map<number, Branches>();
 
   /** Adds the next commit. Throws `AssertionError` for one that cannot be folded. */
   add(commit: RecordedCommit): void {
@@ -78,11 +105,31 @@ export class Timeline {
     this.commits.push(commit);
     this.#models.push(commit.events.reduce(modelAfter, this.#models.at(-1)));
     if (isOfNatter(commit)) this.#natters.push(this.commits.length);
+    this.#noteFork(commit);
     const head = headOf(commit);
     // An approval is one: its question leads to its answer.
     const mark = head === undefined || head.type === 'approval_resolved' ? null : landmarkOf(head);
     if (mark !== null) this.marks[mark].push(this.commits.length);
     if (this.commits.length % keptEvery === 0) this.#kept.push(this.#fold.state);
+  }
+
+  #noteFork(commit: RecordedCommit): void {
+    const before = this.#left;
+    const base = forkBaseOf(commit);
+    if (base === undefined) return;
+    this.#left = leftAfter(before, commit, this.commits);
+    const after = this.#left;
+    this.#branches.set(this.commits.length, {
+      base: this.countAt(base.seq),
+      ancestor: this.commits.findLastIndex(({ seq }) => seq <= base.seq && !before.has(seq) && !after.has(seq)) + 1,
+      left: this.commits.filter(({ seq }) => after.get(seq) === commit.seq),
+      kept: this.commits.filter(({ seq }) => before.has(seq) && !after.has(seq)),
+    });
+  }
+
+  /** Whether a fork has left a commit behind: the agent goes on without it. */
+  isLeft(seq: number): boolean {
+    return this.#left.has(seq);
   }
 
   /** The damage that nobody has decided about: what follows it is not folded. */
@@ -121,10 +168,10 @@ export class Timeline {
   forks(): Fork[] {
     const ends = [...this.marks.reset, ...this.marks.fork].sort((one, other) => one - other);
     return this.marks.fork.flatMap((place) => {
-      const reset = this.commits[place - 1]?.events.find((event) => event.type === 'session_reset');
-      if (reset?.forkedFrom === undefined) return [];
+      const branches = this.#branches.get(place);
+      if (branches === undefined) return [];
       const end = (ends.find((other) => other > place) ?? this.commits.length + 1) - 1;
-      return [{ place, ancestor: this.countAt(reset.forkedFrom.seq), end }];
+      return [{ place, end, ...branches, kept: [...branches.kept, ...this.commits.slice(place - 1, end)] }];
     });
   }
 
@@ -143,20 +190,10 @@ export class Timeline {
     return this.#natters.filter((place) => place > after && place <= until).length;
   }
 
-  /** The errors in the commits after a place, up to another, each with the sequence of its commit. */
-  errorsBetween(after: number, until: number): RecordedError[] {
-    const places = this.marks.error.filter((mark) => mark > after && mark <= until);
-    return places.flatMap((place) => {
-      const [error, commit] = [this.errorAt(place), this.commits[place - 1]];
-      return error && commit ? [{ seq: commit.seq, error }] : [];
-    });
-  }
-
   /** The error that the commit at a place is named after; none: it is no error. */
   errorAt(place: number): SessionEvent | undefined {
     const commit = this.commits[place - 1];
-    const head = commit && headOf(commit);
-    return head && landmarkOf(head) === 'error' ? head : undefined;
+    return commit && errorOf(commit);
   }
 
   /** The place of the first answer that failed since the last reset or fork; `null`: none did. */

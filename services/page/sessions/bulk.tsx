@@ -1,5 +1,6 @@
 import { useEffect, useLayoutEffect, useState } from 'preact/hooks';
 import { counted } from '../../../shared/kit/text/counted.ts';
+import { useBack } from '../base/back.ts';
 import { knownNameOf } from '../finding/known-names.ts';
 import { Confirm, InfoDialog } from '../parts/confirm.tsx';
 import {
@@ -13,6 +14,7 @@ import {
   labelling,
   labelsIn,
   lostWords,
+  markingRead,
   outcome,
 } from './chosen.ts';
 import { keptOf } from './kept.ts';
@@ -99,15 +101,17 @@ const Question = ({ action, keys, end }: { readonly action: Action; readonly key
   );
 };
 
-/** What can be done to the chosen sessions. Each is asked about before it is done, but for labels, which can be taken back. */
+/** What can be done to the chosen sessions. Each is asked about before it is done, but for labels and marks, which can be taken back. */
 export const Bulk = ({ isArchive }: { readonly isArchive: boolean }) => {
   const [asked, ask] = useState<Action | null>(null);
+  const [isLabelling, setLabelling] = useState(false);
   const keys = chosenInList.value;
   const listed = rows.value;
   // What has left the list is not chosen any more where it comes to stand next.
   useEffect(() => {
     if (listed !== null) choose(keys);
   }, [listed]);
+  useBack(() => choosing(false));
   // Escape leaves the choice, and so does going to another view. A question that is open takes Escape for itself.
   useLayoutEffect(() => {
     const leave = (event: KeyboardEvent): void => {
@@ -141,10 +145,16 @@ export const Bulk = ({ isArchive }: { readonly isArchive: boolean }) => {
           {actions[action].words}
         </button>
       ))}
+      <button type="button" class="button" disabled={keys.length === 0} onClick={() => void doToEach(markingRead, keys)}>
+        Mark as read
+      </button>
+      <button type="button" class="button" aria-expanded={isLabelling} onClick={() => setLabelling(!isLabelling)}>
+        Labels…
+      </button>
       <button type="button" class="button button-quiet" onClick={() => choosing(false)}>
         Done
       </button>
-      <Labelling isOff={keys.length === 0} />
+      {isLabelling && <Labelling isOff={keys.length === 0} />}
       {asked !== null && <Question action={asked} keys={keys} end={() => ask(null)} />}
     </div>
   );

@@ -51,6 +51,8 @@ interface Done {
   run(key: string): Promise<unknown>;
 }
 
+export const markingRead: Done = { done: 'marked as read', run: (key) => client.sessions.markRead(key) };
+
 /** Labels as they are written: with commas between them. */
 export const labelsIn = (text: string): string[] => [
   ...new Set(text.split(',').flatMap((word) => (word.trim() === '' ? [] : [word.trim()]))),

@@ -2,7 +2,7 @@ import { useRef } from 'preact/hooks';
 import { changeQuery } from '../base/route.ts';
 import { Icon } from '../parts/icon.tsx';
 import { lastFailed, sessionStatusWords } from '../parts/status.tsx';
-import { type Filter, filter, filters, isUnreadOnly, label, labels, search } from './session-list.ts';
+import { type Filter, filter, filters, hasMore, isGrouped, isUnreadOnly, label, labels, rows, search } from './session-list.ts';
 
 const searchMs = 200;
 
@@ -65,7 +65,7 @@ export const Filters = () => {
           </select>
         </label>
       )}
-      <label class="unread-only">
+      <label class="filter-check">
         <input
           type="checkbox"
           checked={isUnreadOnly.value}
@@ -73,6 +73,21 @@ export const Filters = () => {
         />
         Unread only
       </label>
+      {(shownLabels.length > 0 || isGrouped.value) && (
+        <label class="filter-check">
+          <input
+            type="checkbox"
+            checked={isGrouped.value}
+            onChange={(event) => changeQuery({ group: event.currentTarget.checked ? 'label' : '' })}
+          />
+          Group by label
+        </label>
+      )}
+      {isGrouped.value && hasMore.value && (
+        <p class="hint">
+          Grouped are the first {(rows.value?.list.length ?? 0).toLocaleString()} sessions; at the end of the list come more.
+        </p>
+      )}
     </div>
   );
 };

@@ -78,6 +78,11 @@ export const Found = () => (
   </>
 );
 
+const foundWords = (count: number): string => {
+  if (count === 0) return 'No message has all these words';
+  return `Said in ${counted(count, 'message')}${count === 1 ? '' : ', the best match first'}`;
+};
+
 const FoundInMessages = () => {
   if (search.value === '') return null;
   if (foundProblem.value !== null) return <Problem text={foundProblem.value} />;
@@ -86,7 +91,7 @@ const FoundInMessages = () => {
   return (
     <section class="found" aria-label="Messages with these words">
       <h2 class="found-head">
-        {messages.length === 0 ? 'No message has all these words' : `Said in ${counted(messages.length, 'message')}`}
+        {foundWords(messages.length)}
         {since > 0 && <small> (searched back to log sequence {since})</small>}
         {!complete && <small> (the newest are still being read)</small>}
       </h2>

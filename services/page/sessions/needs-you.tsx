@@ -12,7 +12,7 @@ export const NeedsYou = () => {
   if (!isUnfiltered.value) return null;
   // It has its place even while nothing does, so that no row moves when a count appears.
   if (asking + failed + unsent.length === 0)
-    return <p class="needs-you hint">{approvals.value !== null && 'Nothing needs you'}</p>;
+    return <p class="needs-you hint">{approvals.value !== null && 'Nothing waits for you'}</p>;
   const { path, query } = route.value;
   const link = (status: Filter, style: string, words: string, count: number | string) => (
     <a class={`badge ${style}`} href={linkTo(path, { ...query, status })}>

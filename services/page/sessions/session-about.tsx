@@ -2,8 +2,10 @@ import type { Session } from '../../../shared/client/main.ts';
 import { counted } from '../../../shared/kit/text/counted.ts';
 import { now } from '../base/now.ts';
 import { firstFailed, linkTo, listQuery } from '../base/route.ts';
+import { SessionLink } from '../finding/session-link.tsx';
 import { modelText } from '../parts/model-words.ts';
 import { asSentence } from '../parts/one-line.ts';
+import { decidedText } from '../parts/person.ts';
 import { knownAfterFork, nextResets, whenBack } from '../parts/reset-words.ts';
 import { failedAnswers } from '../parts/status.tsx';
 import { Time } from '../parts/time.tsx';
@@ -42,7 +44,7 @@ export const Why = ({ session }: { readonly session: Session }) => {
     <p class="why">
       <span title={lastReset?.fromSeq === undefined ? lastReset?.rule : asSentence(knownAfterFork)}>
         {lastReset ? (
-          resetText(session, now.value)
+          resetText(session, now.value, lastReset.actor === undefined ? undefined : decidedText(lastReset.actor))
         ) : (
           <>
             Started <Time at={session.createdAt} />
@@ -60,6 +62,7 @@ export const Why = ({ session }: { readonly session: Session }) => {
 /** Counts of the session as it is now, which a view of its past says. */
 export const Facts = ({ session, isPast }: { readonly session: Session; readonly isPast: boolean }) => {
   const model = modelText(session.settings.model, session.model || undefined);
+  const parent = session.source?.ids?.parent;
   const [channel, participants] = [channelIn(session), participantsText(session.participants)];
   const since = session.lastReset ? (session.lastReset.fromSeq === undefined ? ' since the reset' : ' since the fork') : '';
   return (
@@ -80,6 +83,11 @@ export const Facts = ({ session, isPast }: { readonly session: Session; readonly
         </span>
       )}
       {model !== null && <span class="session-model">{model}</span>}
+      {parent !== undefined && (
+        <span>
+          sub-agent of <SessionLink sessionKey={parent} />
+        </span>
+      )}
       {channel !== null && <span title="Where it was used last, and where answers to it go">channel: {channel}</span>}
       {participants !== null && <span title="Who has written here, programs aside">participants: {participants}</span>}
     </>

@@ -3,7 +3,7 @@ import type { Session } from '../../../shared/client/main.ts';
 import { client, mayWrite } from '../base/signed-in.ts';
 import { ResetButton } from '../chat/reset-button.tsx';
 import { nameOf } from '../finding/session-name.ts';
-import { ActOutcome, coveringMs, useAct } from '../parts/act.tsx';
+import { type Act, ActOutcome, coveringMs, useAct } from '../parts/act.tsx';
 import { Confirm, InfoDialog } from '../parts/confirm.tsx';
 import { type Action, actions, labelsIn, lostWords } from './chosen.ts';
 import { markedUnread } from './in-sight.ts';
@@ -14,6 +14,8 @@ import { readAgain } from './session-list.ts';
 interface Edited {
   readonly what: 'name' | 'labels';
   readonly text: string;
+  /** Beside the name. */
+  readonly icon: string;
 }
 
 interface DeleteProps {
@@ -29,16 +31,18 @@ const DeleteButton = ({ session, isBusy, remove }: DeleteProps) => {
   const end = (): void => setAsking(false);
   return (
     <>
-      <button
-        type="button"
-        class="button button-quiet button-danger"
-        disabled={isBusy}
-        title={kept ?? undefined}
-        onClick={() => setAsking(true)}
-      >
-        Delete
-        {kept !== null && <span class="unseen">: {kept}</span>}
-      </button>
+      <span class="session-delete">
+        <button
+          type="button"
+          class="button button-quiet button-danger"
+          disabled={isBusy}
+          title={kept ?? undefined}
+          onClick={() => setAsking(true)}
+        >
+          Delete
+          {kept !== null && <span class="unseen">: {kept}</span>}
+        </button>
+      </span>
       {isAsking && kept !== null && (
         <InfoDialog title={`${nameOf(session)} cannot be deleted`} close={end}>
           <p>{kept}</p>
@@ -69,37 +73,98 @@ const doneWords = (action: Action): string => {
   return action === 'archive' ? `${words}. A new message brings it back.` : words;
 };
 
+interface FormProps {
+  readonly edited: Edited;
+  readonly act: Act;
+  edit(edited: Edited): void;
+  save(): void;
+  leave(): void;
+}
+
+/** The form in which a name and an icon, or labels, are written; with what was wrong about them. */
+const EditForm = ({ edited, act, edit, save, leave }: FormProps) => {
+  const field = useRef<HTMLInputElement>(null);
+  useLayoutEffect(() => field.current?.select(), []);
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        save();
+      }}
+    >
+      <label>
+        <span>{edited.what === 'name' ? 'Name' : 'Labels, with commas between them'}</span>
+        <input
+          ref={field}
+          value={edited.text}
+          onInput={(event) => edit({ ...edited, text: event.currentTarget.value })}
+          onKeyDown={(event) => event.key === 'Escape' && leave()}
+        />
+      </label>
+      {edited.what === 'name' && (
+        <>
+          <label class="session-icon">
+            <span>Icon</span>
+            <input
+              aria-describedby="icon-hint"
+              placeholder="🌱"
+              value={edited.icon}
+              onInput={(event) => edit({ ...edited, icon: event.currentTarget.value })}
+              onKeyDown={(event) => event.key === 'Escape' && leave()}
+            />
+          </label>
+          <small id="icon-hint">one emoji</small>
+        </>
+      )}
+      <button type="submit" class="button" disabled={act.isBusy}>
+        Save
+      </button>
+      <button type="button" class="button button-quiet" onClick={leave}>
+        Cancel
+      </button>
+      {act.outcome?.failed && <ActOutcome act={act} />}
+    </form>
+  );
+};
+
 /** What people do to keep their sessions in order (B24): a pin, a name, labels, and the archive. */
 export const SessionActions = ({ session }: { readonly session: Session }) => {
+  const { key, settings, status } = session;
   const [edited, edit] = useState<Edited | null>(null);
-  const field = useRef<HTMLInputElement>(null);
   const isEditing = edited !== null;
   /** The button that has opened the form, which gets the focus back. */
   const opener = useRef<HTMLButtonElement | null>(null);
   useLayoutEffect(() => {
-    if (isEditing) field.current?.select();
-    else opener.current?.focus();
+    if (!isEditing) opener.current?.focus();
   }, [isEditing]);
   const open = (what: Edited['what'], text: string, button: HTMLButtonElement): void => {
     opener.current = button;
-    edit({ what, text });
+    act.clear();
+    edit({ what, text, icon: settings.icon ?? '' });
   };
   const act = useAct(coveringMs);
   if (!mayWrite()) return null;
-  const { key, settings, status } = session;
   const offered: readonly Action[] = [
     settings.pinned ? 'unpin' : 'pin',
     status === 'inactive' && session.generation > 0 ? 'restore' : 'archive',
   ];
-  const run = (call: Promise<unknown>, done: string): void => {
-    void act.run(() => call.then(readAgain), done);
-  };
-  const save = ({ what, text }: Edited): void => {
+  const run = (call: Promise<unknown>, done: string): Promise<boolean> => act.run(() => call.then(readAgain), done);
+  const leave = (): void => {
+    act.clear();
     edit(null);
-    if (what === 'name' && text === nameOf(session)) return;
+  };
+  /** Of what is refused the form stays open with what was typed. */
+  const close = (isSaved: boolean): void => {
+    if (isSaved) edit(null);
+  };
+  const save = ({ what, text, icon }: Edited): void => {
     const words = labelsIn(text);
-    if (what === 'name') run(client.sessions.patch(key, { displayName: text.trim() || null }), 'Name saved');
-    else run(client.sessions.patch(key, { labels: words.length === 0 ? null : words }), 'Labels saved');
+    if (what === 'labels')
+      return void run(client.sessions.patch(key, { labels: words.length === 0 ? null : words }), 'Labels saved').then(close);
+    const name = text === nameOf(session) ? {} : { displayName: text.trim() || null };
+    const changes = { ...name, ...(icon !== (settings.icon ?? '') && { icon: icon.trim() || null }) };
+    if (Object.keys(changes).length === 0) return edit(null);
+    void run(client.sessions.patch(key, changes), 'icon' in changes ? 'Name and icon saved' : 'Name saved').then(close);
   };
   return (
     <div class="session-actions">
@@ -109,7 +174,7 @@ export const SessionActions = ({ session }: { readonly session: Session }) => {
           type="button"
           class="button button-quiet"
           disabled={act.isBusy}
-          onClick={() => run(actions[action].run(key), doneWords(action))}
+          onClick={() => void run(actions[action].run(key), doneWords(action))}
         >
           {actions[action].words}
         </button>
@@ -126,28 +191,7 @@ export const SessionActions = ({ session }: { readonly session: Session }) => {
         <span>{settings.labels ? `Labels: ${settings.labels.join(', ')}` : 'Labels'}</span>
       </button>
       {edited !== null && (
-        <form
-          onSubmit={(event) => {
-            event.preventDefault();
-            save(edited);
-          }}
-        >
-          <label>
-            <span>{edited.what === 'name' ? 'Name' : 'Labels, with commas between them'}</span>
-            <input
-              ref={field}
-              value={edited.text}
-              onInput={(event) => edit({ ...edited, text: event.currentTarget.value })}
-              onKeyDown={(event) => event.key === 'Escape' && edit(null)}
-            />
-          </label>
-          <button type="submit" class="button">
-            Save
-          </button>
-          <button type="button" class="button button-quiet" onClick={() => edit(null)}>
-            Cancel
-          </button>
-        </form>
+        <EditForm key={edited.what} edited={edited} edit={edit} act={act} save={() => save(edited)} leave={leave} />
       )}
       <button
         type="button"
@@ -155,14 +199,14 @@ export const SessionActions = ({ session }: { readonly session: Session }) => {
         disabled={act.isBusy}
         onClick={() => {
           markedUnread.value = session;
-          run(client.sessions.markRead(key, { unread: true }), 'Marked as unread');
+          void run(client.sessions.markRead(key, { unread: true }), 'Marked as unread');
         }}
       >
         Mark as unread
       </button>
       <ResetButton sessionKey={key} style="button-quiet" />
-      <DeleteButton session={session} isBusy={act.isBusy} remove={() => run(actions.delete.run(key), doneWords('delete'))} />
-      <ActOutcome act={act} />
+      <DeleteButton session={session} isBusy={act.isBusy} remove={() => void run(actions.delete.run(key), doneWords('delete'))} />
+      {!isEditing && <ActOutcome act={act} />}
     </div>
   );
 };

@@ -1,14 +1,18 @@
+import { useComputed } from '@preact/signals';
 import { useLayoutEffect } from 'preact/hooks';
 import type { SessionRow } from '../../../shared/client/main.ts';
+import { counted } from '../../../shared/kit/text/counted.ts';
+import { currentDraft } from '../base/draft.ts';
 import { broughtUp, newChat } from '../base/new-chat.ts';
 import { now } from '../base/now.ts';
 import { changeQuery, linkTo, listQuery, route } from '../base/route.ts';
 import { mayWrite } from '../base/signed-in.ts';
 import { streamWaits } from '../base/system-events.ts';
-import { foundKeyOf, nameOf } from '../finding/session-name.ts';
+import { isHeading, type ShownList } from '../finding/label-groups.ts';
+import { foundKeyOf, nameOf, nameWithIcon } from '../finding/session-name.ts';
 import { Empty, Problem } from '../parts/empty.tsx';
 import { ErrorMark, Icon } from '../parts/icon.tsx';
-import { plainText } from '../parts/one-line.ts';
+import { oneLine, plainText } from '../parts/one-line.ts';
 import { StatusDot } from '../parts/status.tsx';
 import { Time } from '../parts/time.tsx';
 import { useVirtual } from '../parts/virtual.ts';
@@ -18,7 +22,6 @@ import { choosing, chosen, isChoosing, toggle } from './chosen.ts';
 import { Filters, filteredBy } from './filters.tsx';
 import { Found, foundCount } from './found-messages.tsx';
 import { isShownUnread } from './in-sight.ts';
-import type { SessionRows } from './merge-rows.ts';
 import { NeedsYou } from './needs-you.tsx';
 import { filter, hasMore, isUnreadOnly, label, listProblem, readAgain, readMore, search } from './session-list.ts';
 import { earlierFailed, nothingSaid, saysFailed, whyOf } from './session-why.ts';
@@ -28,13 +31,18 @@ import { channelIn } from './who-writes.ts';
 const rowHeight = 80;
 /** Labels of a row that are in sight. How many others there are stands beside them. */
 const shownLabels = 2;
+/** So much of a draft is in sight at most, in characters. */
+const draftWidth = 120;
 /** How many rows before the end the next page is asked for. */
 const aheadRows = 30;
 
 const Row = ({ row, isOpen }: { readonly row: SessionRow; readonly isOpen: boolean }) => {
   const why = whyOf(row, now.value);
   const foundKey = foundKeyOf(row, search.value);
-  const preview = plainText(row.lastMessagePreview) || nothingSaid(row);
+  const written = useComputed(() => oneLine(currentDraft(row.key)?.trim() ?? '', draftWidth)).value;
+  // Of the session that is open the draft is in sight in its field.
+  const isDraft = written !== '' && !isOpen;
+  const preview = isDraft ? written : plainText(row.lastMessagePreview) || nothingSaid(row);
   const channel = channelIn(row);
   const failed = earlierFailed(row);
   const isUnread = isShownUnread(row);
@@ -54,7 +62,7 @@ const Row = ({ row, isOpen }: { readonly row: SessionRow; readonly isOpen: boole
       <StatusDot status={row.status} hasFailed={saysFailed(row)} />
       <span class="row-name">
         <span class="row-title" title={nameOf(row)}>
-          {nameOf(row)}
+          {nameWithIcon(row)}
         </span>
         {foundKey !== null && <span class="row-key">{foundKey}</span>}
       </span>
@@ -62,7 +70,7 @@ const Row = ({ row, isOpen }: { readonly row: SessionRow; readonly isOpen: boole
         <Time at={row.interactedAt || row.updatedAt} />
       </span>
       {why !== null && (
-        <span class={`row-text row-why ${saysFailed(row) ? 'row-failed' : ''}`}>
+        <span class={`row-text row-why ${saysFailed(row) ? 'row-failed' : ''} ${row.approval === null ? '' : 'row-waits'}`}>
           {saysFailed(row) && <ErrorMark />}
           {why}
         </span>
@@ -70,7 +78,12 @@ const Row = ({ row, isOpen }: { readonly row: SessionRow; readonly isOpen: boole
       <span class={`row-text ${why === null ? 'row-alone' : ''}`}>
         {isUnread && <span class="row-new">Unread </span>}
         {pinned && <span class="row-pin">Pinned </span>}
-        {failed !== null && <small class="row-failures">{failed} </small>}
+        {failed !== null && (
+          <span class="row-failures">
+            <ErrorMark />
+            {failed}{' '}
+          </span>
+        )}
         {channel !== null && (
           <small class="row-chip row-channel" title={`Channel: ${channel}`}>
             {channel}
@@ -86,6 +99,7 @@ const Row = ({ row, isOpen }: { readonly row: SessionRow; readonly isOpen: boole
             +{labels.length - shownLabels}
           </small>
         )}
+        {isDraft && <span class="row-draft">Draft: </span>}
         {preview}
       </span>
     </a>
@@ -102,33 +116,54 @@ const moveFocus = (event: KeyboardEvent): void => {
   links[links.indexOf(here) + step]?.focus();
 };
 
-const Rows = ({ rows: { list } }: { readonly rows: Pick<SessionRows, 'list'> }) => {
-  const { scroller, rows: shown, height, show } = useVirtual({ count: list.length, rowHeight });
+/** The heading of a group, in the place of a row. */
+const Group = ({
+  heading,
+  count,
+  start,
+}: {
+  readonly heading: string | null;
+  readonly count: number;
+  readonly start: number;
+}) => (
+  <li class="row-group" style={{ transform: `translateY(${start}px)` }}>
+    <h2 title={heading ?? undefined}>{heading ?? 'No label'}</h2>
+    <span>{counted(count, 'session')}</span>
+  </li>
+);
+
+const Rows = ({ rows: { items, headingAt } }: { readonly rows: ShownList<SessionRow> }) => {
+  const { scroller, rows: shown, height, show } = useVirtual({ count: items.length, rowHeight });
   const [, openKey] = route.value.path;
-  const moved = openKey === broughtUp.value ? list.findIndex(({ key }) => key === openKey) : -1;
+  const moved = openKey === broughtUp.value ? items.findIndex((item) => !isHeading(item) && item.key === openKey) : -1;
   useLayoutEffect(() => {
     if (moved !== -1) show(moved);
   }, [moved]);
-  if (hasMore.value && (shown.at(-1)?.index ?? 0) > list.length - aheadRows) void readMore();
+  if (hasMore.value && (shown.at(-1)?.index ?? 0) > items.length - aheadRows) void readMore();
   return (
     <div class="rows" ref={scroller}>
       <ul style={{ height: `${height}px` }}>
         {shown.map(({ index, start }) => {
-          const row = list[index];
+          const row = items.at(index);
+          if (row === undefined) return undefined;
+          // No session's key has a space.
+          if (isHeading(row)) return <Group key={`group ${row.heading ?? ''}`} {...row} start={start} />;
           return (
-            row && (
-              <li key={row.key} style={{ transform: `translateY(${start}px)` }} class={isChoosing.value ? 'row-choice' : ''}>
-                {isChoosing.value && (
-                  <input
-                    type="checkbox"
-                    aria-label={`Select ${nameOf(row)}`}
-                    checked={chosen.value.has(row.key)}
-                    onChange={() => toggle(row.key)}
-                  />
-                )}
-                <Row row={row} isOpen={row.key === openKey} />
-              </li>
-            )
+            <li
+              key={`${headingAt(index) ?? ''} ${row.key}`}
+              style={{ transform: `translateY(${start}px)` }}
+              class={isChoosing.value ? 'row-choice' : ''}
+            >
+              {isChoosing.value && (
+                <input
+                  type="checkbox"
+                  aria-label={`Select ${nameOf(row)}`}
+                  checked={chosen.value.has(row.key)}
+                  onChange={() => toggle(row.key)}
+                />
+              )}
+              <Row row={row} isOpen={row.key === openKey} />
+            </li>
           );
         })}
       </ul>
@@ -172,7 +207,7 @@ export const SessionListView = () => {
   const rows = shownRows.value;
   return (
     <section class="list" aria-label="Sessions">
-      <header class="list-head">
+      <header class={`list-head ${isChoosing.value ? 'list-head-choosing' : ''}`}>
         <h1>Sessions</h1>
         {mayWrite() && (
           <div class="list-buttons">
@@ -193,7 +228,7 @@ export const SessionListView = () => {
       {listProblem.value !== null && streamWaits.value === null && (
         <Problem text={listProblem.value} again={() => void readAgain()} />
       )}
-      {rows === null ? <p class="loading">Reading…</p> : rows.list.length === 0 ? <NoRows /> : <Rows rows={rows} />}
+      {rows === null ? <p class="loading">Reading…</p> : rows.items.length === 0 ? <NoRows /> : <Rows rows={rows} />}
       <Found />
     </section>
   );

@@ -27,6 +27,8 @@ export const filter = computed<Filter>(() => filters.find((each) => each === rou
 export const search = computed(() => route.value.query.q ?? '');
 export const label = computed(() => route.value.query.label ?? '');
 export const isUnreadOnly = computed(() => route.value.query.unread === '1');
+/** Whether the rows stand under their labels. It hides none. */
+export const isGrouped = computed(() => route.value.query.group === 'label');
 
 export const rows = signal<SessionRows | null>(null);
 export const listProblem = signal<string | null>(null);

@@ -7,7 +7,7 @@ import { client, isViewer } from '../base/signed-in.ts';
 import { onEvent } from '../base/system-events.ts';
 import { ChatView } from '../chat/chat-view.tsx';
 import { knownNameOf, nameAtHand } from '../finding/known-names.ts';
-import { nameOf } from '../finding/session-name.ts';
+import { nameOf, nameWithIcon } from '../finding/session-name.ts';
 import { lazy } from '../loading/lazy.tsx';
 import { Empty, NoSuchView } from '../parts/empty.tsx';
 import { Icon } from '../parts/icon.tsx';
@@ -120,7 +120,7 @@ const Head = ({ sessionKey, name, session, tab }: HeadProps) => {
             <Icon name="back" />
           </a>
         )}
-        <h1 title={name}>{name}</h1>
+        <h1 title={name}>{session ? nameWithIcon(session) : name}</h1>
         {session && session.generation > 0 && (
           <span class={tab === 'time' ? 'session-now' : ''}>
             {tab === 'time' && 'Now: '}
@@ -170,11 +170,17 @@ const Head = ({ sessionKey, name, session, tab }: HeadProps) => {
   );
 };
 
-/** In place of the past of a session that has none to show. */
-const NoPast = () => (
+/** In place of the past of a session that has none to show. `isNew`: this tab has just begun it. */
+const NoPast = ({ isNew }: { readonly isNew: boolean }) => (
   <Empty title="There is nothing to show">
-    <p>This session was deleted, or nothing was said in it yet.</p>
-    <p>What was said in a deleted one stays in the log, for its owner alone.</p>
+    {isNew ? (
+      <p>Nothing was said in it yet.</p>
+    ) : (
+      <>
+        <p>This session was deleted, or nothing was said in it yet.</p>
+        <p>What was said in a deleted one stays in the log, for its owner alone.</p>
+      </>
+    )}
   </Empty>
 );
 
@@ -199,11 +205,11 @@ export const SessionView = ({ sessionKey, tab }: { readonly sessionKey: string; 
   }, [name]);
   return (
     <section class="session" aria-label="Session">
-      <Head sessionKey={sessionKey} name={name} session={session} tab={tab} />
+      <Head key={sessionKey} sessionKey={sessionKey} name={name} session={session} tab={tab} />
       {!tabs.some(([name]) => name === tab) ? (
         <NoSuchView link={linkTo(['sessions', sessionKey, 'chat'], listQuery())} words="Open the chat" />
       ) : found === null && (tab !== 'chat' || isViewer()) ? (
-        <NoPast />
+        <NoPast isNew={isUnwritten(sessionKey)} />
       ) : tab === 'time' ? (
         <TimeMachine key={sessionKey} sessionKey={sessionKey} />
       ) : tab === 'transcript' ? (

@@ -4,11 +4,11 @@ import { forkedFrom, resetWords } from '../parts/reset-words.ts';
 import { failedAnswers, lastFailed } from '../parts/status.tsx';
 import { shortTime } from '../parts/time.tsx';
 
-/** Why the present generation began: "Reset after being idle, 04:00", "Forked from commit 6, 12:30". */
-export const resetText = ({ lastReset }: SessionRow, today: number): string | null => {
+/** Why the present generation began: "Reset with /new, 04:00"; and where there is room, `by` whom: "Forked from commit 6 by you, 12:30". */
+export const resetText = ({ lastReset }: SessionRow, today: number, by?: string): string | null => {
   if (lastReset === undefined) return null;
   const { fromRev, rule, at } = lastReset;
-  return `${fromRev === undefined ? resetWords(lastReset) : forkedFrom(fromRev, rule)}, ${shortTime(at, today)}`;
+  return `${fromRev === undefined ? resetWords(lastReset, by) : forkedFrom(fromRev, rule, by)}, ${shortTime(at, today)}`;
 };
 
 /** Whether a session says that its last answer failed: what is under way, waits, or was put away is said instead. */

@@ -9,3 +9,9 @@ export const switchShortcuts = (isOn: boolean): void => {
   areShortcutsOn.value = isOn;
   localStorage.setItem(stored, isOn ? 'on' : 'off');
 };
+
+export const isHelpOpen = signal(false);
+/** Opens the list of the keys. */
+export const showShortcuts = (): void => {
+  isHelpOpen.value = true;
+};

@@ -1,4 +1,7 @@
-/** The keys of the whole page, and what each does. Two keys are pressed one after the other. */
+/**
+ * The keys of the whole page, and what each does. Two keys are pressed one after the other: one alone, held down, or too late, answers no
+ * approval.
+ */
 
 export const shortcuts = [
   { keys: 'g s', does: 'sessions', words: 'Go to the sessions' },
@@ -6,10 +9,17 @@ export const shortcuts = [
   { keys: 'g e', does: 'events', words: 'Go to the events' },
   { keys: 'g y', does: 'system', words: 'Go to the system' },
   { keys: 'g u', does: 'account', words: 'Go to your account' },
+  { keys: 'g c', does: 'chat', words: 'Chat of the open session' },
+  { keys: 'g t', does: 'transcript', words: 'Transcript of the open session' },
+  { keys: 'g m', does: 'time', words: 'Time machine of the open session' },
   { keys: 'j', does: 'next', words: 'Next session of the list' },
   { keys: 'k', does: 'previous', words: 'Previous session of the list' },
+  { keys: 'c', does: 'new', words: 'New chat' },
   { keys: 'm', does: 'write', words: 'Write in the open session' },
   { keys: '/', does: 'search', words: 'Search the sessions' },
+  { keys: 'y y', does: 'allow', words: 'Allow once: the approval with the focus; without one, go to the first' },
+  { keys: 'n n', does: 'deny', words: 'Deny: the approval with the focus; without one, go to the first' },
+  { keys: 'n r', does: 'reason', words: 'Deny with a reason: the approval with the focus; without one, go to the first' },
   { keys: '?', does: 'help', words: 'Show these keys' },
 ] as const;
 export type ShortcutAction = (typeof shortcuts)[number]['does'];
@@ -40,6 +50,8 @@ export interface Press {
   readonly metaKey: boolean;
   readonly altKey: boolean;
   readonly isComposing: boolean;
+  /** The key is held down. */
+  readonly repeat: boolean;
   readonly defaultPrevented: boolean;
 }
 
@@ -64,7 +76,7 @@ export class PressedKeys {
     if (key === 'Shift') return null;
     this.#first = null;
     if (press.ctrlKey || press.metaKey || press.altKey || press.isComposing || press.defaultPrevented) return null;
-    const both = first !== null && at - first.at <= betweenMs ? `${first.key} ${key}` : key;
+    const both = first !== null && !press.repeat && at - first.at <= betweenMs ? `${first.key} ${key}` : key;
     const found = shortcuts.find(({ keys }) => keys === both);
     if (found === undefined && shortcuts.some(({ keys }) => keys.startsWith(`${key} `))) this.#first = { key, at };
     return found?.does ?? null;

@@ -1,40 +1,21 @@
-import { signal } from '@preact/signals';
 import { Fragment } from 'preact';
-import { readIn, writeIn } from '../base/new-chat.ts';
+import { focus, focusSoon, trySoon } from '../base/focus.ts';
+import { newChat, readIn, writeIn } from '../base/new-chat.ts';
 import { go, linkTo, listQuery, route } from '../base/route.ts';
-import { isViewer } from '../base/signed-in.ts';
+import { isViewer, mayWrite } from '../base/signed-in.ts';
 import { isAsked, isTyping } from '../base/typing.ts';
+import { approvalInFocus, focusWaiting, openApprovals } from '../base/waiting-approval.ts';
 import { isPaletteOpen } from '../palette/open.ts';
+import { announce } from '../parts/announce.tsx';
 import { InfoDialog } from '../parts/confirm.tsx';
 import { shownRows } from '../sessions/shown-rows.ts';
-import { areShortcutsOn, switchShortcuts } from './choice.ts';
+import { areShortcutsOn, isHelpOpen, showShortcuts, switchShortcuts } from './choice.ts';
 import { besideKey, opensPalette, PressedKeys, type ShortcutAction, shortcuts, viewKeys } from './keys.ts';
 
 const isMac = navigator.userAgent.includes('Mac');
 export const paletteKeys = { keys: isMac ? '⌘ K' : 'Ctrl K', words: 'Search for a view, or a session by its name' };
 
 const leaveKeys = { keys: 'Esc', words: 'Move from the message field to the conversation' };
-
-const isHelpOpen = signal(false);
-/** Opens the list of the keys. */
-export const showShortcuts = (): void => {
-  isHelpOpen.value = true;
-};
-
-const focus = (selector: string): boolean => {
-  const found = document.querySelector<HTMLElement>(selector);
-  found?.focus();
-  return found !== null && document.activeElement === found;
-};
-/** What is focused may have to be drawn first: it is tried in each second frame, so many times. */
-const trySoon = (attempt: () => boolean, times = 100): void => {
-  requestAnimationFrame(() =>
-    requestAnimationFrame(() => {
-      if (!attempt() && times > 1) trySoon(attempt, times - 1);
-    }),
-  );
-};
-const focusSoon = (selector: string): void => trySoon(() => focus(selector));
 
 /** On a small screen a session stands in place of the list. */
 const isListInSight = (): boolean => document.querySelector('.list')?.checkVisibility() === true;
@@ -62,12 +43,38 @@ const search = (): void => {
   focusSoon('.filters input[type=search]');
 };
 
+const showTab = (tab: string): void => {
+  const [place, key] = route.peek().path;
+  if (place !== 'sessions' || key === undefined) return;
+  go(['sessions', key, tab], listQuery());
+  focusSoon(`.session .tabs a[href*="/${tab}"]`);
+};
+
+/** Presses a button of the approval that the focus is on or in. If it is on none, nothing is answered: it goes to the first that waits. */
+const answerHere = (button: 'allow' | 'deny' | 'reason'): void => {
+  const approval = approvalInFocus();
+  if (approval) approval.querySelector<HTMLElement>(`[data-key=${button}]`)?.click();
+  else if (focusWaiting()) announce('The first approval that waits has the focus. The same keys answer it.');
+};
+
 const run = (action: ShortcutAction): void => {
   switch (action) {
     case 'next':
       return openBeside(1);
     case 'previous':
       return openBeside(-1);
+    case 'new':
+      return mayWrite() ? newChat() : undefined;
+    case 'chat':
+    case 'transcript':
+    case 'time':
+      return showTab(action);
+    case 'allow':
+    case 'deny':
+    case 'reason':
+      return answerHere(action);
+    case 'approvals':
+      return openApprovals();
     case 'write':
       return write();
     case 'search':

@@ -24,8 +24,8 @@ export const SignInView = () => {
         {isSignedOut.value && <p role="status">You are signed out.</p>}
         {isLinkOver.value && (
           <p class="approval-problem" role="alert">
-            This link to a shared session no longer works: it has expired, or it was revoked. Ask whoever gave it to you for a new
-            one.
+            This link to a shared session no longer works: it has expired, it was revoked, or the session was deleted. Ask whoever
+            gave it to you.
           </p>
         )}
         <p>

@@ -2,12 +2,12 @@ import { useState } from 'preact/hooks';
 import type { DeadLetter, DeadLetterPage, DeadLetterWithMessage } from '../../../shared/client/main.ts';
 import { client, mayWrite } from '../base/signed-in.ts';
 import { SessionLink } from '../finding/session-link.tsx';
+import { Paging } from '../loading/paging.tsx';
 import { ActOutcome, useAct } from '../parts/act.tsx';
 import { Confirm, InfoDialog } from '../parts/confirm.tsx';
 import { Empty, LineToCopy } from '../parts/empty.tsx';
 import { Pane, useRead } from '../parts/read.tsx';
 import { Time } from '../parts/time.tsx';
-import { Paging } from './paging.tsx';
 
 const everyMs = 5_000;
 

@@ -6,14 +6,17 @@ import {
   type EventDeliveries,
   sessionPath,
 } from '../../../shared/client/main.ts';
+import { linkTo, route } from '../base/route.ts';
 import { client, mayWrite } from '../base/signed-in.ts';
+import { triedWords } from '../deliveries/delivery-words.ts';
 import { SessionLink } from '../finding/session-link.tsx';
+import { Paging } from '../loading/paging.tsx';
 import { ActOutcome, useAct } from '../parts/act.tsx';
 import { Confirm } from '../parts/confirm.tsx';
 import { Empty, LineToCopy } from '../parts/empty.tsx';
 import { Pane, useRead } from '../parts/read.tsx';
 import { Time } from '../parts/time.tsx';
-import { Paging } from './paging.tsx';
+import { Delivered } from './delivered.tsx';
 import { Waiting } from './waiting.tsx';
 
 const everyMs = 5_000;
@@ -26,7 +29,7 @@ const Custody = ({ one: { outboundId, sessionKey } }: { readonly one: Delivery }
   const found = value?.deliveries.find((delivery) => delivery.outboundId === outboundId);
   if (found === undefined || found.attempt === 0) return null;
   const { attempt, parts, messageIds } = found;
-  const tried = attempt === 1 ? 'Tried once' : `Tried ${attempt} times`;
+  const tried = triedWords(attempt);
   return (
     <p class="item-facts">
       <span>{parts === undefined ? tried : `${tried} with its last part`}</span>
@@ -111,8 +114,29 @@ const One = ({ one, decided }: { readonly one: Delivery; readonly decided: () =>
   );
 };
 
-/** Outgoing messages that may not have arrived, and those that wait and go on by themselves. */
+const ListLinks = ({ isDelivered }: { readonly isDelivered: boolean }) => (
+  <nav class="tabs view-tabs" aria-label="Deliveries">
+    <a href={linkTo(['system', 'deliveries'])} aria-current={isDelivered ? undefined : 'page'}>
+      Not delivered
+    </a>
+    <a href={linkTo(['system', 'deliveries'], { show: 'delivered' })} aria-current={isDelivered ? 'page' : undefined}>
+      Delivered
+    </a>
+  </nav>
+);
+
+/** Outgoing messages that may not have arrived, and those that wait and go on by themselves; or those that have arrived. */
 const DeliveriesView = () => {
+  const isDelivered = route.value.query.show === 'delivered';
+  return (
+    <>
+      <ListLinks isDelivered={isDelivered} />
+      {isDelivered ? <Delivered /> : <Undelivered />}
+    </>
+  );
+};
+
+const Undelivered = () => {
   const [before, setBefore] = useState<number | undefined>(undefined);
   const read = useRead<DeliveryPage>('/v1/deliveries', { query: { before, limit: 50 }, everyMs });
   const { waiting = [], deliveries = [], next = null } = read.value ?? {};

@@ -61,14 +61,6 @@ const DoctorView = () => {
       <p class={summaryClass[worst]} role="status">
         {bad === 0 ? 'Nothing is wrong in what was checked.' : `${counted(bad, 'finding')} to look at.`}
       </p>
-      <section class="card" aria-labelledby="unchecked-title">
-        <h2 id="unchecked-title">Not checked here</h2>
-        <p>
-          Whether the model’s provider answers and takes the key, the files of the machine, and the broker’s own settings. On the
-          machine of the session hosts this command checks them too:
-        </p>
-        <pre>natter doctor</pre>
-      </section>
       <ul class="items">
         {findings.map(({ what, level, detail, fix }) => (
           <li key={what} class={`item item-${level}`}>
@@ -82,6 +74,14 @@ const DoctorView = () => {
           </li>
         ))}
       </ul>
+      <section class="card" aria-labelledby="unchecked-title">
+        <h2 id="unchecked-title">Not checked here</h2>
+        <p>
+          Whether the model’s provider answers and takes the key, the files of the machine, and the broker’s own settings. On the
+          machine of the session hosts this command checks them too:
+        </p>
+        <pre>natter doctor</pre>
+      </section>
     </Pane>
   );
 };

@@ -3,12 +3,12 @@ import type { Memory, MemoryPage } from '../../../shared/client/main.ts';
 import { useDraft } from '../base/draft.ts';
 import { changeQuery, route } from '../base/route.ts';
 import { client, mayWrite } from '../base/signed-in.ts';
+import { Paging } from '../loading/paging.tsx';
 import { type Act, ActOutcome, useAct } from '../parts/act.tsx';
 import { Confirm } from '../parts/confirm.tsx';
 import { Empty } from '../parts/empty.tsx';
 import { Pane, useRead } from '../parts/read.tsx';
 import { MemoryItem } from './memory-item.tsx';
-import { Paging } from './paging.tsx';
 
 const everyMs = 5_000;
 const searchMs = 250;

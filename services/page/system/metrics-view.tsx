@@ -2,6 +2,7 @@ import { useEffect, useMemo, useReducer, useState } from 'preact/hooks';
 import type { MetricHistory as StoredHistory } from '../../../shared/client/main.ts';
 import { client, problemOf, readText } from '../base/signed-in.ts';
 import { Pane } from '../parts/read.tsx';
+import { Time } from '../parts/time.tsx';
 import { MetricHistory, type Point, type Wanted } from './metric-history.ts';
 
 const everyMs = 2_000;
@@ -49,16 +50,28 @@ const Sparkline = ({ points: measured }: { readonly points: readonly Point[] }) 
 /** A line has its place before it has a value: a rate needs two samples, and some counters are not there before they count. */
 const Line = ({ wanted, history }: { readonly wanted: (typeof lines)[number]; readonly history: MetricHistory }) => {
   const points = history.pointsOf(wanted);
-  const last = points.at(-1)?.value;
+  const last = points.at(-1);
+  const peak = points.reduce<Point | undefined>((most, point) => (most && most.value >= point.value ? most : point), undefined);
   return (
     <li class="metric">
       <span class="metric-name">{wanted.title}</span>
-      <b>{last === undefined ? '…' : shown(last)}</b>
+      <b>{last === undefined ? '…' : shown(last.value)}</b>
       <Sparkline points={points} />
+      {last !== undefined && (
+        <span class="metric-times hint">
+          <Time at={last.at - keptMs} clock /> <span>now</span>
+        </span>
+      )}
       <span class="hint">
         {wanted.says}
         <br />
-        {last === undefined ? 'nothing yet' : `peak ${shown(Math.max(...points.map(({ value }) => value)))}`}
+        {peak === undefined ? 'nothing yet' : `peak ${shown(peak.value)}`}
+        {peak !== undefined && peak.value > 0 && (
+          <>
+            {' '}
+            at <Time at={peak.at} exact />
+          </>
+        )}
       </span>
     </li>
   );

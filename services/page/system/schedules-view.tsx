@@ -115,10 +115,10 @@ const SchedulesView = () => {
       <h2>Next</h2>
       <ActOutcome act={act} />
       {next.length === 0 ? (
-        <Empty title="Nothing is due">
+        <Empty title="Nothing waits for its time">
           <p>
             Questions to you that expire, programs that must answer in time, scheduled messages, and messages that are tried again
-            are listed here. There is nothing to do.
+            are listed here. Resets are not: each has its time above its chat.
           </p>
           {mayWrite() && (
             <p>

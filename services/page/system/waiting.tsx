@@ -1,5 +1,6 @@
 import type { WaitingDelivery } from '../../../shared/client/main.ts';
 import { client, mayWrite } from '../base/signed-in.ts';
+import { triedWords } from '../deliveries/delivery-words.ts';
 import { SessionLink } from '../finding/session-link.tsx';
 import { ActOutcome, useAct } from '../parts/act.tsx';
 import { Time } from '../parts/time.tsx';
@@ -39,7 +40,8 @@ export const Waiting = ({ accounts, resumed }: WaitingProps) => {
               <p class="hint">The platform lets nothing through for this account; its messages wait.</p>
             )}
             <p>
-              {account.detail}. The next try is at <Time at={account.until} exact />.
+              {account.detail}. {account.attempts === undefined ? 'The' : `${triedWords(account.attempts)}; the`} next try is at{' '}
+              <Time at={account.until} exact />.
             </p>
             {account.sessionKey !== undefined && (
               <p class="item-facts">

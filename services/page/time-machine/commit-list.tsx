@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
 import type { RecordedCommit } from '../../../shared/domain/session/envelope.ts';
 import { counted } from '../../../shared/kit/text/counted.ts';
 import { eventWords } from '../parts/event-words.ts';
@@ -10,34 +10,28 @@ import { landmarkOf } from '../past/landmark.ts';
 import type { Past } from '../past/past.ts';
 import { headOf } from '../past/timeline.ts';
 
-/** As in the style sheet: on a small screen a commit is one line. */
-const small = matchMedia('(width < 760px)');
-const heightNow = (): number => (small.matches ? 32 : 44);
-const useRowHeight = (): number => {
-  const [rowHeight, setRowHeight] = useState(heightNow);
-  useEffect(() => {
-    const look = (): void => setRowHeight(heightNow());
-    small.addEventListener('change', look);
-    return () => small.removeEventListener('change', look);
-  }, []);
-  return rowHeight;
-};
+/** As in the style sheet. */
+const rowHeight = 44;
 
 interface CommitListProps {
   readonly commits: readonly RecordedCommit[];
   readonly count: number;
   /** The place of the chosen one: 1 is the first. */
   readonly place: number;
+  /** Whether a fork left the commit of a sequence behind. Default: that is not known of any. */
+  isLeft?(seq: number): boolean;
+  /** Goes to the next one by a key, which moves on in the list. */
   go(place: number): void;
+  /** Goes to one that somebody wants to look at. */
+  choose(place: number): void;
 }
 
 /** Commits; the chosen one is the slider's. One stop of the Tab key, in which the arrow keys move. */
-export const CommitList = ({ commits, count, place, go }: CommitListProps) => {
-  const rowHeight = useRowHeight();
+export const CommitList = ({ commits, count, place, isLeft = () => false, go, choose }: CommitListProps) => {
   const { scroller, rows, height, show } = useVirtual({ count, rowHeight });
   useEffect(() => {
     if (place > 0) show(place - 1);
-  }, [place, rowHeight]);
+  }, [place]);
   /** The focus goes to the chosen row as soon as it is drawn. */
   const isMoving = useRef(false);
   useEffect(() => {
@@ -67,16 +61,19 @@ export const CommitList = ({ commits, count, place, go }: CommitListProps) => {
               <button
                 type="button"
                 tabIndex={index === stop ? 0 : -1}
-                class={`commit ${isChosen ? 'commit-chosen' : ''} commit-${landmarkOf(head) ?? 'plain'}`}
+                class={`commit ${isChosen ? 'commit-chosen' : ''} commit-${landmarkOf(head) ?? 'plain'} ${isLeft(commit.seq) ? 'commit-left' : ''}`}
                 aria-current={isChosen ? 'step' : undefined}
-                onClick={() => go(index + 1)}
+                onClick={() => choose(index + 1)}
               >
                 <span class="commit-number">{commit.rev}</span>
                 <span class="commit-type">
                   {landmarkOf(head) === 'error' && <ErrorMark />}
                   {eventWords(head)}
                 </span>
-                <span class="commit-text">{eventText(head, commit.actor, commit.events)}</span>
+                <span class="commit-text">
+                  {isLeft(commit.seq) && <b>Left behind </b>}
+                  {eventText(head, commit.actor, commit.events)}
+                </span>
                 <Time at={commit.at} exact />
                 {others.length > 0 && (
                   <small class="commit-more" title={`Also in this commit: ${others.map(eventWords).join(', ')}`}>
@@ -92,12 +89,22 @@ export const CommitList = ({ commits, count, place, go }: CommitListProps) => {
   );
 };
 
+interface PastCommitsProps {
+  readonly past: Past;
+  /** One was chosen. */
+  chosen(): void;
+}
 /** All commits of a past, as far as they are read. */
-export const PastCommits = ({ past }: { readonly past: Past }) => (
+export const PastCommits = ({ past, chosen }: PastCommitsProps) => (
   <CommitList
     commits={past.timeline.commits}
     count={past.count.value}
     place={past.place.value}
+    isLeft={(seq) => past.timeline.isLeft(seq)}
     go={(place) => past.goTo(place)}
+    choose={(place) => {
+      past.goTo(place);
+      chosen();
+    }}
   />
 );

@@ -54,10 +54,9 @@ const counts = /^context\.(messages|completedTurns|compactions|usage|review\.(me
 export const isCount = ({ path }: Pick<Change, 'path'>): boolean => counts.test(path);
 
 /** Those counts of a fork and of what it left behind, as far as they differ, both from their common ancestor on. */
-export const branchCounts = (timeline: Timeline, { ancestor, place, end }: Fork): Change[] => {
-  const { commits } = timeline;
-  const count = (from: number, to: number): Readonly<Record<string, number>> => {
-    const events = commits.slice(from, to).flatMap((commit) => commit.events);
+export const branchCounts = (timeline: Timeline, { place, end, left, kept }: Fork): Change[] => {
+  const count = (commits: Fork['left'], to: number): Readonly<Record<string, number>> => {
+    const events = commits.flatMap((commit) => commit.events);
     return {
       knownMessages: timeline.knownAt(to).length,
       failedAnswers: events.filter(({ type }) => type === 'turn_failed').length,
@@ -67,7 +66,7 @@ export const branchCounts = (timeline: Timeline, { ancestor, place, end }: Fork)
       ),
     };
   };
-  return changesBetween(count(ancestor, place - 1), count(place - 1, end));
+  return changesBetween(count(left, place - 1), count(kept, end));
 };
 
 /** How the session is set up, which is not what the conversation made of it. */
@@ -104,7 +103,7 @@ export const skillChanges = (before: Listed, after: Listed): SkillChanges | null
 
 /** Names of fields that say nothing to who does not know the code. */
 const named: Readonly<Record<string, string>> = {
-  generation: 'beginnings, resets and forks',
+  generation: 'times it began, was reset or forked',
   turn: 'answer under way',
   prompt: 'instructions',
   knownMessages: 'messages that the agent knew',

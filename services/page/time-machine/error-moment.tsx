@@ -35,7 +35,7 @@ export const ErrorMoment = ({ past }: { readonly past: Past }) => {
         {here ? 'Show the moment before' : 'Show the error'}
       </button>
       {before === 0 && <p class="hint">It was the first message: a reset begins without it.</p>}
-      {before === 0 && mayWrite() && <ResetButton sessionKey={past.key} style="" />}
+      {before === 0 && mayWrite() && <ResetButton sessionKey={past.key} style="" words="Reset this session…" />}
       {before !== null && before > 0 && before !== place && (
         <ForkButton past={past} place={before} words="Fork before the message that failed" />
       )}

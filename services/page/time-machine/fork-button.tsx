@@ -16,30 +16,38 @@ interface ForkProps {
 
 /** Forks the session at a moment: a new generation under the same key, that knows what was said until then. */
 export const ForkButton = ({ past, place = past.place.value, words = 'Fork from here' }: ForkProps) => {
-  const [isAsking, setAsking] = useState(false);
+  /** The moment that it was asked for: what is recorded meanwhile is told, and changes it no more. */
+  const [asked, ask] = useState<number | null>(null);
   const [dropsModel, setDropsModel] = useState(false);
   const act = useAct();
   const { key } = past;
-  const fork = async (): Promise<void> => {
-    setAsking(false);
-    const at = past.timeline.commits[place - 1]?.seq ?? 0;
+  void past.count.value;
+  const fork = async (from: number): Promise<void> => {
+    ask(null);
+    const at = past.timeline.commits[from - 1]?.seq ?? 0;
     const forked = async (): Promise<void> => {
       await client.sessions.fork(key, { at });
       if (dropsModel) await client.sessions.patch(key, { model: null });
     };
     if (await act.run(forked, 'Forked')) writeIn(key);
   };
-  const model = isAsking ? givenModel(past.timeline) : undefined;
+  const model = asked === null ? undefined : givenModel(past.timeline);
   if (!mayWrite()) return null;
   return (
     <>
-      <button type="button" class="button" disabled={place === 0 || act.isBusy} onClick={() => setAsking(true)}>
+      <button
+        type="button"
+        class="button"
+        title="This session goes on from that moment; no new session is made"
+        disabled={place === 0 || act.isBusy}
+        onClick={() => ask(place)}
+      >
         <Icon name="fork" /> {words}
       </button>
       <ActOutcome act={act} />
-      {isAsking && (
-        <Confirm title={`${words}?`} words="Fork" yes={() => void fork()} no={() => setAsking(false)}>
-          {forkWords(past.timeline, place).map((sentence) => (
+      {asked !== null && (
+        <Confirm title={`${words}?`} words="Fork" yes={() => void fork(asked)} no={() => ask(null)}>
+          {forkWords(past.timeline, asked).map((sentence) => (
             <p key={sentence}>{sentence}</p>
           ))}
           {model !== undefined && (

@@ -4,10 +4,10 @@ import { fieldWords } from '../../../shared/kit/text/field-words.ts';
 import { now } from '../base/now.ts';
 import { changeQuery } from '../base/route.ts';
 import { Icon } from '../parts/icon.tsx';
-import { shortTime } from '../parts/time.tsx';
+import { exactTime } from '../parts/time.tsx';
 import type { Past } from '../past/past.ts';
-import type { Said } from '../past/said.ts';
-import type { Fork, RecordedError } from '../past/timeline.ts';
+import { type Said, saidAmong } from '../past/said.ts';
+import { errorsAmong, type Fork, type RecordedError } from '../past/timeline.ts';
 import {
   branchCounts,
   type Change,
@@ -104,19 +104,19 @@ const Two = ({ fork, past }: { readonly fork: Fork; readonly past: Past }) => {
   const { timeline } = past;
   const [left, right, changes, skills] = useMemo(() => {
     const [before, after] = [timeline.stateAfter(place - 1), timeline.stateAfter(end)];
-    const branch = (from: number, to: number) => ({
-      said: timeline.saidBetween(from, to),
-      errors: timeline.errorsBetween(from, to),
+    const branch = (commits: Fork['left'], to: number) => ({
+      said: saidAmong(commits),
+      errors: errorsAmong(commits),
       known: timeline.knownAt(to).length,
     });
     const differences = changesBetween(before, after).filter((change) => !isBookkeeping(change) && !isCount(change));
     return [
-      branch(ancestor, place - 1),
-      branch(place - 1, end),
-      [...branchCounts(timeline, { place, ancestor, end }), ...differences],
+      branch(fork.left, place - 1),
+      branch(fork.kept, end),
+      [...branchCounts(timeline, fork), ...differences],
       skillChanges(before.context, after.context),
     ] as const;
-  }, [timeline, place, ancestor, end]);
+  }, [timeline, fork]);
   const facts = changes.filter((change) => !isSetting(change));
   const set = changes.filter(({ path }) => path.startsWith('context.settings'));
   const leave = (to: number): void => {
@@ -176,9 +176,10 @@ export const ForkComparison = ({ past, seq }: { readonly past: Past; readonly se
         <label class="select">
           <span>Which fork</span>
           <select value={`${seq}`} onChange={(event) => changeQuery({ compare: event.currentTarget.value })}>
-            {forks.map(({ place, ancestor }) => (
+            {forks.map(({ place, base }) => (
               <option key={place} value={`${past.timeline.commits[place - 1]?.seq}`}>
-                from commit {past.timeline.numberAt(ancestor)}, {shortTime(past.timeline.commits[place - 1]?.at ?? 0, now.value)}
+                from commit {past.timeline.numberAt(base)}, as commit {past.timeline.numberAt(place)},{' '}
+                {exactTime(past.timeline.commits[place - 1]?.at ?? 0, now.value)}
               </option>
             ))}
           </select>

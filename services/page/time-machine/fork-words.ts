@@ -3,6 +3,8 @@ import { failureAdvice } from '../chat/failed.ts';
 import { failedText } from '../chat/mark-texts.ts';
 import type { Timeline } from '../past/timeline.ts';
 
+const inOrder = new Intl.ListFormat('en-GB');
+
 /** What a fork at the moment after `place` commits does, before it is done: two sentences, and what is special about this one. */
 export const forkWords = (timeline: Timeline, place: number): readonly string[] => {
   const { turn, queue } = timeline.stateAfter(place).context;
@@ -30,9 +32,9 @@ const nextWords = (timeline: Timeline, place: number): string => {
     : 'write on, or choose Try again below it.';
 };
 
-/** The messages that the agent knew after so many commits and not after so many others, counted. */
-const onlyKnownAt = (timeline: Timeline, place: number, other: number): number => {
-  const known = new Set(timeline.knownAt(other).map(({ id }) => id));
+/** The messages that the agent knew after so many commits and at none of some other places, counted. */
+const onlyKnownAt = (timeline: Timeline, place: number, ...others: readonly number[]): number => {
+  const known = new Set(others.flatMap((other) => timeline.knownAt(other)).map(({ id }) => id));
   return timeline.knownAt(place).filter(({ id }) => !known.has(id)).length;
 };
 
@@ -57,8 +59,8 @@ const laterWords = (timeline: Timeline, place: number): string => {
 
 /** Which answer failed at this moment or next, why, and what to do about it. */
 const failureWords = (timeline: Timeline, place: number): readonly string[] => {
-  for (const [index, { events }] of timeline.commits.entries())
-    for (const event of index < place - 1 ? [] : events)
+  for (const [index, { seq, events }] of timeline.commits.entries())
+    for (const event of index < place - 1 || (index >= place && timeline.isLeft(seq)) ? [] : events)
       if (event.type === 'turn_failed') {
         const which = index < place ? 'The error at this moment' : 'The error left behind';
         const said = [failedText(event, timeline.modelAt(index)), failureAdvice(event)];
@@ -80,15 +82,23 @@ export const placeBeforeFailed = ({ commits }: Timeline, place: number): number 
   return before < 0 ? null : before;
 };
 
-/** What a fork at a place does with the answer that fails next, and with its message: one that was not being answered yet is lost as well. */
+/**
+ * What a fork at a place does with the answer that fails next, with its message, and with what was said after it. A message that was not being
+ * answered yet is lost as well.
+ */
 export const leavesBehind = (timeline: Timeline, place: number): string => {
   const before = placeBeforeFailed(timeline, place + 1);
   const id = timeline.commits[place]?.events.find((event) => event.type === 'turn_failed')?.turn.id;
   const isKept = timeline.commits
     .slice(0, place)
     .some(({ events }) => events.some((event) => event.type === 'turn_started' && event.turn.id === id));
-  if (before === null) return '. A fork from here leaves it behind';
-  return isKept
-    ? '. A fork from here leaves it behind, and keeps the message'
-    : '. A fork from here leaves it and its message behind';
+  const newest = timeline.commits.length;
+  const later = onlyKnownAt(timeline, newest, place, Math.min(place + 1, newest));
+  const left = [
+    'the failed answer',
+    ...(before === null || isKept ? [] : ['its message']),
+    ...(later === 0 ? [] : [later === 1 ? 'the message after it' : `the ${later} messages after it`]),
+  ];
+  const kept = isKept ? '; its message stays' : '';
+  return `. A fork from here goes on in this session, without ${inOrder.format(left)}${kept}`;
 };

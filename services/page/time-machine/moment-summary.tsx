@@ -1,8 +1,12 @@
 import { useMemo, useState } from 'preact/hooks';
 import type { ShownState } from '../../../shared/domain/session/fold/evolve.ts';
 import { counted } from '../../../shared/kit/text/counted.ts';
+import { HostLink } from '../finding/host-link.tsx';
+import { hostOf, isHost } from '../parts/host.ts';
 import { modelText } from '../parts/model-words.ts';
+import { actorText } from '../parts/person.ts';
 import { StatusBadge } from '../parts/status.tsx';
+import { Time } from '../parts/time.tsx';
 import type { Past } from '../past/past.ts';
 import { lastSaid } from '../past/said.ts';
 import { hasFailed } from '../past/timeline.ts';
@@ -11,12 +15,44 @@ import { ErrorMoment } from './error-moment.tsx';
 import { MomentMemories } from './moment-memories.tsx';
 import { SaidLines } from './said-lines.tsx';
 
-const [fewLines, manyLines] = [4, 200];
+/** How many lines of what the agent knew are in sight at first. */
+export const fewLines = 6;
+const manyLines = 200;
 
-/** What the session was at a moment, in words: its state and its counts. */
-export const MomentFacts = ({ past, state }: { readonly past: Past; readonly state: ShownState }) => {
+/** Which commit a moment is right after, when that was recorded, and by whom. */
+const CommitFacts = ({ past }: { readonly past: Past }) => {
+  const commit = past.timeline.commits[past.place.value - 1];
+  if (commit === undefined) return <p class="hint">Before the first commit: the session does not exist yet.</p>;
+  return (
+    <p class="commit-facts">
+      Commit <b title={`Log sequence ${commit.seq}`}>{commit.rev}</b> of {past.timeline.numberAt(past.count.value)},{' '}
+      <Time at={commit.at} exact />, <span>{isHost(commit.actor) ? 'by its host' : actorText(commit.actor)}</span>
+    </p>
+  );
+};
+
+/** The host that wrote the commit, where that is known: its name is long, and few look for it. */
+export const Writer = ({ past }: { readonly past: Past }) => {
+  const commit = past.timeline.commits[past.place.value - 1];
+  const host = commit && (isHost(commit.actor) ? hostOf(commit.actor) : commit.host);
+  if (host === undefined) return null;
+  return <p class="hint commit-facts">Written by the host {past.isLive ? <HostLink host={host} /> : host}</p>;
+};
+
+/** What the session was at a moment, in words: after which commit, its state and its counts. */
+export const MomentFacts = ({ past, state }: { readonly past: Past; readonly state: ShownState }) => (
+  <section class="card" aria-labelledby="moment-facts">
+    <h2 id="moment-facts">The session at this moment</h2>
+    <CommitFacts past={past} />
+    {state.context.generation > 0 && <StateFacts past={past} state={state} />}
+  </section>
+);
+
+/** What the words of this view mean, to who meets them here. */
+export const momentMeaning = 'A commit is one recorded change of the session, a moment what the session was right after it.';
+
+const StateFacts = ({ past, state }: { readonly past: Past; readonly state: ShownState }) => {
   const { generation, messages, completedTurns, usage, queue, turn, settings } = state.context;
-  if (generation === 0) return null;
   const place = past.place.value;
   const until = (marks: readonly number[]): readonly number[] => marks.filter((mark) => mark <= place);
   const [resets, forks] = [until(past.marksOf('reset')), until(past.marksOf('fork'))];
@@ -24,8 +60,7 @@ export const MomentFacts = ({ past, state }: { readonly past: Past; readonly sta
   const begun = past.timeline.countAt(state.position.startedSeq - 1);
   const natters = past.timeline.nattersBetween(begun, place);
   return (
-    <section class="card" aria-labelledby="moment-facts">
-      <h2 id="moment-facts">The session at this moment</h2>
+    <>
       <p class="moment-facts">
         <StatusBadge
           isPast
@@ -49,7 +84,7 @@ export const MomentFacts = ({ past, state }: { readonly past: Past; readonly sta
         {queue.length > 0 && <span>{queue.length} in the queue</span>}
       </p>
       <MomentMemories state={state} isLive={past.isLive} />
-    </section>
+    </>
   );
 };
 
@@ -59,7 +94,7 @@ const ForksFromHere = ({ past }: { readonly past: Past }) => {
   const count = past.count.value;
   const forks = useMemo(() => timeline.forks(), [timeline, count]);
   return forks
-    .filter(({ ancestor }) => ancestor === past.place.value)
+    .filter(({ base }) => base === past.place.value)
     .map(({ place }) => (
       <p key={place} class="hint moment-fork">
         A fork goes on from here, at{' '}
@@ -70,13 +105,17 @@ const ForksFromHere = ({ past }: { readonly past: Past }) => {
     ));
 };
 
-/** What is special about a moment: an error here or next, a question to a person, and forks from it. */
+/** What is special about a moment: that a fork left it behind, an error here or next, a question to a person, and forks from it. */
 export const MomentNotes = ({ past, state }: { readonly past: Past; readonly state: ShownState }) => {
   const commit = past.timeline.commits[past.place.value - 1];
   const answered = commit?.events.find((event) => event.type === 'approval_resolved');
   const approvalId = answered?.approvalId ?? state.context.approval?.approvalId;
+  void past.count.value;
   return (
     <>
+      {commit !== undefined && past.timeline.isLeft(commit.seq) && (
+        <p class="hint">A fork left this moment behind: the agent goes on without it.</p>
+      )}
       {commit !== undefined && <ErrorMoment past={past} />}
       {approvalId !== undefined && <ApprovalMoment past={past} approvalId={approvalId} />}
       <ForksFromHere past={past} />

@@ -9,9 +9,8 @@ import type { Newest, Past } from '../past/past.ts';
 import { lastSaid } from '../past/said.ts';
 import { hasFailed, nattersIn } from '../past/timeline.ts';
 import { CommitList } from './commit-list.tsx';
+import { fewLines, momentMeaning } from './moment-summary.tsx';
 import { SaidLines } from './said-lines.tsx';
-
-const fewLines = 4;
 
 /** The events of a commit in words. */
 export const Happened = ({ commit }: { readonly commit: RecordedCommit }) => (
@@ -28,16 +27,19 @@ export const Happened = ({ commit }: { readonly commit: RecordedCommit }) => (
 interface NewestMomentProps {
   readonly past: Past;
   readonly newest: Newest;
+  /** A commit was chosen in the list. */
+  chosen(): void;
 }
 
 /** The newest moment as the gateway has it, while the page still reads the log: what is known of it without all commits before it. */
-export const NewestMoment = ({ past, newest: { commits, state } }: NewestMomentProps) => {
+export const NewestMoment = ({ past, newest: { commits, state }, chosen: wasChosen }: NewestMomentProps) => {
   const { context, position, status } = state;
   const commit = commits.at(-1);
   const wanted = past.wanted.value;
   const want = (seq: number | undefined): void => {
     past.wanted.value = seq ?? null;
   };
+  const goTo = (place: number): void => want(place === commits.length ? undefined : commits[place - 1]?.seq);
   const chosen = wanted === null ? commits.length : commits.findIndex(({ seq }) => seq === wanted) + 1;
   const { lines } = lastSaid(commits, commits.length, position, fewLines);
   const natters = nattersIn(commits, position.startedSeq);
@@ -47,22 +49,21 @@ export const NewestMoment = ({ past, newest: { commits, state } }: NewestMomentP
         commits={commits}
         count={commits.length}
         place={chosen}
-        go={(place) => want(place === commits.length ? undefined : commits[place - 1]?.seq)}
+        go={goTo}
+        choose={(place) => {
+          goTo(place);
+          wasChosen();
+        }}
       />
       {wanted !== null || commit === undefined ? (
         <p class="loading">Reading the log up to that commit…</p>
       ) : (
         <div class="moment">
-          <section class="card" aria-labelledby="moment-happened">
-            <h2 id="moment-happened">What happened</h2>
+          <section class="card" aria-labelledby="moment-facts">
+            <h2 id="moment-facts">The session at this moment</h2>
             <p class="commit-facts">
               The newest commit, <Time at={commit.at} exact />, <b>{actorText(commit.actor)}</b>
             </p>
-            <Happened commit={commit} />
-            <p class="hint">What it changed, and every earlier moment, come once the log is read.</p>
-          </section>
-          <section class="card" aria-labelledby="moment-facts">
-            <h2 id="moment-facts">The session at this moment</h2>
             <p class="moment-facts">
               <StatusBadge isPast status={status} hasFailed={status === 'idle' && hasFailed(commits, commits.length)} />
               <span>
@@ -79,10 +80,16 @@ export const NewestMoment = ({ past, newest: { commits, state } }: NewestMomentP
               <SaidLines lines={lines} width={100} go={({ seq }) => want(seq)} />
             </section>
           )}
+          <section class="card" aria-labelledby="moment-happened">
+            <h2 id="moment-happened">What happened</h2>
+            <Happened commit={commit} />
+            <p class="hint">What it changed, and every earlier moment, come once the log is read.</p>
+          </section>
           <section class="card" aria-labelledby="moment-machine">
             <h2 id="moment-machine">State machine</h2>
             <MachineDiagram before={status} status={status} events={[]} />
           </section>
+          <p class="hint">{momentMeaning}</p>
         </div>
       )}
     </div>

@@ -1,8 +1,9 @@
-import { signal, useSignal } from '@preact/signals';
+import { type Signal, signal, useSignal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
 import { Icon, type IconName } from '../parts/icon.tsx';
 import { type Landmark, landmarks } from '../past/landmark.ts';
 import type { Past } from '../past/past.ts';
+import { ForkButton } from './fork-button.tsx';
 
 /** How many commits a second it plays. */
 const speeds = [1, 3, 10, 30] as const;
@@ -73,7 +74,7 @@ const Play = ({ past }: { readonly past: Past }) => {
 };
 
 const Jumps = ({ past }: { readonly past: Past }) => (
-  <div class="jumps">
+  <>
     {landmarks.map((kind) => {
       const [before, after] = ([-1, 1] as const).map((way) => past.timeline.markFrom(kind, past.place.value, way));
       const all = past.marksOf(kind).length;
@@ -92,7 +93,7 @@ const Jumps = ({ past }: { readonly past: Past }) => (
         </button>
       );
       return (
-        <span key={kind} class={`jump-group jump-${kind}`}>
+        <span key={kind} class={`jump-group jump-${kind} ${all === 0 ? 'jump-none' : ''}`}>
           {jump(before, 'previous', `Previous ${landmarkWords[kind].toLowerCase()}`)}
           <span>
             {landmarkWords[kind]} <b>{all}</b>
@@ -101,7 +102,7 @@ const Jumps = ({ past }: { readonly past: Past }) => (
         </span>
       );
     })}
-  </div>
+  </>
 );
 
 /** Landmarks that would be drawn over each other are one. */
@@ -126,8 +127,13 @@ const Marks = ({ past }: { readonly past: Past }) => {
   }, [past, count, isRead]);
 };
 
+interface ScrubberProps {
+  readonly past: Past;
+  /** A small screen shows all commits in place of the moment. */
+  readonly isListed: Signal<boolean>;
+}
 /** Moves through the past: with the slider and its arrow keys, step by step, by number, from landmark to landmark, or by playing. */
-export const Scrubber = ({ past }: { readonly past: Past }) => {
+export const Scrubber = ({ past, isListed }: ScrubberProps) => {
   const [place, count] = [past.place.value, past.count.value];
   const { timeline } = past;
   const [number, last] = [timeline.numberAt(place), timeline.numberAt(count)];
@@ -162,6 +168,15 @@ export const Scrubber = ({ past }: { readonly past: Past }) => {
           <input type="number" min={0} max={last} value={number} onChange={(event) => goThere(event.currentTarget)} />
           <span>of {last}</span>
         </label>
+        <button
+          type="button"
+          class="button button-quiet list-toggle"
+          onClick={() => {
+            isListed.value = !isListed.value;
+          }}
+        >
+          {isListed.value ? 'Back to the moment' : 'All commits'}
+        </button>
         <span
           class={`live ${isLive ? 'live-on' : ''}`}
           title={place < count ? 'An earlier moment: the session has gone on since' : undefined}
@@ -173,11 +188,15 @@ export const Scrubber = ({ past }: { readonly past: Past }) => {
             : past.isRead.value
               ? place === count
                 ? 'Newest'
-                : 'Earlier moment'
+                : 'You see an earlier moment'
               : 'Reading…'}
         </span>
       </div>
-      <Jumps past={past} />
+      <div class="jumps">
+        <Jumps past={past} />
+        {/* Until there is a moment, nothing can be forked from. */}
+        {past.isLive && <ForkButton past={past} place={past.hasMoment.value ? place : 0} />}
+      </div>
     </div>
   );
 };

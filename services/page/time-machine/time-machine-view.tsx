@@ -1,50 +1,31 @@
+import { useSignal } from '@preact/signals';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
-import { changeQuery, commitPlace, firstFailed, route } from '../base/route.ts';
+import { changeQuery, commitPlace, firstFailed, linkTo, route } from '../base/route.ts';
 import { mayWrite } from '../base/signed-in.ts';
 import { ResetButton } from '../chat/reset-button.tsx';
-import { ActorName } from '../finding/host-link.tsx';
 import { MachineDiagram } from '../machine/machine-diagram.tsx';
 import { Problem } from '../parts/empty.tsx';
-import { actorText } from '../parts/person.ts';
-import { Time } from '../parts/time.tsx';
 import { gatewayPast } from '../past/gateway-past.ts';
 import { Past, type PastSource } from '../past/past.ts';
+import { useBeginning } from '../past/use-beginning.ts';
 import { ChatLink } from './chat-link.tsx';
 import { PastCommits } from './commit-list.tsx';
-import { ForkButton } from './fork-button.tsx';
 import { CompareButton, ForkComparison } from './fork-comparison.tsx';
 import { JsonTree } from './json-value.tsx';
 import { MomentChanges } from './moment-changes.tsx';
-import { MomentConversation, MomentFacts, MomentNotes } from './moment-summary.tsx';
+import { MomentConversation, MomentFacts, MomentNotes, momentMeaning, Writer } from './moment-summary.tsx';
 import { Happened, NewestMoment } from './newest-moment.tsx';
 import { SameBadge } from './same-badge.tsx';
 import { Scrubber } from './scrubber.tsx';
 import { useMovingKeys } from './use-moving-keys.ts';
 
-const Commit = ({ past }: { readonly past: Past }) => {
-  const commit = past.timeline.commits[past.place.value - 1];
-  if (commit === undefined) return <p class="hint">Before the first commit: the session does not exist yet.</p>;
-  return (
-    <>
-      <p class="commit-facts">
-        Commit <b title={`Log sequence ${commit.seq}`}>{commit.rev}</b> of {past.timeline.numberAt(past.count.value)},{' '}
-        <Time at={commit.at} exact />, <b>{past.isLive ? <ActorName actor={commit.actor} /> : actorText(commit.actor)}</b>
-      </p>
-      <Happened commit={commit} />
-    </>
-  );
-};
-
 const Moment = ({ past }: { readonly past: Past }) => {
   const place = past.place.value;
   const [before, state] = useMemo(() => past.timeline.statesAround(place), [past, place]);
-  const { seq = 0, events = [] } = past.timeline.commits[place - 1] ?? {};
+  const commit = past.timeline.commits[place - 1];
+  const { seq = 0, events = [] } = commit ?? {};
   const scroller = useRef<HTMLDivElement>(null);
-  // To ask the element whether it is scrolled would make the browser lay out the page, at every moment.
-  const isScrolled = useRef(false);
-  useEffect(() => {
-    if (isScrolled.current) scroller.current?.scrollTo(0, 0);
-  }, [place]);
+  const noteScroll = useBeginning(place);
   // Who came by a link that is gone now would go on from nowhere; from the moment before an error one key leads to it.
   useEffect(() => {
     const { current } = scroller;
@@ -52,30 +33,26 @@ const Moment = ({ past }: { readonly past: Past }) => {
       (current?.querySelector<HTMLElement>('.moment-error button') ?? current)?.focus({ preventScroll: true });
   }, []);
   return (
-    <div
-      class="moment"
-      ref={scroller}
-      tabIndex={-1}
-      onScroll={({ currentTarget }) => {
-        isScrolled.current = currentTarget.scrollTop > 0;
-      }}
-    >
-      <section class="card" aria-labelledby="moment-happened">
-        <h2 id="moment-happened">What happened</h2>
-        <Commit past={past} />
+    <div class="moment" ref={scroller} tabIndex={-1} onScroll={noteScroll}>
+      <MomentFacts past={past} state={state} />
+      <div class="card moment-about">
         <MomentNotes past={past} state={state} />
         {past.isLive && (
           <div class="moment-actions">
-            {place > 0 ? <ForkButton past={past} /> : mayWrite() && <ResetButton sessionKey={past.key} style="" />}
+            {place === 0 && mayWrite() && <ResetButton sessionKey={past.key} style="" words="Reset this session…" />}
             <ChatLink past={past} state={state} />
             <CompareButton past={past} />
-            <SameBadge sessionKey={past.key} seq={seq} state={state} />
           </div>
         )}
         {!past.isLive && <CompareButton past={past} />}
-      </section>
-      <MomentFacts past={past} state={state} />
+      </div>
       <MomentConversation past={past} state={state} />
+      <section class="card" aria-labelledby="moment-happened">
+        <h2 id="moment-happened">What happened</h2>
+        {commit === undefined ? <p class="hint">Nothing yet.</p> : <Happened commit={commit} />}
+        <Writer past={past} />
+        {past.isLive && <SameBadge sessionKey={past.key} seq={seq} state={state} />}
+      </section>
       <section class="card" aria-labelledby="moment-machine">
         <h2 id="moment-machine">State machine</h2>
         <MachineDiagram before={before.status} status={state.status} events={events} />
@@ -89,6 +66,7 @@ const Moment = ({ past }: { readonly past: Past }) => {
           <JsonTree name="position: its place in the log" value={state.position} />
         </details>
       </section>
+      <p class="hint">{momentMeaning}</p>
     </div>
   );
 };
@@ -109,11 +87,17 @@ const TimeMachineView = ({ sessionKey, source }: TimeMachineProps) => {
     return new Past(sessionKey, /^\d+$/.test(at) ? Number(at) : null, source ?? gatewayPast(sessionKey));
   }, [sessionKey, source]);
   useEffect(() => () => past.close(), [past]);
+  const home = useMemo(() => linkTo(route.peek().path), [past]);
+  const view = useRef<HTMLDivElement>(null);
+  const isListed = useSignal(false);
+  const noteScroll = useBeginning(past.place.value);
   const seq = past.chosen.value === null ? '' : `${past.timeline.commits[past.place.value - 1]?.seq ?? 0}`;
   const written = useRef('');
   useEffect(() => {
     if (!past.isRead.value) return undefined;
     const write = (): void => {
+      // Somebody has just gone to another view, and this one is about to end.
+      if (linkTo(route.peek().path) !== home) return;
       written.current = seq;
       changeQuery({ at: seq });
     };
@@ -127,7 +111,7 @@ const TimeMachineView = ({ sessionKey, source }: TimeMachineProps) => {
       clearTimeout(writing);
       leaving.abort();
     };
-  }, [past, seq, past.isRead.value]);
+  }, [past, home, seq, past.isRead.value]);
   const { at: asked = '', compare } = route.value.query;
   useMovingKeys(past, compare === undefined);
   // A link of this page to another moment. What was drawn last may be an address of ours that has been written over since.
@@ -150,18 +134,24 @@ const TimeMachineView = ({ sessionKey, source }: TimeMachineProps) => {
       </div>
     );
   const damage = past.damage();
+  /** On a small screen the list makes way for what was chosen in it, which is read on from. */
+  const wasChosen = (): void => {
+    if (!isListed.value) return;
+    isListed.value = false;
+    requestAnimationFrame(() => view.current?.querySelector<HTMLElement>('.moment')?.focus({ preventScroll: true }));
+  };
   return (
-    <div class="past">
+    <div class={`past ${isListed.value ? 'past-listed' : ''}`} ref={view} onScroll={noteScroll}>
       {past.problem.value !== null && <Problem text={past.problem.value} />}
       {damage !== null && <Problem text={damage} />}
-      <Scrubber past={past} />
+      <Scrubber past={past} isListed={isListed} />
       {past.hasMoment.value ? (
         <div class="past-body">
-          <PastCommits past={past} />
+          <PastCommits past={past} chosen={wasChosen} />
           <Moment past={past} />
         </div>
       ) : past.newest.value !== null ? (
-        <NewestMoment past={past} newest={past.newest.value} />
+        <NewestMoment past={past} newest={past.newest.value} chosen={wasChosen} />
       ) : (
         <p class="loading">Reading the log…</p>
       )}

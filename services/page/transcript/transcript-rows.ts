@@ -1,6 +1,6 @@
 import type { LogEntry } from '../../../shared/client/main.ts';
-import type { SessionEvent } from '../../../shared/domain/session/events.ts';
-import { generationWords } from '../parts/reset-words.ts';
+import type { EventOf, SessionEvent } from '../../../shared/domain/session/events.ts';
+import { type LeftBehind, leftAfter } from '../past/left-behind.ts';
 
 interface Place {
   readonly id: string;
@@ -14,17 +14,23 @@ export interface EventRow extends Place {
   readonly rev: number;
   readonly event: SessionEvent;
   readonly actor: string;
+  /** The first line of its commit says who recorded it: those below it are by the same. */
+  readonly isFirst: boolean;
+  /** The host that wrote it, where it is known. */
+  readonly host: string | undefined;
   /** Time since the commit before, ms; 0 within a commit. */
   readonly sinceMs: number;
   /** Of the result of a call: how long the call ran, ms. */
   readonly tookMs?: number | undefined;
+  /** When the fork was that left it behind. */
+  readonly leftAt?: number | undefined;
 }
 /** Stands above the first line of a generation. */
 export interface GenerationRow extends Place {
   readonly kind: 'heading';
-  readonly generation: number;
-  /** Why it began. */
-  readonly words: string;
+  /** The event that it begins with, and who recorded that. */
+  readonly event: EventOf<'session_opened' | 'session_reset'>;
+  readonly actor: string;
 }
 
 /** The events of a session, line by line, with a heading for each generation. */
@@ -39,16 +45,18 @@ export const transcriptRows = (commits: readonly LogEntry[]): (EventRow | Genera
     started.delete(event.callId);
     return began === undefined ? undefined : at - began;
   };
-  return commits.flatMap(({ seq, rev, at, actor, events }) => {
+  const times = new Map(commits.map(({ seq, at }) => [seq, at]));
+  const left = commits.reduce<LeftBehind>((before, commit) => leftAfter(before, commit, commits), new Map());
+  return commits.flatMap(({ seq, rev, at, actor, host, events }) => {
     const sinceMs = at - last;
     last = at;
     return events.flatMap((event, index): (EventRow | GenerationRow)[] => {
       const place = { id: `${seq}.${index}`, seq, at };
       const since = index === 0 ? sinceMs : 0;
-      const line: EventRow = { kind: 'line', ...place, rev, event, actor, sinceMs: since, tookMs: tookMs(event, at) };
+      const more = { isFirst: index === 0, tookMs: tookMs(event, at), leftAt: times.get(left.get(seq) ?? 0) };
+      const line: EventRow = { kind: 'line', ...place, rev, event, actor, host, sinceMs: since, ...more };
       if (event.type !== 'session_opened' && event.type !== 'session_reset') return [line];
-      const { generation } = event;
-      return [{ kind: 'heading', ...place, id: `generation ${generation}`, generation, words: generationWords(event) }, line];
+      return [{ kind: 'heading', ...place, id: `generation ${event.generation}`, event, actor }, line];
     });
   });
 };

@@ -3,7 +3,7 @@ import { bareKey } from '../../../shared/domain/keys/session-key.ts';
 import { sessionMarkdown } from '../../../shared/domain/projections/session-markdown.ts';
 import type { SessionEvent } from '../../../shared/domain/session/events.ts';
 import { counted } from '../../../shared/kit/text/counted.ts';
-import { spanText } from '../../../shared/kit/text/span-text.ts';
+import { latencyText, spanText } from '../../../shared/kit/text/span-text.ts';
 import { linkTo, listQuery, route } from '../base/route.ts';
 import { who } from '../base/signed-in.ts';
 import { saveFile } from '../files/save-file.ts';
@@ -12,8 +12,9 @@ import { Problem } from '../parts/empty.tsx';
 import { eventWords } from '../parts/event-words.ts';
 import { hostOf, isHost } from '../parts/host.ts';
 import { ErrorMark } from '../parts/icon.tsx';
-import { actorText, eventText } from '../parts/person.ts';
-import { latencyText, Time } from '../parts/time.tsx';
+import { actorText, decidedText, eventText } from '../parts/person.ts';
+import { generationWords } from '../parts/reset-words.ts';
+import { Time } from '../parts/time.tsx';
 import { useVirtual } from '../parts/virtual.ts';
 import { gatewayPast } from '../past/gateway-past.ts';
 import { landmarkOf } from '../past/landmark.ts';
@@ -44,12 +45,25 @@ interface LineProps extends LineLinks {
   readonly isLive: boolean;
 }
 
+/** Its name is long, and the same on most lines. */
+const ShortHost = ({ host, isLive }: { readonly host: string; readonly isLive: boolean }) => {
+  const words = (
+    <>
+      host<span class="unseen"> {host}</span>
+    </>
+  );
+  return isLive ? <HostLink host={host}>{words}</HostLink> : <span title={host}>{words}</span>;
+};
+
 const EventLine = ({ line, isMarked, isLive, timeLink, lineLink }: LineProps) => {
-  const { event, at, actor, sinceMs, tookMs, rev, seq } = line;
+  const { event, at, actor, isFirst, sinceMs, tookMs, leftAt, rev, seq } = line;
+  const host = isHost(actor) ? hostOf(actor) : line.host;
   const tokens = tokensOf(event);
-  const name = isHost(actor) ? hostOf(actor) : actorText(actor);
   return (
-    <div class={`line line-${landmarkOf(event) ?? 'plain'}`} aria-current={isMarked ? 'true' : undefined}>
+    <div
+      class={`line line-${landmarkOf(event) ?? 'plain'} ${leftAt === undefined ? '' : 'line-left'}`}
+      aria-current={isMarked ? 'true' : undefined}
+    >
       <a class="line-id" href={timeLink(seq)} title="Show this moment in the time machine">
         <span class="unseen">commit </span>
         {rev}
@@ -58,15 +72,27 @@ const EventLine = ({ line, isMarked, isLive, timeLink, lineLink }: LineProps) =>
         {landmarkOf(event) === 'error' && <ErrorMark />}
         {eventWords(event)}
       </span>
-      <span class="line-text">{eventText(event, actor)}</span>
+      <span class="line-text">
+        {leftAt !== undefined && (
+          <>
+            <b>Left behind</b>
+            <span class="line-fork-time">
+              {' '}
+              by the fork at <Time at={leftAt} exact />
+            </span>{' '}
+          </>
+        )}
+        {eventText(event, actor)}
+      </span>
       <span class="line-facts">
         {tokens !== null && <span>{tokens}</span>}
         {tookMs !== undefined && <span>took {latencyText(tookMs)}</span>}
         {tookMs === undefined && sinceMs >= 1_000 && <span>after {spanText(sinceMs)}</span>}
       </span>
       <span class="line-actor" title={actorText(actor)}>
-        {isLive && isHost(actor) ? <HostLink host={name} /> : name}
+        {isFirst && !isHost(actor) && actorText(actor)}
       </span>
+      <span class="line-host">{host !== undefined && <ShortHost host={host} isLive={isLive} />}</span>
       <a class="line-at" href={lineLink(seq)} title="The address of this line">
         <Time at={at} exact />
       </a>
@@ -74,9 +100,10 @@ const EventLine = ({ line, isMarked, isLive, timeLink, lineLink }: LineProps) =>
   );
 };
 
-const Generation = ({ heading: { generation, words, at } }: { readonly heading: GenerationRow }) => (
+/** A generation by why it began: its number says nothing to people. */
+const Generation = ({ heading: { event, actor, at } }: { readonly heading: GenerationRow }) => (
   <h2 class="line-heading">
-    Generation {generation} <span>{words}</span> <Time at={at} exact />
+    <span>{generationWords(event, decidedText(actor))}</span> <Time at={at} exact />
   </h2>
 );
 
@@ -115,7 +142,9 @@ const TranscriptView = ({
     <div class="transcript">
       {problem !== null && <Problem text={problem} />}
       <div class="transcript-head">
-        <p class="hint">{isRead ? `${counted(events, 'event')} in ${counted(commits.length, 'commit')}` : 'Reading…'}</p>
+        <p class="hint">
+          {isRead ? `${counted(events, 'event')} in ${counted(commits.length, 'change')} (commits)` : 'Reading…'}
+        </p>
         <button
           type="button"
           class="button button-quiet"

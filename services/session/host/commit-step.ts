@@ -124,7 +124,7 @@ const commitOf = (
   { id, key, at, correlationId, actor, order, call }: CommandEnvelope,
   origin: Origin,
   { position }: SessionState,
-  { newId }: SessionServices,
+  { newId, member }: SessionServices,
 ): Commit => ({
   v: 2,
   id: newId(),
@@ -137,6 +137,7 @@ const commitOf = (
   correlationId,
   causationId: id,
   actor,
+  host: member,
   command: {
     ...{ id, seq: origin?.seq ?? null, incarnation: origin?.incarnation ?? null },
     ...(order && { order }),

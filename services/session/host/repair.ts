@@ -23,14 +23,16 @@ export const isRepairCommand = (envelope: CommandEnvelope): envelope is RepairEn
 export const repairSession = async (
   envelope: RepairEnvelope,
   origin: Origin,
-  { ports, commitPatienceMs: patienceMs, safetyToggles: { fencing, deduplication }, stopping: signal, newId }: RepairServices,
+  services: RepairServices,
 ): Promise<Outcome | null> => {
+  const { ports, commitPatienceMs: patienceMs, safetyToggles, stopping: signal } = services;
+  const { fencing, deduplication } = safetyToggles;
   const survey = await surveyDamage(ports, envelope.key);
   if (survey.gaps.length === 0) return null;
   // One that comes again is no decision about what was damaged since.
   const repeat = deduplication ? repeatOf(envelope, origin, survey.known) : null;
   if (repeat !== null) return { kind: 'duplicate', repeat };
-  const commit = repairCommit(envelope, origin, survey, newId);
+  const commit = repairCommit(envelope, origin, survey, services);
   const result = await commitFenced(ports.events, commit, survey.fenceSeq, { clock: ports.clock, patienceMs, fencing, signal });
   switch (result.kind) {
     case 'committed':
@@ -44,7 +46,7 @@ export const repairSession = async (
   }
 };
 
-type RepairServices = Pick<SessionServices, 'commitPatienceMs' | 'safetyToggles' | 'stopping' | 'newId'> & {
+type RepairServices = Pick<SessionServices, 'commitPatienceMs' | 'safetyToggles' | 'stopping' | 'newId' | 'member'> & {
   readonly ports: SurveyPorts;
 };
 
@@ -52,7 +54,7 @@ const repairCommit = (
   { id, key, at, correlationId, actor, data: { reason } }: RepairEnvelope,
   origin: Origin,
   { gaps, last, newestRev, known }: DamageSurvey,
-  newId: () => string,
+  { newId, member: host }: RepairServices,
 ): Commit => {
   const [first] = gaps;
   const toRev = Math.max(...gaps.map((gap) => gap.toRev ?? newestRev));
@@ -61,7 +63,13 @@ const repairCommit = (
   const { sessionId, epoch } = events.reduce(evolve, initialState.machine).context;
   return {
     ...{ v: 2, id: newId(), key, rev: newestRev + 1, prev: last.digest, sessionId, epoch, at, correlationId },
-    ...{ causationId: id, actor, command: { id, seq: origin?.seq ?? null, incarnation: origin?.incarnation ?? null }, events },
+    ...{
+      causationId: id,
+      actor,
+      host,
+      command: { id, seq: origin?.seq ?? null, incarnation: origin?.incarnation ?? null },
+      events,
+    },
   };
 };
 

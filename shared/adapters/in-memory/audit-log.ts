@@ -27,10 +27,11 @@ export const createInMemoryAuditLog = ({ clock, faults = noFaults }: InMemorySto
           1,
         );
     },
-    page: async ({ after, limit, kind }) => {
+    page: async ({ after, before = Number.POSITIVE_INFINITY, limit, kind }) => {
       await reach('read');
-      const found = stored.filter((record) => record.seq > (after ?? 0) && (kind === undefined || record.kind === kind));
-      if (after === undefined) return { records: found.slice(-limit), more: false };
+      const isIn = ({ seq }: StoredAudit): boolean => (after === undefined ? seq < before : seq > after);
+      const found = stored.filter((record) => isIn(record) && (kind === undefined || record.kind === kind));
+      if (after === undefined) return { records: found.slice(-limit), more: Number.isFinite(before) && found.length > limit };
       return { records: found.slice(0, limit), more: found.length > limit };
     },
   };

@@ -13,6 +13,8 @@ import { offeredTools } from './offered.ts';
 import { endOf } from './result.ts';
 import { secretsOf, transportTo } from './transport.ts';
 
+/** Milliseconds that a connection must last before it counts, if the one before it was lost sooner than that. */
+const steadyMs = 5_000;
 const restarts = { firstMs: limits.mcpRestartMs, mostMs: limits.mcpRestartCapMs };
 
 /**
@@ -29,6 +31,9 @@ export class McpServer {
   readonly #begunAt: number;
   readonly #running: Promise<void>;
   #connection: Connection | null = null;
+  #connectedAt = 0;
+  /** The last connection was lost as soon as it had come up: the next one is believed only once it lasts. */
+  #isDoubted = false;
   #tools: readonly Tool[] = [];
   #left: readonly string[] = [];
   /** Why it is not connected; `null` before the first failure. */
@@ -55,7 +60,8 @@ export class McpServer {
 
   problems(): readonly string[] {
     const field = `mcp.servers.${this.#name}`;
-    if (this.#connection !== null) return this.#left.map((problem) => `${field}: ${problem}`);
+    if (this.#connection !== null && (this.#lasts() || !this.#isDoubted))
+      return this.#left.map((problem) => `${field}: ${problem}`);
     if (this.#trouble !== null) return [this.#trouble.startsWith(field) ? this.#trouble : `${field}: ${this.#trouble}`];
     const { clock, startMs } = this.#options;
     return clock.monotonic() - this.#begunAt < startMs ? [] : [`${field}: starting`];
@@ -85,6 +91,11 @@ export class McpServer {
     }
   }
 
+  /** Whether the connection that there is has stood for long enough not to be lost at once. */
+  #lasts(): boolean {
+    return this.#options.clock.monotonic() - this.#connectedAt >= steadyMs;
+  }
+
   /** Connects, then watches the connection until it is lost; throws the reason. */
   async #connect(signal: AbortSignal): Promise<never> {
     const { clock, version, startMs, env } = this.#options;
@@ -98,10 +109,12 @@ export class McpServer {
       return await connection.watch(signal, (listed) => {
         const { tools, left } = offeredTools(this.#name, listed, (tool, given, until) => this.#call(tool, given, until));
         if (this.#connection === null) log.info({ tools: tools.length, child: childOf(transport) }, 'MCP server is connected');
+        if (this.#connection === null) this.#connectedAt = clock.monotonic();
         [this.#tools, this.#left, this.#connection] = [tools, left, connection];
         this.#settle();
       });
     } finally {
+      if (this.#connection !== null) this.#isDoubted = !this.#lasts();
       this.#connection = null;
       signal.removeEventListener('abort', close);
       await connection.close();

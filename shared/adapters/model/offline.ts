@@ -110,7 +110,7 @@ const lastStep = (script: Script, read: Read, results: readonly ToolMessage[]): 
 const said = (read: Read, text: string) => ({ kind: 'reply', text, model: 'offline', usage: estimateUsage(read, text) }) as const;
 
 const answerOf = ({ text, size, silent }: Script, results: readonly ToolMessage[]): string => {
-  if (text === greeting) return 'Hello! This is a new session. What can I do for you?';
+  if (text === greeting) return 'Hello! This session begins anew. What can I do for you?';
   if (silent) return '<NO_REPLY>';
   if (size !== null) return 'natter '.repeat(Math.ceil(size / 7)).slice(0, size);
   const lines = results.map(({ tool, outcome, text: result }) => {

@@ -15,7 +15,7 @@ export interface AuditLogOptions {
   readonly subjects: Subjects;
   readonly requestTimeoutMs: number;
 }
-interface Range {
+interface ReadRange {
   readonly after: number;
   readonly limit: number;
   /** Only records of this subject, that is, of one kind. */
@@ -35,7 +35,7 @@ export const openAuditLog = async (options: AuditLogOptions): Promise<AuditLog> 
   const inbox = new ReplyInbox(connection);
 
   /** Records after a sequence, up to `limit`. Unreadable ones are skipped. */
-  const read = async ({ after, limit, subject }: Range): Promise<{ records: StoredAudit[]; more: boolean }> => {
+  const read = async ({ after, limit, subject }: ReadRange): Promise<{ records: StoredAudit[]; more: boolean }> => {
     const records: StoredAudit[] = [];
     let [position, more] = [after, true];
     while (more && records.length < limit) {
@@ -52,13 +52,16 @@ export const openAuditLog = async (options: AuditLogOptions): Promise<AuditLog> 
     return { records, more };
   };
 
-  const newest = async (limit: number, subject: Partial<Range>): Promise<StoredAudit[]> => {
+  /** The last records before a sequence, up to `limit`, oldest first. */
+  const newest = async (limit: number, end: number, subject: Pick<ReadRange, 'subject'>): Promise<StoredAudit[]> => {
     const { first_seq: first, last_seq: last } = (await manager.streams.info(stream)).state;
     const beginning = Math.max(0, first - 1);
+    const newestSeq = Math.min(last, end - 1);
     for (let reach = limit; ; reach *= stride) {
-      const after = Math.max(beginning, last - reach);
+      const after = Math.max(beginning, newestSeq - reach);
       const { records } = await read({ after, limit: reach, ...subject });
-      if (records.length >= limit || after === beginning) return records.slice(-limit);
+      const found = records.filter(({ seq }) => seq < end);
+      if (found.length >= limit || after === beginning) return found.slice(-limit);
     }
   };
 
@@ -76,11 +79,13 @@ export const openAuditLog = async (options: AuditLogOptions): Promise<AuditLog> 
         }
       }
     },
-    page: async ({ after, limit, kind }) => {
+    page: async ({ after, before, limit, kind }) => {
       const subject = kind === undefined ? {} : { subject: subjects.audit(kind) };
       try {
-        if (after === undefined) return { records: await newest(limit, subject), more: false };
-        return await read({ after, limit, ...subject });
+        if (after !== undefined) return await read({ after, limit, ...subject });
+        if (before === undefined) return { records: await newest(limit, Number.POSITIVE_INFINITY, subject), more: false };
+        const records = await newest(limit + 1, before, subject);
+        return { records: records.slice(-limit), more: records.length > limit };
       } catch (error) {
         throw toNatterError(error, 'read the audit trail');
       }

@@ -11,6 +11,7 @@ import { toNatterError } from './client/broker-errors.ts';
 import { isStrayAnswer, readBatch } from './client/direct-read.ts';
 import { ReplyInbox } from './client/reply-inbox.ts';
 import { onlyAfter, sendOnce } from './client/send-once.ts';
+import { newestCustody } from './newest-custody.ts';
 
 export interface CustodyLogOptions {
   readonly connection: NatsConnection;
@@ -71,6 +72,8 @@ export const openCustodyLog = async ({
     }
   };
 
+  const newest = newestCustody({ manager, inbox, stream, subjects, timeoutMs: timeout });
+
   const append: CustodyLog['append'] = async (record, expectedSeq) => {
     const doing = 'write the delivery log';
     const options = { timeoutMs: timeout, headers: onlyAfter(subjects.deliveriesTo(record.target), expectedSeq) };
@@ -87,7 +90,7 @@ export const openCustodyLog = async ({
       doing,
     });
   };
-  if (guard === undefined) return { last, read, append };
+  if (guard === undefined) return { last, read, newest, append };
 
   return {
     last: async (target) => {
@@ -95,6 +98,7 @@ export const openCustodyLog = async ({
       return last(target);
     },
     read,
+    newest,
     append: async (record, expectedSeq) => {
       const { seq, duplicate } = await guard.store(async () => {
         const stored = await append(record, expectedSeq);

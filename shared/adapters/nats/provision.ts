@@ -43,8 +43,17 @@ export const provision = async (
   const streams = topology.streams.map((spec) => ({ spec, work: begun() }));
   await inParallel(streams, ({ spec, work }) => ensureStream(work, spec));
   const consumers = begun();
-  for (const spec of topology.streams)
-    await ensureConsumers(consumers, topology, spec, () => ensureStream({ ...begun(), created: consumers.created }, spec));
+  const again = (spec: StreamSpec) => ensureStream({ ...begun(), created: consumers.created }, spec);
+  for (const spec of topology.streams) await ensureConsumers(consumers, topology, spec, () => again(spec));
+  // A cluster takes back a stream that was just made if a server tells it late that it could not make it in an earlier attempt.
+  await persistently('make every stream', async () => {
+    const missing = await missingStreams(manager, topology);
+    for (const spec of topology.streams.filter(({ name }) => missing.includes(name))) {
+      await again(spec);
+      await ensureConsumers(consumers, topology, spec, () => again(spec));
+    }
+    if (missing.length > 0) throw new NatterError('unavailable', `these streams had to be made again: ${missing.join(', ')}`);
+  });
   const works = [...streams.map(({ work }) => work), consumers];
   return {
     created: [...new Set(works.flatMap(({ created }) => created))],

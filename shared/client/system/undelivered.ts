@@ -42,6 +42,18 @@ export interface DeliveryPage {
   /** The `before` of the next page; `null`: there is none. */
   readonly next: number | null;
 }
+/** An outgoing message that has arrived. `seq` is its place in the delivery log. */
+export interface DeliveredMessage extends Omit<EventDelivery, 'kind' | 'state' | 'notBefore' | 'failure'> {
+  readonly seq: number;
+  readonly sessionKey: string;
+  readonly at: number;
+}
+/** `GET /v1/deliveries/delivered`. A page may be short, or empty, and have a `next`. */
+export interface DeliveredPage {
+  readonly delivered: readonly DeliveredMessage[];
+  /** The `before` of the next page; `null`: there is none. */
+  readonly next: number | null;
+}
 /** `GET /v1/deliveries/{seq}`: with the text that was not sent. */
 export interface DeliveryWithText extends Delivery {
   readonly text: string;

@@ -14,6 +14,13 @@ export const shownKey = (key: SessionKey, context: KeyContext): string => {
   return kind === 'cron' ? bareKey(key) : listedKey(key, context);
 };
 
+/** A key as people type it: the one that is shown, also of other sessions without the agent, wherever that leads back to the session. */
+export const shortKey = (key: SessionKey, context: KeyContext): string => {
+  const [shown, short] = [shownKey(key, context), bareKey(key)];
+  const found = canonicalKey(short, context);
+  return shown === key && 'key' in found && found.key === key ? short : shown;
+};
+
 /** A key as programs see it: the stored one, unless that names another session by now (D2). */
 export const listedKey = (key: SessionKey, context: KeyContext): string => {
   const found = canonicalKey(key, context);

@@ -1,4 +1,5 @@
 import { bareKey } from '../keys/session-key.ts';
+import { messageText } from '../prompt/sub-agent-message.ts';
 import type { RecordedCommit } from '../session/envelope.ts';
 import type { EventOf, SessionEvent } from '../session/events.ts';
 import { attachedText } from '../values/attachment.ts';
@@ -33,7 +34,7 @@ const eventMarkdown = (event: Told, me: string | undefined): string | null => {
     case 'user_message':
       return [
         head(personNamed(event.message.sender, event.actor, me)),
-        event.message.text,
+        messageText(event.message),
         attachedText(event.message.attachments),
       ]
         .filter((part) => part !== '')

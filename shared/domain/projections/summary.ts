@@ -3,7 +3,7 @@ import { isErasure } from '../session/chain.ts';
 import { settingsAfter } from '../session/context.ts';
 import type { RecordedCommit } from '../session/envelope.ts';
 import { type EventOf, isInteraction, type SessionEvent } from '../session/events.ts';
-import type { LastReset } from '../values/expiry.ts';
+import { isAskedFor, type LastReset } from '../values/expiry.ts';
 import { withoutSilence } from '../values/silence.ts';
 import { emptyRow, type IndexRow, questionsIn } from './index-row.ts';
 import {
@@ -30,18 +30,20 @@ const ended = { activeTurnId: null, status: 'idle' } as const;
 const endedTurn = (row: IndexRow) => ({ ...ended, ...asking(null, questionsIn(row)) });
 
 /** Why the generation began, for lists. */
-const lastResetOf = ({ cause, forkedFrom }: EventOf<'session_reset'>, at: number, seq: number): LastReset | undefined =>
+const lastResetOf = ({ cause, forkedFrom }: EventOf<'session_reset'>, commit: RecordedCommit): LastReset | undefined =>
   cause && {
-    at,
-    seq,
+    at: commit.at,
+    seq: commit.seq,
     trigger: cause.trigger,
     rule: cause.rule,
+    ...(isAskedFor(cause) && { actor: commit.actor }),
     ...(forkedFrom && { fromSeq: forkedFrom.seq, fromRev: forkedFrom.rev }),
   };
 
 /** What one event changes in a row. Exhaustive: for a new event type it must be decided what lists show. */
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: one table of all events
-const change = (row: IndexRow, event: SessionEvent, { at, seq, events }: RecordedCommit): Partial<IndexRow> => {
+const change = (row: IndexRow, event: SessionEvent, commit: RecordedCommit): Partial<IndexRow> => {
+  const { at, seq, events } = commit;
   switch (event.type) {
     case 'session_opened':
       return { sessionId: event.sessionId, generation: event.generation, source: event.source, status: 'idle', deleted: false };
@@ -155,7 +157,7 @@ const change = (row: IndexRow, event: SessionEvent, { at, seq, events }: Recorde
         ...(row.thread !== undefined && { thread: undefined }),
         sessionId: event.sessionId,
         generation: event.generation,
-        ...(event.cause && { lastReset: lastResetOf(event, at, seq) }),
+        ...(event.cause && { lastReset: lastResetOf(event, commit) }),
         messageCount: 0,
         completedTurns: 0,
         failedTurns: 0,

@@ -105,8 +105,8 @@ const exportText = ({ key }: ChatCommandContext): string =>
     `Programs read GET /v1/sessions/${encodeURIComponent(key)}/messages.`,
   ].join('\n');
 
-/** The first message of a new session that was requested without further text (A4/55): no person wrote it. */
-export const greeting = 'A new session has just begun. Greet the user in one short line and ask how you can help.';
+/** The first message after a reset that was requested without further text (A4/55): no person wrote it. */
+export const greeting = 'This session has just begun anew. Greet the user in one short line and ask how you can help.';
 
 /** Starts a new session. The rest of the text is its first message; the first word may name a model (A4/53–54). */
 const reset = ({ word, rest }: ChatCommand & { type: 'reset' }, context: ChatCommandContext): SessionCommand => {

@@ -121,6 +121,8 @@ export interface Commit {
   readonly correlationId: string;
   readonly causationId: string;
   readonly actor: string;
+  /** Name of the host that wrote it. Absent in commits of older versions, and in those that no host wrote. */
+  readonly host?: string | undefined;
   readonly command: CommandRef;
   readonly traceparent?: string | undefined;
   readonly events: readonly SessionEvent[];
@@ -149,6 +151,7 @@ export const commitShape = z.object({
   correlationId: id,
   causationId: id,
   actor: z.string().min(1).max(limits.actorCharacters),
+  host: z.string().min(1).max(limits.actorCharacters).optional(),
   command: z.object({
     id,
     seq: z.int().min(1).nullable(),

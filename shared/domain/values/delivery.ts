@@ -27,8 +27,8 @@ export const deliveryRepeat = z.object({ ...sentMessage, text: z.string().min(1)
 
 /**
  * A conversation, or without `to` an account, whose outgoing messages wait and will be sent. `parked`: nothing goes through for the account
- * until somebody mends it. `detail`: why the last attempt failed. `until`: when it is tried again, ms since 1970. `sessionKey`: of
- * the first that waits. Not what it says: reports are stored where no erasure reaches.
+ * until somebody mends it. `detail`: why the last attempt failed. `until`: when it is tried again, ms since 1970. `attempts`: how
+ * often the first that waits, or its part in hand, was tried, or the account. `sessionKey`: of that first one. Not what it says: reports are stored where no erasure reaches.
  */
 export const waitingDelivery = z.object({
   ...deliveryTarget.shape,
@@ -36,6 +36,7 @@ export const waitingDelivery = z.object({
   state: z.enum(['waiting', 'parked']),
   detail: z.string(),
   until: z.number(),
+  attempts: z.int().min(1).optional(),
   sessionKey: z.string().optional(),
 });
 export type WaitingDelivery = z.infer<typeof waitingDelivery>;

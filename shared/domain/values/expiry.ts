@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { limits } from '../../kit/limits.ts';
 import { timestamp } from './types.ts';
 
 /**
@@ -28,10 +29,19 @@ export const resetCause = z.object({
   lastUpdateAt: timestamp.optional(),
 });
 export type ResetCause = z.infer<typeof resetCause>;
-/** Why a generation began, and when, for lists; `fromSeq`, `fromRev`: as a fork of that commit. Rows that an older version wrote have no `fromRev`. */
-export const lastReset = resetCause
-  .pick({ trigger: true, rule: true })
-  .extend({ at: z.number(), seq: z.int().min(1), fromSeq: z.int().min(1).optional(), fromRev: z.int().min(1).optional() });
+
+/** Whether somebody asked for a reset: a rule makes the others, with whatever comes next. */
+export const isAskedFor = ({ trigger }: Pick<ResetCause, 'trigger'>): boolean =>
+  trigger === 'command' || trigger === 'api' || trigger === 'fork';
+
+/**
+ * Why a generation began, and when, for lists; `actor`: who asked for it, absent where a rule began it; `fromSeq`, `fromRev`: as a fork of that
+ * commit. Rows that an older version wrote have neither `actor` nor `fromRev`.
+ */
+export const lastReset = resetCause.pick({ trigger: true, rule: true }).extend({
+  ...{ at: z.number(), seq: z.int().min(1), actor: z.string().max(limits.actorCharacters).optional() },
+  ...{ fromSeq: z.int().min(1).optional(), fromRev: z.int().min(1).optional() },
+});
 export type LastReset = z.infer<typeof lastReset>;
 
 /**

@@ -12,3 +12,9 @@ export const forkBase = z.object({
   skips: z.array(skippedCommits).max(limits.forkDepth),
 });
 export type ForkBase = z.infer<typeof forkBase>;
+
+/** What a conversation leaves out from the fork at sequence `until` on. */
+export const skipsOf = ({ skips, seq: after }: Pick<ForkBase, 'skips' | 'seq'>, until: number): ForkBase['skips'] => [
+  ...skips,
+  { after, until },
+];

@@ -1,3 +1,4 @@
+import { bareKey } from '../keys/session-key.ts';
 import type { Sender } from './types.ts';
 
 /** What people are called where somebody reads a session. `me`: the actor that the reader is in the log. */
@@ -11,6 +12,11 @@ export const writer = 'api';
 
 /** Whether Natter itself says it to the agent. People choose their own ids, and none of them is a program. */
 export const isNatters = (sender: Sender | undefined): boolean => sender?.id === 'natter' && sender.role === 'program';
+
+/** The session that sent a message to another one: its key is the sender's id. */
+export const sendingSession = (sender: Sender | undefined): string | undefined =>
+  sender?.role === 'program' && sender.id.startsWith('agent:') ? sender.id : undefined;
+export const isSubAgents = (sender: Sender | undefined): boolean => bareKey(sendingSession(sender) ?? '').startsWith('subagent:');
 
 /** Whose page an actor's token is: the owner's, an approver's, or that of whoever holds the token named; `null`: it is not a page's. */
 const pageOf = (actor: string): string | null => page.exec(actor)?.[1] ?? null;
@@ -26,18 +32,19 @@ const isSamePerson = (actor: string | undefined, me: string | undefined): boolea
   return actor === me || (whose !== null && whose !== 'approver' && whose === pageOf(me));
 };
 
-const onPage = (whose: string): string => {
-  if (whose === 'owner') return 'on the page by the owner';
-  return whose === 'approver' ? 'on the page by an approver' : `on the page (token ${whose})`;
-};
+/** Those who hold a page's token by their role, and not by a token's name. */
+const byRole: Readonly<Partial<Record<string, string>>> = { owner: 'the owner', approver: 'an approver' };
 
-/** Who decided, after a word such as "Denied": `by alice`; where only a token did, how: `on the page by the owner`, `over the API`, or `in the chat`, as a command. */
+/**
+ * Who decided, after a word such as "Denied": `by alice`; of a token the holder and the way: `by the owner, on the page`, `by phone, over the API`;
+ * or `in the chat`, as a command. The owner is whoever holds the installation's token.
+ */
 export const decidedBy = (by: string): string => {
   const whose = pageOf(by);
-  if (whose !== null) return onPage(whose);
+  if (whose !== null) return `by ${byRole[whose] ?? whose}, on the page`;
   if (by === writer) return 'in the chat';
-  if (by === `${holder}api`) return 'over the API';
-  return by.startsWith(holder) ? `over the API (token ${by.slice(holder.length)})` : `by ${by}`;
+  if (by === `${holder}api`) return 'by the owner, over the API';
+  return by.startsWith(holder) ? `by ${by.slice(holder.length)}, over the API` : `by ${by}`;
 };
 
 /** Who said something: their name if the message has one, "You" for what the reader sent, else what it is. */
@@ -45,11 +52,15 @@ export const personNamed = (sender: Sender | undefined, actor: string | undefine
   if (sender?.name && sender.id !== writer) return sender.name;
   // What Natter itself asks of the agent is nobody's, whoever had it asked.
   if (isNatters(sender)) return 'Natter';
+  if (sendingSession(sender) !== undefined) return isSubAgents(sender) ? 'Sub-agent' : 'Another session';
   if (isSamePerson(actor, me)) return 'You';
   if (sender?.role === 'owner' || (actor !== undefined && isOwnersPage(actor))) return ownerName;
   if (sender === undefined || sender.id === writer) return 'A program (API)';
   return sender.id;
 };
 
-/** Who decided, after a word such as "Denied": `by you` where the reader did. */
-export const decidedWords = (by: string, me: string | undefined): string => (isSamePerson(by, me) ? 'by you' : decidedBy(by));
+/** Who decided, after a word such as "Denied": `by you` where the reader did, `by you on another page` where it was another sign-in of theirs. */
+export const decidedWords = (by: string, me: string | undefined): string => {
+  if (!isSamePerson(by, me)) return decidedBy(by);
+  return by === me ? 'by you' : 'by you on another page';
+};

@@ -22,6 +22,8 @@ export const settings = z.object({
   description: z.string().min(1).max(limits.descriptionCharacters).optional(),
   pinned: z.literal(true).optional(),
   labels: z.array(z.string().min(1).max(64)).min(1).max(16).optional(),
+  /** Looser than what may be set: which texts are one emoji changes with Unicode, and what was recorded stays valid. */
+  icon: z.string().min(1).max(32).optional(),
   metadata: metadata.optional(),
 });
 export type Settings = z.infer<typeof settings>;
@@ -38,6 +40,7 @@ export const settingsChange = z.object({
   description: settings.shape.description.nullable(),
   pinned: settings.shape.pinned.unwrap().nullish(),
   labels: settings.shape.labels.unwrap().nullish(),
+  icon: settings.shape.icon.nullable(),
   metadata: metadata.nullish(),
 });
 export type SettingsChange = z.infer<typeof settingsChange>;

@@ -12,3 +12,6 @@ export const spanText = (ms: number): string => {
   }
   return `${Math.round(ms / day)} d`;
 };
+
+/** A span in words, a short one in milliseconds. */
+export const latencyText = (ms: number): string => (ms < 10_000 ? `${ms} ms` : spanText(ms));

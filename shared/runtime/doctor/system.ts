@@ -171,11 +171,17 @@ export const deadLetters = ({ deadLetters: count }: Pick<SystemReport, 'deadLett
         'natter dead-letters lists them with the reason; see "Dead letters" in docs/operate/operations.md',
       );
 
-export const openDeliveries = ({ openDeliveries: count }: Pick<SystemReport, 'openDeliveries'>): Finding =>
-  count === 0
-    ? ok('deliveries', 'no message to a person is known to have failed')
-    : warn(
-        'deliveries',
-        `${count} messages to people may not have arrived`,
-        'natter deliveries lists them; repeat or leave each',
-      );
+/** No message may have failed to arrive, or is held back until it is tried again. */
+export const openDeliveries = ({
+  openDeliveries: count,
+  processes: reports,
+}: Pick<SystemReport, 'openDeliveries' | 'processes'>): Finding => {
+  const waits = reports.flatMap(({ services }) => services.flatMap(({ waiting = [] }) => waiting));
+  if (count === 0 && waits.length === 0) return ok('deliveries', 'no message to a person is known to have failed');
+  const { channel, detail } = waits[0] ?? {};
+  const details = [
+    ...(count > 0 ? [`${count} messages to people may not have arrived`] : []),
+    ...(waits.length > 0 ? [`messages wait on ${channel}: ${detail}`] : []),
+  ];
+  return warn('deliveries', details.join('; '), 'natter deliveries lists them; repeat or leave each that may not have arrived');
+};

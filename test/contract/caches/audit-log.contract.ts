@@ -40,6 +40,22 @@ export const auditLogContract = (broker: () => CacheBroker): void => {
     expect([targets(page.records), page.more]).toEqual([targets(rare.slice(1)), false]);
   });
 
+  test('before a record are those that came last before it, whatever their kind, and it is told whether there are older ones', async () => {
+    const { audit } = await broker().host();
+    const rare = [record({ kind: 'log_restored' }), record({ kind: 'log_restored' }), record({ kind: 'log_restored' })];
+    const others = Array.from({ length: 12 }, () => record());
+    for (const each of [...rare, ...others]) await audit.append(each);
+    await vi.waitFor(async () => expect(targets((await audit.page({ limit: 1 })).records)).toEqual(targets(others.slice(-1))));
+    const [, last] = (await audit.page({ limit: 2 })).records;
+    const page = await audit.page({ before: last?.seq ?? 0, limit: 3 });
+    expect([targets(page.records), page.more]).toEqual([targets(others.slice(-4, -1)), true]);
+    const of = { kind: 'log_restored' as const, limit: 2 };
+    const newest = await audit.page({ ...of, before: last?.seq ?? 0 });
+    expect([targets(newest.records), newest.more]).toEqual([targets(rare.slice(1)), true]);
+    const oldest = await audit.page({ ...of, before: newest.records[0]?.seq ?? 0 });
+    expect([targets(oldest.records), oldest.more]).toEqual([targets(rare.slice(0, 1)), false]);
+  });
+
   test('nothing is there after the last record, nor of a kind that never was', async () => {
     const { audit } = await broker().host();
     const { records } = await audit.page({ limit: 1 });

@@ -76,6 +76,44 @@ export const custodyLogContract = (broker: () => CacheBroker): void => {
     expect(await attemptsAfter(0, freshTarget())).toEqual([]);
   });
 
+  test('the records of a state are read newest first, a page at a time, in all conversations', async () => {
+    const { custody } = await broker().host();
+    const written: number[] = [];
+    for (let at = 0; at < 5; at++) {
+      const target = freshTarget();
+      const first = await custody.append(record(target, 'sending', { outboundId: `${at}.0` }), 0);
+      written.unshift((await custody.append(record(target, 'suppressed', { outboundId: `${at}.0` }), first ?? 0)) ?? 0);
+    }
+    const page = (before?: number) => custody.newest('suppressed', { before, limit: 2 });
+    await vi.waitFor(async () => expect((await page()).records.map(({ seq }) => seq)).toEqual(written.slice(0, 2)));
+    const first = await page();
+    expect(first.records.map(({ outboundId, state }) => [outboundId, state])).toEqual([
+      ['4.0', 'suppressed'],
+      ['3.0', 'suppressed'],
+    ]);
+    expect(first.next).toBe(written[1]);
+    const second = await page(first.next ?? 0);
+    expect(second.records.map(({ seq }) => seq)).toEqual(written.slice(2, 4));
+    // The rest may be on several pages, some of them empty.
+    const rest: number[] = [];
+    for (let next = second.next; next !== null; ) {
+      const { records, next: following } = await page(next);
+      rest.push(...records.map(({ seq }) => seq));
+      expect(following ?? 0).toBeLessThan(next);
+      next = following;
+    }
+    expect(rest[0]).toBe(written[4]);
+    expect(rest).toEqual([...rest].sort((one, other) => other - one));
+  });
+
+  test('where few records have a state they are found far back', async () => {
+    const { custody } = await broker().host();
+    const seq = await custody.append(record(freshTarget(), 'partial', { v: 2 }), 0);
+    for (let at = 0; at < 400; at++) await custody.append(record(freshTarget(), 'sending'), 0);
+    const newest = async () => (await custody.newest('partial', { limit: 1 })).records.map((found) => found.seq);
+    await vi.waitFor(async () => expect(await newest()).toEqual([seq]));
+  });
+
   test('a writer that is behind, or ahead, is told and changes nothing', async () => {
     const [{ custody }, target] = [await broker().host(), freshTarget()];
     const first = await custody.append(record(target, 'prepared'), 0);

@@ -40,8 +40,11 @@ export const presenceContract = (broker: () => CacheBroker): void => {
     const { presence } = await broker().host();
     const name = `session-3-${randomUUID()}`;
     const seen = async () => (await presence.list()).some(({ process }) => process === name);
-    await broker().buckets.hosts.put(bucketKey('health', name), healthCodec.encode(report(name)));
-    expect(await seen()).toBe(true);
+    await vi.waitFor(async () => {
+      await broker().buckets.hosts.put(bucketKey('health', name), healthCodec.encode(report(name)));
+      // A replica may not have it yet, and it counts for three seconds only.
+      await vi.waitFor(async () => expect(await seen()).toBe(true), { timeout: 2_000 });
+    });
     await vi.waitFor(async () => expect(await seen()).toBe(false));
   });
 };

@@ -39,7 +39,7 @@ export const tokensContract = (broker: () => CacheBroker): void => {
     const [{ tokens }, first, second] = [await broker().host(), tokenNamed(), tokenNamed()];
     await tokens.add(first);
     const view = await watched(await broker().host());
-    expect(view.get(first.id)).toEqual(first);
+    await vi.waitFor(() => expect(view.get(first.id)).toEqual(first));
     await tokens.add(second);
     await vi.waitFor(async () => {
       await view.refresh();

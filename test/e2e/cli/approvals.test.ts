@@ -88,7 +88,7 @@ describe('natter approvals', () => {
     const again = natter('approvals', 'resolve', approvalId, 'deny', '--session', 'main');
     await expect(again).rejects.toMatchObject({
       code: 'approval_resolved',
-      message: expect.stringContaining('granted over the API'),
+      message: expect.stringContaining('granted by the owner, over the API'),
     });
   });
 

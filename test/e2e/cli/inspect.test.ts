@@ -20,7 +20,8 @@ const start = async () => {
   };
   const say = (text: string) => call('POST', pathOf(key, '/messages?wait=5'), { body: { text } });
   const inspect = (...given: string[]) => {
-    const command = natter(gateway.url, [inspectCommand], 'inspect', key, ...given);
+    // Asked for by its short key, told of with its whole one.
+    const command = natter(gateway.url, [inspectCommand], 'inspect', 'main', ...given);
     afterwards(async () => {
       command.interrupt();
       await command.done.catch(() => {});

@@ -321,6 +321,13 @@ describe('natter doctor', () => {
     expect(anew.outboundId).not.toBe('9.0');
     await natter('deliveries', 'leave', `${anew.seq}`);
     expect(await natter('deliveries')).toBe('');
+    expect(await natter('deliveries', 'delivered')).toBe('');
+    const to = { channel: 'chat', to: 'bob' };
+    const arrived = { outboundId: '9.2', outboundSeq: 9, key, target: to, state: 'delivered', messageId: 'm-7' } as const;
+    await ports.custody.append({ v: 1, attempt: 2, at: Date.now(), ...arrived }, 0);
+    await vi.waitFor(async () =>
+      expect(await natter('deliveries', 'delivered')).toMatch(new RegExp(` 2 +${key} +chat bob +m-7\n$`)),
+    );
     const parked = { channel: 'chat', accountId: 'work', state: 'parked', detail: 'HTTP 401', until: 0 } as const;
     const service = { name: 'delivery', problems: [], warnings: [], metrics: {}, waiting: [parked] };
     await ports.presence.tell({ v: 1, process: 'planted', version: '0', startedAt: 1, at: 1, services: [service] });

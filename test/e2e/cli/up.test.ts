@@ -318,6 +318,18 @@ test('A1/7: what older programs left in their session folders is neither read no
   if (wasRead(control)) expect(legacy.flatMap((path) => [path, dirname(path)]).filter(wasRead)).toEqual([]);
 });
 
+test('A11/125: with a broker user for each service a sub-agent’s answer comes back, and its delivery ends', async () => {
+  const task = JSON.stringify({ task: 'count to three' });
+  expect(await natter('send', 'agent:main:boss', `[[tool sessions_spawn ${task}]] begun`, '--wait')).toMatchObject({ code: 0 });
+  await vi.waitFor(
+    async () => {
+      expect((await natter('export', 'agent:main:boss')).stdout).toContain('has ended');
+      expect((await natter('deliveries', 'delivered')).stdout).toContain('agent:main:boss');
+    },
+    { timeout: 20_000, interval: 300 },
+  );
+});
+
 describe('trouble', () => {
   test('a host killed in mid-turn is started again, and the turn is finished by whoever takes it over (I1)', async () => {
     expect(/hosts {2}(\d+), \d+/.exec(printed.join('\n')), 'the ids of the hosts are told').not.toBeNull();
@@ -332,6 +344,11 @@ describe('trouble', () => {
     process.kill(second, 'SIGKILL');
     expect(await answer).toMatchObject({ code: 0, stdout: 'You said: still there?\n' });
     expect((await natter('replay', 'agent:main:slow', '--diff')).stdout).toContain('turn_resumed');
+    // Told of with its whole key, whichever it is asked for by.
+    expect(JSON.parse((await natter('replay', 'slow', '--json')).stdout)).toMatchObject({
+      key: 'agent:main:slow',
+      identical: true,
+    });
   }, 120_000);
 
   test('SIGTERM ends everything within 10 s and leaves nothing running', async () => {

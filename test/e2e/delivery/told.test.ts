@@ -134,9 +134,9 @@ test('a conversation that has to wait, and an account that is parked, are report
   await rig.say('soon', 'cy');
   await rig.say('never', 'bob', { channel: 'discord' });
   const until = expect.any(Number);
-  const waiting = { state: 'waiting', until, sessionKey: expect.any(String) };
+  const waiting = { state: 'waiting', until, sessionKey: expect.any(String), attempts: 1 };
   const waits = [
-    { ...waiting, channel: 'discord', state: 'parked', detail: 'HTTP 401' },
+    { ...waiting, channel: 'discord', state: 'parked', detail: 'HTTP 401', attempts: expect.any(Number) },
     { channel: 'chat', to: 'ann', detail: 'the receiver asked to wait (HTTP 429)', ...waiting },
     { channel: 'chat', to: 'cy', detail: 'HTTP 503', ...waiting },
   ];

@@ -19,7 +19,7 @@ const model = {
   aliases: { fast: 'openai/gpt-5-mini' },
   providers: { openai, anthropic: { kind: 'anthropic', models: ['claude-opus', 'claude-haiku'] } },
 };
-const greets = /^Hello! This is a new session\. What can I do for you\?$/;
+const greets = /^Hello! This session begins anew\. What can I do for you\?$/;
 
 /** Says something and resolves with the text that comes back to the same chat. */
 const ask = async (whole: Whole, person: string, text: string, change?: Change): Promise<string> => {

@@ -57,6 +57,7 @@ export const messages: readonly [RegExp, ...string[]][] = [
   [/^natter\.checkpoint\.(\*|probe)$/, 'checkpoints'],
   [/^natter\.timer\.(inbound|commands|checkpoints)\./, 'timers of %', 'timers of all'],
   [/^natter\.timer\.(?:\*|probe)\./, 'timers of all'],
+  [/^natter\.timer\.commands\.(?:\*|probe)\.deadline$/, 'deadlines of sub-agents'],
   [/^natter\.event\.(?!lost)/, 'events'],
   [/^natter\.event\.lost$/, 'events', 'places of lost events'],
   [/^natter\.stored\./, 'notices of stored events'],

@@ -141,7 +141,7 @@ describe('the session index', () => {
     await eventually(async () => expect(await ports.index.position()).toBe(last));
     const rows = await folded();
     expect(await indexed(rows)).toEqual(rows);
-    expect(service.problems()).toEqual([]);
+    await eventually(() => expect(service.problems()).toEqual([]));
   });
 
   test.each([

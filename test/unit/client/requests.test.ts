@@ -27,6 +27,7 @@ const settings = {
   activation: 'always',
   description: 'd',
   pinned: true,
+  icon: '🌱',
 } as const;
 
 const all = async (items: AsyncIterable<unknown>): Promise<void> => {
@@ -117,6 +118,7 @@ const unmade: Readonly<Record<string, string>> = {
   ...{ listScheduledMessages: byPath, cancelScheduledMessage: byPath },
   ...{ listPairings: byPath, approvePairing: byPath, denyPairing: byPath, revokePairing: byPath },
   readSessionDeliveries: byPath,
+  listDelivered: byPath,
   ...{ listDeliveries: byPath, readDelivery: byPath, repeatDelivery: byPath, leaveDelivery: byPath, resumeAccounts: byPath },
   ...{ listHosts: byPath, listSkills: byPath, readConfig: byPath, findProblems: byPath, readLog: byPath },
   readMetricHistory: byPath,

@@ -65,6 +65,7 @@ interface Paths {
   '/v1/memory/:id': [client.MemoryWithHistory, typeof results.memoryRead];
   '/v1/pairing': [client.Pairings, typeof pairingList];
   '/v1/deliveries': [client.DeliveryPage, typeof deliveries.deliveries];
+  '/v1/deliveries/delivered': [client.DeliveredPage, typeof deliveries.deliveredPage];
   '/v1/deliveries/:seq': [client.DeliveryWithText, typeof deliveries.deliveryRead];
   '/v1/dead-letters': [client.DeadLetterPage, typeof deadLetters.deadLetters];
   '/v1/dead-letters/:seq': [client.DeadLetterWithMessage, typeof deadLetters.deadLetterRead];

@@ -137,7 +137,7 @@ describe('the next step by the last record (I6, I9)', () => {
       last('7.0', 'prepared', 2, { notBefore: 3_600_000, failure: 'rate_limit', detail: 'HTTP 429' }),
       outbound('7.0'),
       knows,
-      { kind: 'wait', until: 3_600_000, detail: 'the receiver asked to wait (HTTP 429)' },
+      { kind: 'wait', until: 3_600_000, detail: 'the receiver asked to wait (HTTP 429)', attempts: 1 },
     ],
     [
       'a wait after a failure says which',

@@ -74,7 +74,8 @@ describe('the outbox', () => {
       [6, [to('6.0', 'a'), to('6.1', 'b')]],
     ];
     for (const [seq, outbounds] of commits) await outbox.accept(seq, outbounds);
-    await finish('5.0', { scope: conversationOf(to('5.0', 'a').target), until: 100, detail: 'HTTP 503' });
+    await finish('5.0', { scope: conversationOf(to('5.0', 'a').target), until: 100, detail: 'HTTP 503', attempts: 3 });
+    expect(outbox.waits([])).toMatchObject([{ to: 'a', detail: 'HTTP 503', attempts: 3 }]);
     for (const id of ['5.1', '6.1']) await finish(id);
     await outbox.accept(7, [to('7.0', 'a')]);
     expect([outbox.inHand(), outbox.waiting(), outbox.position()]).toEqual([0, 1, 4]);

@@ -39,6 +39,7 @@ test('of two that were refused the account is parked: nobody tries until it is t
   tries('eve', 'permission');
   tries('bob', 'permission');
   for (const name of ['eve', 'bob', 'ann']) expect(waits(name)).toBe(`all until ${2 * minute}`);
+  expect(accounts.waiting()).toMatchObject([{ state: 'parked', attempts: 2 }]);
   now = 2 * minute;
   for (const name of ['eve', 'bob']) expect(waits(name)).toBe(`all until ${now + 1_000}`);
   expect(tries('ann', 'permission')).toBe('permission');

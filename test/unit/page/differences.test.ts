@@ -17,7 +17,7 @@ test('what a fork changed is told without what every commit and every generation
   for (const commit of tell('append m1', 'append m2', 'fork s2 1').commits) timeline.add(commit);
   const changes = changesBetween(timeline.stateAfter(2), timeline.stateAfter(3));
   const told = changes.filter((change) => !isBookkeeping(change)).map(({ path }) => plainPath(path));
-  expect(told).toContain('beginnings, resets and forks');
+  expect(told).toContain('times it began, was reset or forked');
   expect(told.join('\n')).not.toMatch(/epoch|skips|started|context seq|session id/);
 });
 
@@ -33,19 +33,23 @@ test('what two branches differ in is told without the counts that a fork begins 
 
 test('what the agent knew, which answers failed and how many tokens each took is compared from the common ancestor on', () => {
   const timeline = new Timeline();
-  const history = ['post m1', 'reply m1/1 1', 'post m2', 'fail m2/1 1', 'fork s2 2', 'post m3', 'reply m3/1 1'];
+  const history = ['post m1', 'reply m1/1 1', 'post m2', 'fail m2/1 1', 'fork s2 2', 'post m3', 'reply m3/1 1', 'fork s3 2'];
   for (const commit of tell(...history).commits) timeline.add(commit);
-  const rows = branchCounts(timeline, { ancestor: 2, place: 5, end: 7 }).map(({ path, before, after }) => [
-    plainPath(path),
-    before,
-    after,
-  ]);
+  const rows = timeline
+    .forks()
+    .map((fork) => branchCounts(timeline, fork).map(({ path, before, after }) => [plainPath(path), before, after]));
   expect(rows).toEqual([
-    ['messages that the agent knew', 3, 4],
-    ['failed answers since their common commit', 1, 0],
-    ['tokens since their common commit', 0, 5],
+    [
+      ['messages that the agent knew', 3, 4],
+      ['failed answers since their common commit', 1, 0],
+      ['tokens since their common commit', 0, 5],
+    ],
+    // The answer that failed was left behind already.
+    [
+      ['messages that the agent knew', 4, 2],
+      ['tokens since their common commit', 5, 0],
+    ],
   ]);
-  expect(branchCounts(timeline, { ancestor: 2, place: 3, end: 2 })).toEqual([]);
 });
 
 const listed = (skills: string) => ({

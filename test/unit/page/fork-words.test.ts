@@ -50,6 +50,14 @@ test('what an earlier fork left behind is not forgotten a second time', () => {
   expect(forkWords(again, 1).join('\n')).toContain('the agent forgets 1 message since then;');
 });
 
+test('an error that an earlier fork left behind is not named again, unless the fork goes on from there', () => {
+  const again = new Timeline();
+  for (const commit of tell('post m1', 'reply m1/1 1', 'post m2', 'fail m2/1 1', 'fork s2 2', 'post m3').commits)
+    again.add(commit);
+  expect(forkWords(again, 2).join('\n')).not.toContain('The error');
+  expect(forkWords(again, 4).join('\n')).toContain('The error at this moment: ');
+});
+
 test('how much comes back that an earlier fork left behind', () => {
   const again = new Timeline();
   for (const commit of tell('post m1', 'reply m1/1 1', 'post m2', 'reply m2/1 1', 'fork s2 1').commits) again.add(commit);
@@ -102,13 +110,25 @@ test.each([
 });
 
 const [keeps, leaves] = [
-  '. A fork from here leaves it behind, and keeps the message',
-  '. A fork from here leaves it and its message behind',
+  '. A fork from here goes on in this session, without the failed answer; its message stays',
+  '. A fork from here goes on in this session, without the failed answer and its message',
 ];
 
 test.each([
   ['its answer had begun', ['post m1', 'fail m1/1 1'], 1, keeps],
   ['it waited, and its answer had begun', ['post m1', 'post m2', 'reply m1/1 1', 'fail m2/1 1'], 3, keeps],
+  [
+    'one message was said after it',
+    ['post m1', 'fail m1/1 1', 'post m2'],
+    1,
+    '. A fork from here goes on in this session, without the failed answer and the message after it; its message stays',
+  ],
+  [
+    'more was said after it',
+    ['post m1', 'fail m1/1 1', 'post m2', 'reply m2/1 1'],
+    1,
+    '. A fork from here goes on in this session, without the failed answer and the 2 messages after it; its message stays',
+  ],
 ])('what a fork right before the error of an answer does with its message: %s', (_, history, place, expected) => {
   const failing = new Timeline();
   for (const commit of tell(...history).commits) failing.add(commit);
@@ -119,9 +139,12 @@ test('a message recorded with the error of its answer, or that waited until then
   const event = (type: string, more: object): SessionEvent => ({ type, v: 1, ...more }) as unknown as SessionEvent;
   const message = event('user_message', { message: { text: 'hello' }, turnId: 't' });
   const failed = [event('turn_started', { turn: { id: 't' } }), event('turn_failed', { turn: { id: 't' } })];
-  const of = (...commits: SessionEvent[][]) => ({ commits: commits.map((events) => ({ events })) }) as unknown as Timeline;
+  const of = (...commits: SessionEvent[][]) =>
+    ({ commits: commits.map((events) => ({ events })), knownAt: () => [] }) as unknown as Timeline;
   expect(leavesBehind(of([event('notice', {})], [message, ...failed]), 1)).toBe(leaves);
   expect(leavesBehind(of([message], failed), 1)).toBe(leaves);
   // Its message is before what can be seen, or nobody wrote one.
-  expect(leavesBehind(of([event('notice', {})], failed), 1)).toBe('. A fork from here leaves it behind');
+  expect(leavesBehind(of([event('notice', {})], failed), 1)).toBe(
+    '. A fork from here goes on in this session, without the failed answer',
+  );
 });

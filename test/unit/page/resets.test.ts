@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import type { ChatItem } from '../../../services/page/chat/chat-model.ts';
-import { leftWords, resetDetails, resetMark } from '../../../services/page/chat/resets.ts';
+import { leftWords, resetDetails, resetMark, runsOf } from '../../../services/page/chat/resets.ts';
 import { nextResets, resetWords, startsAfresh, whenBack } from '../../../services/page/parts/reset-words.ts';
+import { greeting } from '../../../shared/domain/routing/chat-answer.ts';
 import type { EventOf } from '../../../shared/domain/session/events.ts';
 
 /** What the page says of resets: why one was, what it means for the agent, and when the next is. */
@@ -13,7 +14,6 @@ test.each([
   ['an idle limit', { trigger: 'idle', rule: 'r', lastUpdateAt: 0, boundaryAt: 1_800_000 }, 'Reset after more than 30 min idle'],
   ['an idle rule of an older log', { trigger: 'idle', rule: 'r' }, 'Reset after being idle'],
   ['the daily rule', { trigger: 'daily', rule: 'r', lastUpdateAt: 0, boundaryAt: 9 }, 'Reset by the daily rule'],
-  ['an edit of the first message', { trigger: 'api', rule: 'another text' }, 'Begun again with the first message changed'],
 ] as const)('of %s', (_, cause, expected) => {
   expect(said({ cause })).toBe(`${expected}. The agent no longer knows what is above`);
 });
@@ -21,33 +21,50 @@ test.each([
 test.each([
   ['a command', { trigger: 'command', rule: '/new' }, 'ada'],
   ['a call', { trigger: 'api', rule: 'r' }, 'ada'],
+  ['a fork', { trigger: 'fork', rule: 'from sequence 9' }, 'ada'],
+  ['an edit of the first message', { trigger: 'api', rule: 'another text' }, 'ada'],
   ['a rule', { trigger: 'daily', rule: 'r' }, undefined],
-  ['an edit of the first message', { trigger: 'api', rule: 'another text' }, undefined],
 ] as const)('who asked for one by %s', (_, cause, expected) => {
   const event = { type: 'session_reset', generation: 2, reason: 'asked', cause, actor: 'ada' };
   expect(resetDetails(event as Parameters<typeof resetDetails>[0]).by?.actor).toBe(expected);
 });
 
 test.each([
-  ['a command', { trigger: 'command', rule: '/new' }, 'Reset by ann with the chat command /new. It is still this session'],
+  ['a command', { trigger: 'command', rule: '/new' }, 'Reset by ann with the chat command /new: this session begins anew'],
   ['a call with a reason', { trigger: 'api', rule: 'tidying up' }, 'Reset by ann: tidying up'],
+  ['a call without a reason', { trigger: 'api', rule: 'api' }, 'Reset by ann'],
+  ['an edit of the first message', { trigger: 'api', rule: 'another text' }, 'Begun again with the first message changed by ann'],
 ] as const)('of %s, with who asked for it', (_, cause, expected) => {
   const { by } = resetDetails({ type: 'session_reset', cause, actor: 'ann' } as Parameters<typeof resetDetails>[0]);
   expect(`${said({ cause })} by ${by?.actor}${by?.rest}`).toBe(`${expected}. The agent no longer knows what is above`);
 });
 
-test.each([
-  ['asked for on the page', 'Reset on the page'],
-  ['another text', 'Begun again with the first message changed'],
-  ['another answer', 'Tried again from the beginning'],
-  ['tidying up', 'Reset over the API'],
-])('in the header and the list, of one because %s', (rule, expected) => {
-  expect(resetWords({ trigger: 'api', rule })).toBe(expected);
+test('of /new, what the agent is told right below it says the same: the session stays, and begins anew', () => {
+  const cause = { trigger: 'command', rule: '/new' };
+  const { by } = resetDetails({ type: 'session_reset', cause, actor: 'ann' } as Parameters<typeof resetDetails>[0]);
+  for (const words of [by?.rest, greeting]) {
+    expect(words).toMatch(/this session (begins|has just begun) anew/i);
+    expect(words).not.toMatch(/new session/);
+  }
 });
 
-test('a fork is named after the commit that it goes on from', () => {
-  expect(said({ forkedFrom: { rev: 7 } as never })).toBe(
-    'Forked from commit 7: the agent knows the conversation up to there, and what was said since',
+test.each([
+  ['api', 'asked for on the page', 'Reset on the page', 'Reset by you'],
+  ['api', 'another text', 'Begun again with the first message changed', 'Begun again with the first message changed by you'],
+  ['api', 'another answer', 'Tried again from the beginning', 'Tried again from the beginning by you'],
+  ['api', 'tidying up', 'Reset over the API', 'Reset by you'],
+  ['command', '/new', 'Reset with /new', 'Reset with /new by you'],
+  ['daily', 'session.reset', 'Reset by the daily rule', 'Reset by the daily rule'],
+] as const)('in the header and the list, of one by %s because %s, where it is not known who asked, and where it is', (...row) => {
+  const [trigger, rule, ...expected] = row;
+  expect([resetWords({ trigger, rule }), resetWords({ trigger, rule }, 'by you')]).toEqual(expected);
+});
+
+test('a fork is named after the commit that it goes on from, and who made it', () => {
+  const event = { cause: { trigger: 'fork', rule: 'from sequence 9' }, forkedFrom: { rev: 7 } as never, actor: 'ann' } as const;
+  const { by } = resetDetails({ type: 'session_reset', ...event } as unknown as Parameters<typeof resetDetails>[0]);
+  expect(`${said(event)} by ${by?.actor}${by?.rest}`).toBe(
+    'Forked from commit 7 by ann: the agent knows the conversation up to there, and what was said since',
   );
 });
 
@@ -56,7 +73,7 @@ test.each([
   ['another answer', 'Tried again from commit 7'],
   ['from sequence 9', 'Forked from commit 7'],
 ])('a fork that was made for %s says so', (rule, expected) => {
-  expect(said({ cause: { trigger: 'fork', rule }, forkedFrom: { rev: 7 } as never })).toContain(`${expected}: `);
+  expect(said({ cause: { trigger: 'fork', rule }, forkedFrom: { rev: 7 } as never })).toBe(expected);
 });
 
 test('of one whose cause the log does not have', () => {
@@ -78,6 +95,16 @@ test.each([
   };
   const itemOf = (kind: string) => special[kind] ?? { kind };
   expect(leftWords(kinds.split(' ').map(itemOf) as unknown as ChatItem[])).toBe(`Left behind by the fork: ${expected}`);
+});
+
+test('what two forks left behind is folded and counted apart', () => {
+  const items = [undefined, 4, 4, 6, undefined].map((leftBy) => ({ kind: 'said', leftBy })) as unknown as ChatItem[];
+  expect(runsOf(items).map((run) => [run[0]?.leftBy, run.length])).toEqual([
+    [undefined, 1],
+    [4, 2],
+    [6, 1],
+    [undefined, 1],
+  ]);
 });
 
 const next = (times: { readonly dailyAt?: number; readonly idleAt?: number }, rule = 'x') => ({

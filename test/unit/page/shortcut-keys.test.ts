@@ -3,9 +3,12 @@ import { besideKey, opensPalette, PressedKeys, shortcuts } from '../../../servic
 
 /** The keys of the whole page, put together to what they ask for. */
 
-const nothing = { ctrlKey: false, metaKey: false, altKey: false, isComposing: false, defaultPrevented: false };
+const nothing = { ctrlKey: false, metaKey: false, altKey: false, isComposing: false, repeat: false, defaultPrevented: false };
 const pressed = (
-  ...presses: readonly (string | { readonly key: string; readonly ctrlKey?: boolean; readonly at?: number })[]
+  ...presses: readonly (
+    | string
+    | { readonly key: string; readonly ctrlKey?: boolean; readonly repeat?: boolean; readonly at?: number }
+  )[]
 ) => {
   const keys = new PressedKeys();
   return presses.map((press) => {
@@ -25,6 +28,11 @@ test.each([
   ['two keys with Shift between them', ['g', 'Shift', 'a'], [null, null, 'approvals']],
   ['the first key twice', ['g', 'g', 'a'], [null, null, 'approvals']],
   ['a key of the browser', [{ key: 'k', ctrlKey: true }, 'k'], [null, 'previous']],
+  ['an answer by one press', ['y'], [null]],
+  ['an answer by two', ['y', 'y', 'n', 'n'], [null, 'allow', null, 'deny']],
+  ['an answer by a key that is held down', ['y', { key: 'y', repeat: true }, { key: 'y', repeat: true }], [null, null, null]],
+  ['the way to the system, too slow', ['g', { key: 'y', at: 2_000 }], [null, null]],
+  ['an answer, too slow', ['n', { key: 'n', at: 2_000 }], [null, null]],
   ['the second key too late', ['g', { key: 'a', at: 2_000 }], [null, null]],
 ])('%s', (_, presses, expected) => {
   expect(pressed(...presses)).toEqual(expected);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { hasFailed, headOf, nattersIn, Timeline } from '../../../services/page/past/timeline.ts';
+import { errorsAmong, hasFailed, headOf, nattersIn, Timeline } from '../../../services/page/past/timeline.ts';
 import type { RecordedCommit } from '../../../shared/domain/session/envelope.ts';
 import type { SessionEvent } from '../../../shared/domain/session/events.ts';
 import { tell } from '../../support/domain/given.ts';
@@ -74,15 +74,16 @@ test('a failed answer is an error, a failed checkpoint is none; a fork is no res
   ];
   for (const commit of tell(...history, 'reset s4').commits) timeline.add(commit);
   expect(timeline.marks).toEqual({ error: [2], checkpoint: [4], reset: [9], fork: [5, 7], approval: [] });
-  expect(timeline.forks()).toEqual([
-    { place: 5, ancestor: 1, end: 6 },
-    { place: 7, ancestor: 6, end: 8 },
+  expect(timeline.forks()).toMatchObject([
+    { place: 5, base: 1, ancestor: 1, end: 6 },
+    { place: 7, base: 6, end: 8 },
   ]);
   expect([1, 2, 3, 4].map((place) => timeline.errorAt(place)?.type ?? null)).toEqual([null, 'turn_failed', null, null]);
   for (const place of [0, 1, 6, 9])
     expect(timeline.statesAround(place)).toEqual([timeline.stateAfter(Math.max(0, place - 1)), timeline.stateAfter(place)]);
-  expect(timeline.errorsBetween(1, 4).map(({ seq, error }) => [timeline.countAt(seq), error.type])).toEqual([[2, 'turn_failed']]);
-  expect(timeline.errorsBetween(4, 9)).toEqual([]);
+  const errorsOf = (from: number, to: number) => errorsAmong(timeline.commits.slice(from, to));
+  expect(errorsOf(1, 4).map(({ seq, error }) => [timeline.countAt(seq), error.type])).toEqual([[2, 'turn_failed']]);
+  expect(errorsOf(4, 9)).toEqual([]);
 });
 
 test("Natter's own messages are counted between two places", () => {
@@ -99,4 +100,43 @@ test("Natter's own messages are counted between two places", () => {
   const seqs = timeline.commits.map(({ seq }) => seq);
   expect([1, 2, 3].map((from) => nattersIn(timeline.commits.slice(-from), seqs[1] ?? 0))).toEqual([null, 1, 1]);
   expect(nattersIn(timeline.commits, seqs[2] ?? 0)).toBe(0);
+});
+
+test.each([
+  ['nothing, without a fork', ['append m1', 'append m2'], []],
+  ['what came after the commit that a fork goes on from', ['append m1', 'append m2', 'append m3', 'fork s2 1'], [2, 3]],
+  ['and what is said in the fork is not', ['append m1', 'append m2', 'fork s2 1', 'append m3'], [2]],
+])('a fork leaves behind: %s', (_, history, expected) => {
+  const timeline = new Timeline();
+  for (const commit of tell(...history).commits) timeline.add(commit);
+  expect(timeline.commits.filter(({ seq }) => timeline.isLeft(seq)).map(({ rev }) => rev)).toEqual(expected);
+});
+
+test('what an earlier fork left behind stays so after a fork of which the agent reads from a later reset on', () => {
+  const timeline = new Timeline();
+  const history = ['append m1', 'append m2', 'fork s2 1', 'reset s3', 'append m4', 'append m5', 'fork s4 5'];
+  for (const commit of tell(...history).commits) {
+    const events = commit.events.map((event) =>
+      event.type === 'session_reset' && event.forkedFrom?.rev === 5
+        ? { ...event, forkedFrom: { ...event.forkedFrom, contextSeq: 8 } }
+        : event,
+    );
+    timeline.add({ ...commit, events });
+  }
+  expect(timeline.commits.filter(({ seq }) => timeline.isLeft(seq)).map(({ rev }) => rev)).toEqual([2, 6]);
+});
+
+const twice = ['post m1', 'reply m1/1 1', 'post m2', 'fail m2/1 1', 'fork s2 2', 'post m3', 'reply m3/1 1'];
+test.each([
+  ['the first time', twice, { base: 2, ancestor: 2, left: [3, 4], kept: [5, 6, 7] }],
+  ['again from the same commit', [...twice, 'fork s3 2', 'post m4'], { base: 2, ancestor: 2, left: [5, 6, 7], kept: [8, 9] }],
+  // The fork goes on from an answer that failed: the conversation before it had branched off at commit 2.
+  ['from what a fork left behind', [...twice, 'fork s3 4'], { base: 4, ancestor: 2, left: [5, 6, 7], kept: [3, 4, 8] }],
+  ['from before all branches', [...twice, 'fork s3 2', 'fork s4 1'], { base: 1, ancestor: 1, left: [2, 8], kept: [9] }],
+])('a fork leaves behind what its conversation still had right before it: %s', (_, history, expected) => {
+  const timeline = new Timeline();
+  for (const commit of tell(...history).commits) timeline.add(commit);
+  const { left, kept, base, ancestor } = timeline.forks().at(-1) ?? expect.fail('no fork');
+  const numbers = (commits: readonly RecordedCommit[]) => commits.map(({ rev }) => rev);
+  expect({ base, ancestor, left: numbers(left), kept: numbers(kept) }).toEqual(expected);
 });

@@ -50,3 +50,40 @@ test('work that does not end is left after the deadline', async () => {
   await vi.advanceTimersByTimeAsync(1);
   expect(over).toBe(true);
 });
+
+const problemsOf = ({ problems }: ReturnType<typeof start>) => problems().map(({ message }) => message);
+
+test('a problem stays through tries that begin well and fail again, until one goes on', async () => {
+  let isAway = true;
+  const sweeping = start(async ({ stopping, healthy }) => {
+    healthy();
+    await Promise.resolve();
+    if (isAway) throw new Error('no route');
+    await untilStopping(stopping);
+  });
+  const seen = new Set<string>();
+  for (let ms = 0; ms < 10_000; ms += 100) {
+    await vi.advanceTimersByTimeAsync(100);
+    seen.add(String(problemsOf(sweeping)));
+  }
+  expect([...seen]).toEqual(['sweeping: no route']);
+  isAway = false;
+  await vi.advanceTimersByTimeAsync(5_000);
+  expect(problemsOf(sweeping)).toEqual(['sweeping: no route']);
+  await vi.advanceTimersByTimeAsync(1_000);
+  expect(problemsOf(sweeping)).toEqual([]);
+});
+
+test('work that failed before it was in order is believed at once when it is', async () => {
+  let isAway = true;
+  const sweeping = start(async ({ stopping, healthy }) => {
+    if (isAway) throw new Error('no route');
+    healthy();
+    await untilStopping(stopping);
+  });
+  await vi.advanceTimersByTimeAsync(0);
+  expect(problemsOf(sweeping)).toEqual(['sweeping: no route']);
+  isAway = false;
+  await vi.advanceTimersByTimeAsync(1_000);
+  expect(problemsOf(sweeping)).toEqual([]);
+});

@@ -61,6 +61,11 @@ test('what was done can be removed by its session host and by an operator, and t
   expect(removing('NATTER_AUDIT')).toEqual([[], []]);
 });
 
+test('a run that has ended needs its deadline no more: who delivers its answer cancels that timer, and no other (A11/125)', () => {
+  expect(publishing('natter.timer.commands.agent%3Amain%3Asubagent%3Aa-b.deadline')).toEqual(['session', 'delivery', 'gateway']);
+  expect(publishing('natter.timer.commands.agent%3Amain%3Amain.idle')).toEqual(['session', 'gateway']);
+});
+
 test('nobody hears the answers to another, nor everything', () => {
   for (const user of brokerUsers.filter((each) => each !== 'connector'))
     expect(hearing(`${inboxPrefixOf(user)}.x`)).toEqual([user]);

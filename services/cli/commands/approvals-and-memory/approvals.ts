@@ -1,5 +1,6 @@
 import { Argument, type Command, InvalidArgumentError } from 'commander';
 import type { NatterClient, PendingApproval, Verdict } from '../../../../shared/client/main.ts';
+import { limits } from '../../../../shared/kit/limits.ts';
 import { type CommonOptions, clientOf } from '../../access.ts';
 import { example } from '../../example.ts';
 import { listCommand } from '../../list-command.ts';
@@ -28,7 +29,7 @@ export const approvalLines = (approvals: readonly PendingApproval[], now: number
     approvals.map(({ approvalId, requestedAt, sessionKey, action, asks }) => [
       approvalId,
       ago(requestedAt, now),
-      oneLine(sessionKey, 60),
+      oneLine(sessionKey, limits.sessionKeyBytes),
       `${asks === 'retry' ? 'run again after an interruption: ' : ''}${oneLine(action, 100)}`,
     ]),
     columns,

@@ -120,7 +120,7 @@ const linesOf = (letters: readonly DeadLetter[], now: number): string[] =>
       `${seq}`,
       ago(at, now),
       service,
-      oneLine(sessionKey, 60),
+      oneLine(sessionKey, limits.sessionKeyBytes),
       oneLine(reason, 100),
       oneLine(subject, 80),
     ]),

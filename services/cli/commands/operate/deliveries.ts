@@ -1,6 +1,5 @@
-import { type Command, InvalidArgumentError } from 'commander';
+import type { Command } from 'commander';
 import type { Delivery, DeliveryPage, DeliveryWithText, WaitingDelivery } from '../../../../shared/client/main.ts';
-import type { DeliveryTarget } from '../../../../shared/domain/values/types.ts';
 import { limits } from '../../../../shared/kit/limits.ts';
 import { type CommonOptions, clientOf, wholeNumber } from '../../access.ts';
 import { isConfirmed } from '../../confirm.ts';
@@ -8,6 +7,7 @@ import { example } from '../../example.ts';
 import { listCommand } from '../../list-command.ts';
 import { asJson, oneLine, table, type World } from '../../terminal.ts';
 import { ago, timeText, zoneOf } from '../../time.ts';
+import { deliveredCommand, sequence, targetText } from './delivered.ts';
 
 interface DeliveriesOptions extends CommonOptions {
   readonly limit: number;
@@ -16,12 +16,7 @@ interface DeliveriesOptions extends CommonOptions {
   readonly account?: string;
 }
 const path = (seq: number, rest = ''): string => `/v1/deliveries/${seq}${rest}`;
-const sequence = (text: string): number => {
-  if (/^[1-9]\d{0,14}$/.test(text)) return Number(text);
-  throw new InvalidArgumentError('Use a number of the column SEQ in the list');
-};
-
-/** `natter deliveries [list|show|repeat|leave|resume]`: outgoing messages that may not have arrived or wait, and what a person decides (D12). */
+/** `natter deliveries [list|delivered|show|repeat|leave|resume]`: outgoing messages that may not have arrived, wait or have arrived, and what a person decides (D12). */
 export const deliveriesCommand = (program: Command, world: World): void => {
   const { terminal } = world;
   const deliveries = program.command('deliveries').addHelpText('after', example('deliveries --limit 10'));
@@ -38,6 +33,7 @@ export const deliveriesCommand = (program: Command, world: World): void => {
       for (const line of linesOf(found, world.now())) terminal.out(line);
     });
 
+  deliveredCommand(deliveries, world);
   const deciding = (name: string, description: string): Command =>
     deliveries
       .command(name)
@@ -97,12 +93,6 @@ export const deliveriesCommand = (program: Command, world: World): void => {
     });
 };
 
-const targetText = ({ channel, to, threadId, accountId }: Partial<DeliveryTarget>): string =>
-  oneLine(
-    [channel, to ?? `account ${accountId ?? ''}`, ...(threadId === undefined ? [] : ['in', threadId])].join(' ').trim(),
-    80,
-  );
-
 const stateText = ({ state, parts }: Delivery): string => (parts ? `${state}, ${parts.sent} of ${parts.of} parts sent` : state);
 
 const linesOf = ({ waiting, deliveries }: DeliveryPage, now: number): string[] =>
@@ -110,11 +100,16 @@ const linesOf = ({ waiting, deliveries }: DeliveryPage, now: number): string[] =
     ['SEQ', 'AGE', 'STATE', 'SESSION', 'TO', 'DETAIL'],
     [
       ...waiting.map(({ state, detail, until, sessionKey = '-', ...where }) => [
-        ...['-', until <= now ? 'now' : `in ${Math.ceil((until - now) / 60_000)} min`, state, oneLine(sessionKey, 60)],
+        ...[
+          '-',
+          until <= now ? 'now' : `in ${Math.ceil((until - now) / 60_000)} min`,
+          state,
+          oneLine(sessionKey, limits.sessionKeyBytes),
+        ],
         ...[targetText(where), oneLine(detail, 80)],
       ]),
       ...deliveries.map((delivery) => [
-        ...[`${delivery.seq}`, ago(delivery.at, now), stateText(delivery), oneLine(delivery.sessionKey, 60)],
+        ...[`${delivery.seq}`, ago(delivery.at, now), stateText(delivery), oneLine(delivery.sessionKey, limits.sessionKeyBytes)],
         ...[targetText(delivery.target), oneLine(delivery.detail, 80)],
       ]),
     ],

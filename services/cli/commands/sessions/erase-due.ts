@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Config } from '../../../../shared/domain/config/schema.ts';
 import { keyContextOf } from '../../../../shared/domain/keys/legacy-key.ts';
-import { shownKey } from '../../../../shared/domain/keys/shown-key.ts';
+import { shortKey } from '../../../../shared/domain/keys/shown-key.ts';
 import type { IndexRow } from '../../../../shared/domain/projections/index-row.ts';
 import {
   type ErasableSession,
@@ -73,7 +73,7 @@ const reportOf = (config: Config, rows: readonly IndexRow[], chosen: readonly Er
   mode: config.session.maintenance.mode,
   count,
   due: chosen.map(({ row: { key, seq, interactedAt, messageCount, logBytes }, rule }) => ({
-    ...{ key, shownKey: shownKey(key, keyContextOf(config)), rule, seq, interactedAt, messageCount, logBytes },
+    ...{ key, shownKey: shortKey(key, keyContextOf(config)), rule, seq, interactedAt, messageCount, logBytes },
   })),
   logBytes: logBytesOf(rows),
   bytes: chosen.reduce((sum, { row: { logBytes = 0 } }) => sum + logBytes, 0),

@@ -17,8 +17,9 @@ interface InspectOptions extends CommonOptions {
   readonly json?: boolean;
 }
 
-/** Where an event is in the log. `id` is `<seq>.<index>`; `at` is in milliseconds since 1970. */
+/** Where an event is in the log. `key` is that of its session, whichever it was asked for by; `id` is `<seq>.<index>`; `at` is in milliseconds since 1970. */
 interface EventPlace {
+  readonly key: string;
   readonly id: string;
   readonly seq: number;
   readonly index: number;
@@ -41,12 +42,12 @@ const lastMax = 10_000;
 /** A session machine that starts before the first event and takes one event at a time, as the server's does. */
 const createMachine = (): Step => {
   let machine = initialState.machine;
-  return (event, { id, seq, index, rev, at }) => {
+  return (event, { key, id, seq, index, rev, at }) => {
     const before = machine;
     machine = evolve(before, event);
     const turn = machine.context.turn ?? before.context.turn;
     return {
-      ...{ id, seq, index, rev, at, type: event.type, before: before.value, after: machine.value },
+      ...{ key, id, seq, index, rev, at, type: event.type, before: before.value, after: machine.value },
       turn: turn && { id: turn.id, attempt: turn.attempt },
     };
   };
@@ -123,8 +124,7 @@ export const inspectCommand = (program: Command, world: World): void => {
       const { follow, last, json, ...common } = command.optsWithGlobals<InspectOptions>();
       const client = clientOf(world, common);
       const zone = zoneOf(world, common);
-      const show = (transition: Transition): void =>
-        world.terminal.out(json ? asJson({ key, ...transition }) : lineOf(transition, zone));
+      const show = (transition: Transition): void => world.terminal.out(json ? asJson(transition) : lineOf(transition, zone));
       const step = createMachine();
       const history = readHistory(client, { key, step, last, lost: noteLost(world, key) });
       const { transitions, seq } = await (follow ? history.catch(noHistory) : history);

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import type { SessionRow } from '../../../../shared/client/main.ts';
+import { limits } from '../../../../shared/kit/limits.ts';
 import { type CommonOptions, clientOf, wholeNumber } from '../../access.ts';
 import { example } from '../../example.ts';
 import { listCommand } from '../../list-command.ts';
@@ -18,14 +19,14 @@ export const sessionLines = (rows: readonly SessionRow[], now: number, columns: 
   table(
     ['KEY', 'STATUS', 'MESSAGES', 'TURNS', 'QUEUED', 'ACTIVE', 'ABOUT', 'LAST MESSAGE'],
     rows.map((row) => [
-      oneLine(row.shownKey, 60),
+      oneLine(row.shownKey, limits.sessionKeyBytes),
       row.status,
       // A fork counts from itself on; what it goes on from is counted nowhere.
       `${row.messageCount}${row.lastReset?.trigger === 'fork' ? ' since fork' : ''}`,
       String(row.completedTurns),
       String(row.queuedTurns),
       ago(row.updatedAt, now),
-      oneLine(row.settings.displayName || row.description, 40),
+      oneLine(`${row.settings.icon ?? ''} ${row.settings.displayName || row.description}`, 40),
       oneLine(row.lastMessagePreview, 48),
     ]),
     columns,

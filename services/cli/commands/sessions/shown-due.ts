@@ -1,4 +1,5 @@
 import { type ErasableSession, retentionSettings } from '../../../../shared/domain/reset/retention.ts';
+import { limits } from '../../../../shared/kit/limits.ts';
 import { oneLine, table } from '../../terminal.ts';
 import { ago } from '../../time.ts';
 
@@ -25,7 +26,7 @@ export const linesOfDue = (due: readonly ShownDue[], now: number): string[] =>
   table(
     ['KEY', 'MESSAGES', 'UNUSED', 'IN THE LOG', 'DUE BY'],
     due.map(({ shownKey, messageCount, interactedAt, logBytes, rule }) => [
-      oneLine(shownKey, 60),
+      oneLine(shownKey, limits.sessionKeyBytes),
       String(messageCount),
       interactedAt === 0 ? '' : ago(interactedAt, now),
       sizeText(logBytes),

@@ -49,6 +49,11 @@ const linesOf = (messages: readonly ScheduledMessage[], zone: string): string[] 
   table(
     ['ID', 'TIME', 'SESSION', 'TEXT'],
     messages.map(({ runId, sendAt, sessionKey, command, text }) => [
-      ...[oneLine(runId, 255), timeText(sendAt, zone), oneLine(sessionKey, 60), oneLine(text ?? `(${command})`, 80)],
+      ...[
+        oneLine(runId, 255),
+        timeText(sendAt, zone),
+        oneLine(sessionKey, limits.sessionKeyBytes),
+        oneLine(text ?? `(${command})`, 80),
+      ],
     ]),
   );

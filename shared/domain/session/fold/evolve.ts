@@ -1,7 +1,7 @@
 import { initialTransition } from 'xstate';
 import { assert } from '../../../kit/assert.ts';
 import { limits } from '../../../kit/limits.ts';
-import type { ForkBase } from '../../values/fork-base.ts';
+import { type ForkBase, skipsOf } from '../../values/fork-base.ts';
 import { type Arrivals, arrivalsAfter, arrivalsHandedOn, noArrivals } from '../arrivals.ts';
 import { type ChainLink, chainBreak, chainStart, linkAfter, startsAnew } from '../chain.ts';
 import type { SessionContext } from '../context.ts';
@@ -88,8 +88,8 @@ export const mayFollow = (commit: RecordedCommit, rev: number): boolean =>
 const contextAfter = (before: Context, { seq, events }: RecordedCommit, starts: boolean): Context => {
   const reset = events.find((event) => event.type === 'session_reset');
   if (reset?.forkedFrom) {
-    const { contextSeq, skips, seq: after } = reset.forkedFrom;
-    return { contextSeq, skips: [...skips, { after, until: seq }] };
+    const { contextSeq } = reset.forkedFrom;
+    return { contextSeq, skips: skipsOf(reset.forkedFrom, seq) };
   }
   if (starts && !reset?.keepsQueue) return { contextSeq: seq, skips: [] };
   const kept = events.find((event) => event.type === 'context_compacted')?.keptFromSeq;

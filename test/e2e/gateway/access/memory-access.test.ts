@@ -19,6 +19,7 @@ test('C9, I12: what was remembered of a session that was deleted nobody finds wh
   const seen = async (name: 'ann' | 'bob' | 'owner', query = '') =>
     (await as[name]('GET', `/v1/memory${query}`)).body.memories.map(({ text }: { text: string }) => text);
   await vi.waitFor(async () => expect(await seen('ann')).toEqual([old.text]));
+  expect(await seen('ann', '?scope=session:telegram:group:g')).toEqual([old.text]);
 
   await done(group, { type: 'delete_session', mode: 'key', reason: 'test' });
   await said(group, ['telegram:2']);

@@ -19,7 +19,15 @@ const reason = 'x';
 const text = 'hello';
 const settings = {
   ...{ sendPolicy: 'allow', model: null, thinkingLevel: 'low', verboseLevel: 'on', displayName: 'x' },
-  ...{ queueMode: 'collect', activation: 'always', description: 'x', pinned: true, labels: ['x'], metadata: { x: 'x' } },
+  ...{
+    queueMode: 'collect',
+    activation: 'always',
+    description: 'x',
+    pinned: true,
+    labels: ['x'],
+    icon: '🌱',
+    metadata: { x: 'x' },
+  },
 };
 const place = { id: 'x', kind: 'group', threadId: 'x', label: 'x', subject: 'x', channel: 'x', space: 'x' };
 const source = { kind: 'chat', interactive: true, platform: 'x', triggerId: 'x', type: 'group', ids: { x: 'x' } };

@@ -155,6 +155,10 @@ describe('GET /v1/audit', () => {
     expect([seqs(rest), rest.next, rest.more]).toEqual([[5, 6], '6', false]);
     expect(await pageOf('after=6')).toEqual({ records: [], next: '6', more: false });
     expect(seqs(await pageOf('limit=2'))).toEqual([5, 6]);
+    const older = await pageOf('before=5&limit=3');
+    expect([seqs(older), older.next, older.more]).toEqual([[2, 3, 4], '2', true]);
+    const oldest = await pageOf(`before=${older.next}&limit=3`);
+    expect([seqs(oldest), oldest.more]).toEqual([[1], false]);
     expect((await pageOf('kind=token_revoked')).records).toMatchObject([{ target: tokens[0].id }]);
   });
 
@@ -163,7 +167,8 @@ describe('GET /v1/audit', () => {
     ['after=1.2', 'after'],
     ['kind=tea', 'kind'],
     ['limit=1001', 'limit'],
-    ['before=1', 'before'],
+    ['before=x', 'before'],
+    ['after=1&before=3', 'before'],
   ])('%s is refused by its name', async (query, field) => {
     const { call } = await startWorld();
     expect((await call('GET', `/v1/audit?${query}`)).body).toMatchObject({ code: 'invalid', field });

@@ -26,7 +26,7 @@ test('A4/53, 55: /new at the gateway begins a new generation, with a greeting or
   const { call, say } = await sayer();
   await say('hello');
   expect((await say('/new what now?')).reply).toBe('you said: what now?');
-  expect((await say('/new')).reply).toContain('you said: A new session has just begun.');
+  expect((await say('/new')).reply).toContain('you said: This session has just begun anew.');
   expect((await call('GET', pathOf(key, '/state'))).body.context).toMatchObject({ generation: 3, messages: 2 });
 });
 

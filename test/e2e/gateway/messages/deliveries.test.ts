@@ -2,6 +2,7 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import type { SessionKey } from '../../../../shared/domain/keys/session-key.ts';
 import type { ResumeRequest, WaitingDelivery } from '../../../../shared/domain/values/delivery.ts';
 import { NatterError } from '../../../../shared/kit/errors.ts';
+import type { CustodyRecord } from '../../../../shared/ports/custody-log.ts';
 import type { Undelivered } from '../../../../shared/ports/dead-letters.ts';
 import type { Ports } from '../../../../shared/ports/index.ts';
 import { undeliveredCodec } from '../../../../shared/wire/undelivered.ts';
@@ -161,4 +162,39 @@ test('D12: parked accounts are tried again when the owner says so: all of a chan
     { target: 'Telegram', detail: 'accountId: work' },
     { target: 'telegram', outcome: 'ok' },
   ]);
+});
+
+test('those that arrived are listed newest first, page by page, with their attempts and receipts', async () => {
+  const { ports, call } = await start();
+  const write = (id: string, change: Partial<CustodyRecord>) => {
+    const to = { channel: 'telegram', to: id };
+    const record = {
+      ...{ v: 1, outboundId: id, outboundSeq: 4, key, target: to, state: 'delivered', attempt: 1, at: 7 },
+      ...change,
+    };
+    return ports.custody.append(record as CustodyRecord, 0);
+  };
+  await write('4.0', { messageId: '5513' });
+  await write('5.0', { state: 'sending' });
+  const parts = { cuts: [{ end: 3, next: 4 }], digest: 'd', done: ['5514', '5515'] };
+  await write('6.0', { v: 2, attempt: 2, parts });
+  const list = async (query = '') => (await call('GET', `/v1/deliveries/delivered${query}`)).body;
+  const sent = { sessionKey: key, at: 7 };
+  const [newest, oldest] = [
+    {
+      ...{ outboundId: '6.0', target: { channel: 'telegram', to: '6.0' }, attempt: 2 },
+      ...{ messageIds: ['5514', '5515'], parts: { sent: 2, of: 2 }, ...sent },
+    },
+    { outboundId: '4.0', target: { channel: 'telegram', to: '4.0' }, attempt: 1, messageIds: ['5513'], ...sent },
+  ];
+  expect(await list()).toEqual({
+    delivered: [
+      { seq: expect.any(Number), ...newest },
+      { seq: expect.any(Number), ...oldest },
+    ],
+    next: null,
+  });
+  const first = await list('?limit=1');
+  expect(first).toMatchObject({ delivered: [newest], next: first.delivered[0].seq });
+  expect(await list(`?limit=1&before=${first.next}`)).toMatchObject({ delivered: [oldest], next: null });
 });

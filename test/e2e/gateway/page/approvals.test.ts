@@ -24,6 +24,7 @@ describe.skipIf(!hasBrowser)('who answers approvals', () => {
     string,
   ];
   const long = 'agent:main:long';
+  const [stopped, failing] = ['agent:main:stopped', 'agent:main:failing'];
   const rules = [{ tool: 'write_file', action: 'ask' }];
   const settings = { tools: { exec: { enabled: true }, rules, approvalMinutes: 30 } };
   const { rig, open, openTab } = usePage(settings, async ({ client: { sessions } }) => {
@@ -56,7 +57,7 @@ describe.skipIf(!hasBrowser)('who answers approvals', () => {
     await other.page.locator('.approval-wanted .approval-answer', { hasText: /^Denied .*, \d/ }).waitFor();
     expect(await other.page.evaluate(() => document.activeElement?.className)).toContain('approval-wanted');
     await other.page.locator('.approval-wanted').getByRole('link', { name: 'Show the answer' }).waitFor();
-    expect(await other.page.getByRole('region', { name: 'Answered lately' }).count()).toBe(0);
+    expect(await other.page.getByRole('region', { name: 'Recent approvals' }).count()).toBe(0);
     await goTo(other.page, '#/approvals/no-such');
     await other.page.getByText('There is no approval no-such.').waitFor();
     const { code } = await rig().client.post<{ code: string }>('/v1/page/codes', { role: 'approver' });
@@ -102,7 +103,34 @@ describe.skipIf(!hasBrowser)('who answers approvals', () => {
     // Of a command each call is asked about, so nothing is offered that would not hold.
     await goTo(page, `#/approvals/${(await approvalOf(waiting)).approvalId}`);
     await card.locator('.approval-action', { hasText: 'true' }).waitFor();
-    expect(await card.getByRole('button').allTextContents()).toEqual(['Allow once', 'Deny', 'Say why not…']);
+    expect(await card.getByRole('button').allTextContents()).toEqual(['Allow once', 'Deny', 'Deny with a reason…']);
+    expect(faults).toEqual([]);
+  });
+
+  test('reads later how each question ended: what the call did, or what came before an answer', async () => {
+    const { sessions, approvals } = rig().client;
+    await sessions.post(stopped, '[[tool exec {"command": ["true"]}]] please', {});
+    await sessions.post(failing, '[[tool exec {"command": ["false"]}]] please', {});
+    const { approvalId } = await approvalOf(failing);
+    await approvals.resolve(approvalId, 'allow-once', { sessionKey: failing });
+    await approvalOf(stopped);
+    await sessions.stop(stopped);
+    const { page, faults } = await open();
+    expect(await wrongIn(page, '#/approvals', '.answered li')).toEqual([]);
+    const recent = page.getByRole('region', { name: 'Recent approvals' }).getByRole('listitem');
+    const ended = recent.filter({ hasText: 'Not answered: the agent was stopped first, ' });
+    await ended.getByRole('link', { name: 'stopped', exact: true }).waitFor();
+    expect(await ended.locator('dt').allTextContents()).toContain('Would have run');
+    await recent
+      .filter({ has: page.getByRole('link', { name: 'failing', exact: true }) })
+      .getByText(/^It ran and failed, /)
+      .waitFor();
+    // A question that waits is not listed as one that ended.
+    expect(await recent.filter({ has: page.getByRole('link', { name: 'waiting', exact: true }) }).count()).toBe(0);
+    await ended.getByRole('link', { name: 'Link to this approval' }).click();
+    await page
+      .locator('.approval-wanted .approval-answer', { hasText: /^Not answered: the agent was stopped first, / })
+      .waitFor();
     expect(faults).toEqual([]);
   });
 
@@ -117,13 +145,16 @@ describe.skipIf(!hasBrowser)('who answers approvals', () => {
     await goTo(page, `#/sessions/${encodeURIComponent(long)}/chat`);
     const action = page.locator('.approval-action');
     await action.waitFor();
+    // The status gives its room to the name.
+    const name = page.locator('.session-title h1');
+    expect(await name.evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)).toBe(0);
     const top = (of: typeof action): Promise<number> => of.evaluate((one) => one.getBoundingClientRect().top);
     await vi.waitFor(
       async () => expect(await top(page.locator('.approval'))).toBeCloseTo(await top(page.locator('.messages')), -1),
       soon,
     );
     await page.getByRole('button', { name: 'To the newest' }).click();
-    await page.getByRole('button', { name: 'Deny' }).and(page.locator(':visible')).waitFor();
+    await page.getByRole('button', { name: 'Deny', exact: true }).and(page.locator(':visible')).waitFor();
     const lines = await action.locator('span').evaluateAll((all) => all.map((one) => one.getBoundingClientRect().height));
     expect(lines).toHaveLength(command.length);
     expect(new Set(lines.slice(0, -1)).size).toBe(1);
@@ -136,6 +167,38 @@ describe.skipIf(!hasBrowser)('who answers approvals', () => {
     expect(await copied).toBe(command.join(' '));
     await rig().client.approvals.resolve(approvalId, 'deny', { sessionKey: long });
     await page.locator('.approval-answer').waitFor();
+    expect(faults).toEqual([]);
+  });
+
+  test('has the answers in sight on a small screen, with the question that they answer', async () => {
+    await approvalOf(waiting);
+    const { page, faults } = await open(320);
+    await page.setViewportSize({ width: 320, height: 568 });
+    const edges = async (selector: string) => {
+      const { y = 0, height = 0 } = (await page.locator(selector).first().boundingBox()) ?? {};
+      return { top: y, bottom: y + height };
+    };
+    const card = '.approval:not(.approval-over)';
+    // In the chat nothing stands over them.
+    await goTo(page, `#/sessions/${encodeURIComponent(waiting)}/chat`);
+    await page.locator(`${card} .approval-buttons`).waitFor();
+    await vi.waitFor(async () => {
+      const [seen, asked, answers] = [
+        await edges('.messages'),
+        await edges(`${card} header`),
+        await edges(`${card} .approval-buttons`),
+      ];
+      expect(asked.top).toBeGreaterThanOrEqual(seen.top);
+      expect(answers.bottom).toBeLessThanOrEqual(seen.bottom);
+    }, soon);
+    // In Approvals what is told besides comes after a press.
+    await goTo(page, '#/approvals');
+    await page.locator(`${card} .approval-buttons`).first().waitFor();
+    const nav = await edges('nav[aria-label=Main]');
+    expect((await edges(`${card} .approval-buttons`)).bottom).toBeLessThanOrEqual(nav.top);
+    await page.getByText('Who asked, and where it runs').first().click();
+    await page.locator('dd', { hasText: 'on the session’s host' }).first().waitFor();
+    expect(await axeFindings(page)).toEqual([]);
     expect(faults).toEqual([]);
   });
 

@@ -1,5 +1,6 @@
 import { describe, expect, test, vi } from 'vitest';
 import type { Session } from '../../../../shared/client/main.ts';
+import { axeFindings } from './browser.ts';
 import { goTo, hasBrowser, usePage, wrongIn } from './use-page.ts';
 
 /** What the page must say where somebody looks first, and in words that everybody knows. */
@@ -46,6 +47,27 @@ describe.skipIf(!hasBrowser)('who looks at the page for a moment', () => {
     await page.locator('.moment-facts .badge-fail').waitFor();
     await page.getByRole('button', { name: 'To the beginning' }).click();
     await page.locator('.moment-facts').waitFor({ state: 'detached' });
+    expect(faults).toEqual([]);
+  });
+
+  test('sees in amber what waits for a person, and neither forks nor failures', async () => {
+    const { page, faults } = await open();
+    const styleOf = (selector: string, property: 'color' | 'backgroundColor'): Promise<string> =>
+      page
+        .locator(selector)
+        .first()
+        .evaluate((element, name) => {
+          const { getComputedStyle } = element.ownerDocument.defaultView as unknown as {
+            getComputedStyle(of: unknown): Record<typeof name, string>;
+          };
+          return getComputedStyle(element)[name];
+        }, property);
+    const colourOf = (name: string, selector: string) => styleOf(`a.row:has-text("${name}") ${selector}`, 'color');
+    const amber = await styleOf('.count', 'backgroundColor');
+    expect(await colourOf('asking', '.row-why')).toBe(amber);
+    expect(await colourOf('failing', '.row-why')).not.toBe(amber);
+    expect(await colourOf('forked', '.row-why')).toBe(await colourOf('forked', '.row-text:not(.row-why)'));
+    expect(await wrongIn(page, '#/sessions', '.row-why')).toEqual([]);
     expect(faults).toEqual([]);
   });
 
@@ -97,18 +119,44 @@ describe.skipIf(!hasBrowser)('who looks at the page for a moment', () => {
   test.each([
     [1280, 800 / 3],
     [390, 800 / 2],
-  ])('reads what happened at a moment high up on the screen: %d px', async (width, most) => {
+  ])('reads what the session was at a moment high up on the screen: %d px', async (width, most) => {
     const { page, faults } = await open(width);
     for (const key of [forked, failing]) {
       await goTo(page, place(key, 'time'));
       await page.locator('.live-on').waitFor();
-      const happened = await page.getByRole('region', { name: 'What happened' }).boundingBox();
-      expect(happened?.y).toBeLessThan(most);
+      const moment = await page.getByRole('region', { name: 'The session at this moment' }).boundingBox();
+      expect(moment?.y).toBeLessThan(most);
+      await page.getByText('A commit is one recorded change of the session', { exact: false }).waitFor();
       const details = page.getByRole('button', { name: 'Details' });
       await details.click();
       await page.getByRole('button', { name: 'Rename' }).waitFor();
       await details.click();
     }
+    expect(faults).toEqual([]);
+  });
+
+  test.each([
+    [1280, 800],
+    [390, 844],
+    [320, 568],
+  ])('sees before an error, without scrolling, how to fork and what the agent knew: %d × %d', async (width, height) => {
+    const { sessions } = rig().client;
+    const key = `agent:main:broken-${width}`;
+    for (const text of ['where does it grow?', '[[fail busy]] and when?']) await sessions.post(key, text, { wait: 30 });
+    const { page, faults } = await open(width);
+    await page.setViewportSize({ width, height });
+    await goTo(page, place(key, 'chat'));
+    await page.getByRole('link', { name: 'Show the moment before' }).click();
+    await page.getByText('This page and the gateway agree on this moment').waitFor();
+    const rail = await page.locator('.rail').boundingBox();
+    const bottom = width < 620 ? (rail?.y ?? 0) : height;
+    const fork = await page.getByRole('button', { name: 'Fork from here' }).boundingBox();
+    const known = await page.getByRole('heading', { name: 'What the agent knew of the conversation' }).boundingBox();
+    expect((fork?.y ?? height) + (fork?.height ?? height)).toBeLessThanOrEqual(bottom);
+    expect((fork?.x ?? width) + (fork?.width ?? width)).toBeLessThanOrEqual(width);
+    // The smallest telephone has no room for both.
+    if (width > 320) expect((known?.y ?? height) + (known?.height ?? height)).toBeLessThanOrEqual(bottom);
+    expect(await axeFindings(page)).toEqual([]);
     expect(faults).toEqual([]);
   });
 
@@ -142,27 +190,61 @@ describe.skipIf(!hasBrowser)('who looks at the page for a moment', () => {
     expect(faults).toEqual([]);
   });
 
-  test('sees the chosen commit on a small screen while reading what happened there', async () => {
-    const { page, faults } = await open(390);
-    await goTo(page, place(forked, 'time'));
+  test.each([
+    [390, 844],
+    [320, 568],
+  ])('sees what the session was right after a jump on a telephone, where one thing scrolls: %d × %d', async (width, height) => {
+    const { page, faults } = await open(width);
+    await page.setViewportSize({ width, height });
+    await goTo(page, place(failing, 'time'));
     await page.locator('.live-on').waitFor();
-    const chosen = page.locator('.commit-chosen');
-    const [tabBar] = await Promise.all([page.locator('.rail').boundingBox(), chosen.waitFor()]);
-    // A commit is one line there.
-    expect((await chosen.boundingBox())?.height).toBeLessThan(40);
-    const lines = await Promise.all(['type', 'text'].map((part) => chosen.locator(`.commit-${part}`).boundingBox()));
-    expect(Math.abs((lines[0]?.y ?? 0) - (lines[1]?.y ?? 100))).toBeLessThan(8);
-    await page.locator('.past').evaluate((view) => view.scrollTo(0, view.scrollHeight));
-    await page.locator('.moment .books').last().scrollIntoViewIfNeeded();
-    for (const name of ['One commit back', 'To the beginning', 'One commit on', 'To the newest']) {
-      await page.getByRole('button', { name }).click();
-      if (name === 'To the beginning') continue;
-      await vi.waitFor(async () => {
-        const [row, scrubber] = await Promise.all([chosen.boundingBox(), page.locator('.scrubber').boundingBox()]);
-        expect(row?.y).toBeGreaterThanOrEqual((scrubber?.y ?? 0) + (scrubber?.height ?? 0) - 1);
-        expect((row?.y ?? 0) + (row?.height ?? 0)).toBeLessThanOrEqual(tabBar?.y ?? 0);
-      }, soon);
+    const tabBar = await page.locator('.rail').boundingBox();
+    const facts = page.getByRole('region', { name: 'The session at this moment' });
+    const isInSight = async (): Promise<void> => {
+      const [box, past] = await Promise.all([facts.boundingBox(), page.locator('.past').boundingBox()]);
+      expect(box?.y).toBeGreaterThanOrEqual(past?.y ?? 0);
+      expect((box?.y ?? 0) + (box?.height ?? 0)).toBeLessThanOrEqual(tabBar?.y ?? 0);
+    };
+    await isInSight();
+    for (const name of ['Show the moment before', 'To the newest', 'One commit back', 'To the newest']) {
+      if (name === 'One commit back') await page.locator('.past').evaluate((view) => view.scrollTo(0, view.scrollHeight));
+      await page.getByRole('button', { name }).press('Enter');
+      await vi.waitFor(isInSight, soon);
     }
+    const scrolls = page.locator('.past, .past *').evaluateAll((all) =>
+      all
+        .filter((one) => one.scrollHeight > one.clientHeight + 1 && one.clientHeight > 0)
+        .filter((one) => {
+          const { getComputedStyle: styleOf } = globalThis as never as { getComputedStyle(of: unknown): { overflowY: string } };
+          return ['auto', 'scroll'].includes(styleOf(one).overflowY);
+        })
+        .map(({ className }) => `${className}`.trim()),
+    );
+    expect(await scrolls).toEqual(['past']);
+    // The list has the place of the moment until a commit is chosen in it, from which a person reads on.
+    await page.getByRole('button', { name: 'All commits' }).click();
+    await page.locator('.commit-chosen').waitFor();
+    expect(await facts.isVisible()).toBe(false);
+    expect(await page.locator('.commits').evaluate(({ clientHeight }) => clientHeight)).toBeGreaterThanOrEqual(4 * 44);
+    expect(await axeFindings(page)).toEqual([]);
+    await page.locator('.commit-chosen').press('ArrowUp');
+    await page.locator('.commit-chosen:focus').waitFor();
+    await page.keyboard.press('Enter');
+    await page.locator('.moment:focus').waitFor();
+    await isInSight();
+    expect(await wrongIn(page, place(failing, 'time'), '.moment-facts')).toEqual([]);
+    expect(faults).toEqual([]);
+  });
+
+  test('a high narrow screen has both the moment and a list of useful height', async () => {
+    const { page, faults } = await open(820);
+    await page.setViewportSize({ width: 820, height: 1180 });
+    await goTo(page, place(failing, 'time'));
+    await page.locator('.moment-facts').waitFor();
+    expect(await page.locator('.commits').evaluate(({ clientHeight }) => clientHeight)).toBeGreaterThanOrEqual(7 * 44);
+    // Rows are as high as the places that they have.
+    expect((await page.locator('.commit').first().boundingBox())?.height).toBe(44);
+    expect(await page.getByRole('button', { name: 'All commits' }).isVisible()).toBe(false);
     expect(faults).toEqual([]);
   });
 
@@ -171,14 +253,25 @@ describe.skipIf(!hasBrowser)('who looks at the page for a moment', () => {
     await goTo(page, place(forked, 'chat'));
     await page.locator('.why', { hasText: 'Forked from commit 5' }).waitFor();
     const known = page.locator('.why').getByTitle('The agent knows the conversation up to there, and what was said since');
-    await known.getByText(/^Forked from commit 5, /).waitFor();
-    await page.locator('.mark', { hasText: 'Forked from commit 5: the agent knows the conversation up to there' }).waitFor();
+    await known.getByText(/^Forked from commit 5 by the owner, over the API, /).waitFor();
+    await page
+      .locator('.mark', {
+        hasText: /^Forked from commit 5 by the owner, over the API: the agent knows the conversation up to there/,
+      })
+      .waitFor();
     await goTo(page, place(failing, 'time'));
     await page.getByRole('button', { name: 'Fork from here' }).click();
     await page
       .getByRole('dialog')
       .getByText(/^This session goes on from commit \d+/)
       .waitFor();
+    await goTo(page, place(forked, 'transcript'));
+    await page.locator('.line', { hasText: 'question 1' }).first().waitFor();
+    expect(await page.locator('.line-left').count()).toBe(0);
+    await page.getByLabel('Events', { exact: true }).evaluate((lines) => lines.scrollTo(0, lines.scrollHeight));
+    const left = page.locator('.line-left', { hasText: 'question 11' }).first();
+    await left.getByText(/^Left behind by the fork at .*question 11$/).waitFor();
+    expect(await page.locator('.line-fork').getByText('Left behind').count()).toBe(0);
     expect(faults).toEqual([]);
   });
 
@@ -205,7 +298,7 @@ describe.skipIf(!hasBrowser)('who looks at the page for a moment', () => {
     const { code } = await rig().client.post<{ code: string }>('/v1/page/codes', { role: 'approver' });
     const { page, faults } = await openTab(390, 'dark');
     await page.goto(`${rig().url}/#code=${code}`);
-    const deny = page.getByRole('button', { name: 'Deny' });
+    const deny = page.getByRole('button', { name: 'Deny', exact: true });
     await deny.click();
     await page.locator('.approval-answer', { hasText: 'Denied' }).waitFor();
     await page.reload();
@@ -219,7 +312,7 @@ describe.skipIf(!hasBrowser)('who looks at the page for a moment', () => {
   test('still reads who asked, on which message, and where a call ran once it is answered', async () => {
     const { page, faults } = await open();
     await goTo(page, '#/approvals');
-    const lately = page.getByRole('region', { name: 'Answered lately' });
+    const lately = page.getByRole('region', { name: 'Recent approvals' });
     await lately
       .getByText(/^Denied/)
       .first()

@@ -54,6 +54,8 @@ describe.skipIf(!hasBrowser)('who writes in the chat', () => {
     await answerTo('/name Trip').getByText('Name: Trip').waitFor();
     expect(await answerTo('/help').textContent()).toMatch(/^\/help \d/);
     expect(await wrongIn(page, place(key), '.mark code')).toEqual([]);
+    await answerTo('/export').getByRole('link', { name: 'Open the transcript' }).click();
+    await page.getByRole('button', { name: 'Download Markdown' }).waitFor();
     expect(faults).toEqual([]);
   });
 

@@ -130,6 +130,9 @@ describe.skipIf(!hasBrowser)('files in the chat', () => {
     expect(await drop(page, '.messages', [note])).toBe(true);
     const chosen = page.getByRole('list', { name: 'Files to send' });
     expect(await chosen.locator('.file-name').allTextContents()).toEqual(['chosen.txt', 'wrong.txt', 'dot.png', 'note.txt']);
+    await page.getByText('A message with files cannot be sent later.', { exact: true }).waitFor();
+    const later = page.getByRole('button', { name: 'Send later', description: 'A message with files cannot be sent later.' });
+    expect(await later.isDisabled()).toBe(true);
     expect(await axeFindings(page)).toEqual([]);
     await page.getByRole('button', { name: 'Remove wrong.txt' }).click();
     // The focus is in the field again.
@@ -172,10 +175,12 @@ describe.skipIf(!hasBrowser)('files in the chat', () => {
     const field = page.getByLabel('Message');
     await field.fill('take this');
     const send = page.getByRole('button', { name: 'Send', exact: true });
-    const refused = async (files: readonly GivenFile[], words: RegExp): Promise<void> => {
+    const refused = async (files: readonly GivenFile[], words: RegExp, marked: readonly string[] = []): Promise<void> => {
       expect(await drop(page, '.messages', files)).toBe(true);
       await page.getByRole('alert').filter({ hasText: words }).waitFor();
       expect(await send.isDisabled()).toBe(true);
+      expect(await page.locator('.chosen li', { hasText: 'Refused' }).locator('.file-name').allTextContents()).toEqual(marked);
+      expect(await axeFindings(page)).toEqual([]);
       const remove = page.getByRole('button', { name: /^Remove / });
       for (let left = files.length - 1; left >= 0; left--) {
         await remove.first().click();
@@ -184,15 +189,18 @@ describe.skipIf(!hasBrowser)('files in the chat', () => {
       expect(await send.isDisabled()).toBe(false);
     };
     await refused(
-      [{ name: 'a.zip', type: 'application/zip', data: base64('x') }],
-      /attachments: a\.zip is of type application\/zip; those taken are image\/\*/,
+      [note, { name: 'a.zip', type: 'application/zip', data: base64('x') }],
+      /attachments: a\.zip is of type application\/zip; those taken are image\/\*.*until what is refused is removed/,
+      ['a.zip'],
     );
-    await refused([{ ...note, data: '' }], /note\.txt has no content/);
+    await refused([{ ...note, data: '' }], /note\.txt has no content/, ['note.txt']);
     await refused(
       Array.from({ length: 9 }, () => note),
-      /has 9 files; send at most 8/,
+      /has 9 files; send at most 8.*until some are removed/,
     );
-    await refused([{ ...note, data: base64('x'.repeat(11 * 1024 * 1024)) }], /its files have 11\.0 MB; send at most 10 MB/);
+    await refused([{ ...note, data: base64('x'.repeat(11 * 1024 * 1024)) }], /its files have 11\.0 MB; send at most 10 MB/, [
+      'note.txt',
+    ]);
     expect(faults).toEqual([]);
   });
 
@@ -246,7 +254,7 @@ describe.skipIf(!hasBrowser)('files in the chat', () => {
     reader.page.on('response', (response) => response.status() === 403 && refused.push(response.url()));
     await goTo(reader.page, '#/system/schedules');
     const menu = reader.page.getByRole('navigation', { name: 'System' }).locator('li a > span');
-    await reader.page.getByRole('heading', { name: 'Nothing is due' }).waitFor();
+    await reader.page.getByRole('heading', { name: 'Nothing waits for its time' }).waitFor();
     expect(await menu.allTextContents()).toEqual(['Hosts', 'Metrics', 'Memory', 'Skills', 'Schedules']);
     expect(refused).toEqual([]);
     expect([...faults, ...reader.faults]).toEqual([]);

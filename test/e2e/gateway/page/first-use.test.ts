@@ -32,7 +32,7 @@ describe.skipIf(!hasBrowser)('who opens the page for the first time', () => {
     await stop.getByText('Stop').waitFor();
     await page.locator('.said-assistant[aria-busy] p').waitFor();
     await stop.click();
-    await page.getByText('Stopped. The unfinished answer above is not kept: it is gone after a reload').waitFor();
+    await page.getByText('Stopped by you. The unfinished answer above is not kept: it is gone after a reload').waitFor();
     await page.locator('.said-assistant:not([aria-busy]) p').first().waitFor();
     await page.keyboard.type('and now');
     expect(await page.getByLabel(field, { exact: true }).inputValue()).toBe('and now');
@@ -88,6 +88,15 @@ describe.skipIf(!hasBrowser)('who opens the page for the first time', () => {
     await page.getByRole('heading', { name: 'New chat' }).waitFor();
     expect(await message.inputValue()).toBe('');
     expect(page.url()).not.toBe(address);
+    for (const tab of ['Transcript', 'Time machine']) {
+      await page.getByRole('link', { name: tab }).click();
+      await page.getByText('Nothing was said in it yet.').waitFor();
+      expect(await page.getByText('deleted', { exact: false }).count()).toBe(0);
+    }
+    // Who comes back to it may want to read: no keyboard covers the screen.
+    await page.getByRole('link', { name: 'Chat', exact: true }).click();
+    await message.waitFor();
+    expect(await message.evaluate((one) => one.matches(':focus'))).toBe(false);
     expect(faults).toEqual([]);
   });
 
@@ -113,6 +122,26 @@ describe.skipIf(!hasBrowser)('who opens the page for the first time', () => {
     await page.getByLabel('Name', { exact: true }).fill('The allotment');
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'The allotment' }).waitFor();
+    await page.getByRole('button', { name: 'Rename' }).click();
+    await page.getByLabel('Icon', { exact: true }).fill('🌱');
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: '🌱 The allotment' }).waitFor();
+    await page.locator('.row-title', { hasText: /^🌱 The allotment$/ }).waitFor();
+    await page.getByRole('button', { name: 'Rename' }).click();
+    expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('The allotment');
+    await page.getByLabel('Name', { exact: true }).fill('The other allotment');
+    await page.getByText('one emoji', { exact: true }).waitFor();
+    await page.getByLabel('Icon', { exact: true }).fill('seeds');
+    await page.keyboard.press('Enter');
+    await page
+      .getByRole('alert')
+      .getByText(/use one emoji, such as "🌱"$/)
+      .waitFor();
+    expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('The other allotment');
+    await page.getByLabel('Icon', { exact: true }).fill('🌾');
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: '🌾 The other allotment' }).waitFor();
+    await page.getByLabel('Name', { exact: true }).waitFor({ state: 'detached' });
     expect(faults).toEqual([]);
   });
 
@@ -125,7 +154,7 @@ describe.skipIf(!hasBrowser)('who opens the page for the first time', () => {
     const first = page.locator('.said-user').first();
     await first.getByRole('button', { name: 'Try again' }).click();
     const dialog = page.getByRole('dialog');
-    await dialog.getByText('leaves behind what is below it: 23 messages', { exact: false }).waitFor();
+    await dialog.getByText('the agent no longer knows what is below it: 23 messages', { exact: false }).waitFor();
     expect(await dialog.getByText('Tools run again', { exact: false }).count()).toBe(0);
     await dialog.getByRole('button', { name: 'Cancel' }).click();
     expect((await sessions.get(key)).generation).toBe(1);
@@ -151,7 +180,7 @@ describe.skipIf(!hasBrowser)('who opens the page for the first time', () => {
     await dialog.getByText('The answer under way is stopped, and is not kept.', { exact: false }).waitFor();
     await dialog.getByRole('button', { name: 'Try again' }).click();
     await page
-      .locator('.mark', { hasText: /^Tried again from the beginning\. The agent no longer knows what is above/ })
+      .locator('.mark', { hasText: /^Tried again from the beginning by you\. The agent no longer knows what is above/ })
       .waitFor();
     await page.locator('.session-head', { hasText: 'Tried again from the beginning' }).waitFor();
     await page.locator('.mark', { hasText: /^Stopped\. / }).waitFor();
@@ -250,13 +279,18 @@ describe.skipIf(!hasBrowser)('who opens the page for the first time', () => {
     expect((edge?.x ?? 0) + (edge?.width ?? 0)).toBeLessThanOrEqual((end?.x ?? 0) + (end?.width ?? 0));
     await page.getByRole('button', { name: 'Select', exact: true }).click();
     for (const row of await rows.all()) await row.click();
+    await page.getByRole('button', { name: 'Labels…' }).click();
     await page.getByLabel('Labels, with commas between them').fill('zoo, c');
     await page.keyboard.press('Enter');
     await page.getByText('2 labelled.').waitFor();
+    await rows.getByText('Unread', { exact: true }).last().waitFor();
+    await page.getByRole('button', { name: 'Mark as read' }).click();
+    await page.getByText('2 marked as read.').waitFor();
+    await vi.waitFor(async () => expect(await rows.getByText('Unread', { exact: true }).count()).toBe(0), soon);
     expect((await sessions.get(keys[0] ?? '')).settings.labels).toEqual(['friends of the house', 'b', 'zoo', 'c']);
     expect((await sessions.get(keys[1] ?? '')).settings.labels).toEqual(['zoo', 'c']);
     await page.getByLabel('Search sessions').fill('');
-    await page.locator('.row-title', { hasText: /^first$/ }).waitFor();
+    await vi.waitFor(async () => expect(await rows.count()).toBeGreaterThan(2), soon);
     await page.locator('.filters select').last().selectOption('zoo');
     await vi.waitFor(async () => expect(await rows.count()).toBe(2), soon);
     expect(page.url()).toContain('label=zoo');
@@ -405,12 +439,12 @@ describe.skipIf(!hasBrowser)('who opens the page for the first time', () => {
     const { sessions } = rig().client;
     const key = 'agent:main:main';
     await sessions.post(key, 'from Ann', { wait: 30 });
-    await sessions.patch(key, { displayName: 'Ann', pinned: true, labels: ['garden', 'spring', 'long words here'] });
+    await sessions.patch(key, { displayName: 'Ann', icon: '🌱', pinned: true, labels: ['garden', 'spring', 'long words here'] });
     await sessions.post('agent:main:work', 'a task', { wait: 30 });
     const { page, faults } = await open();
     await page.getByLabel('Search sessions').fill('main');
     await page.locator('.row-key', { hasText: 'main' }).waitFor();
-    await vi.waitFor(async () => expect(await page.locator('a.row .row-title').allTextContents()).toEqual(['Ann']), soon);
+    await vi.waitFor(async () => expect(await page.locator('a.row .row-title').allTextContents()).toEqual(['🌱 Ann']), soon);
     const goBy = async (letters: string, option: string): Promise<void> => {
       await page.keyboard.press('Control+k');
       await page.getByRole('combobox', { name: 'A view, or a session by its name' }).fill(letters);
@@ -420,8 +454,8 @@ describe.skipIf(!hasBrowser)('who opens the page for the first time', () => {
     };
     await goBy('work', 'work work');
     await page.getByRole('heading', { name: 'work', exact: true }).waitFor();
-    await goBy('main', 'Ann main');
-    await page.getByRole('heading', { name: 'Ann' }).waitFor();
+    await goBy('main', '🌱 Ann main');
+    await page.getByRole('heading', { name: '🌱 Ann' }).waitFor();
     await page.getByRole('button', { name: 'Rename' }).click();
     expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('Ann');
     await goBy('dark', 'You your account, light or dark, signing out');
@@ -448,7 +482,7 @@ describe.skipIf(!hasBrowser)('who opens the page for the first time', () => {
     await page.keyboard.press('Enter');
     await page.getByText('Looking for sessions').waitFor();
     answer();
-    await page.getByRole('heading', { name: 'Ann', exact: true }).waitFor();
+    await page.getByRole('heading', { name: '🌱 Ann', exact: true }).waitFor();
     await page.unrouteAll({ behavior: 'ignoreErrors' });
     await page.keyboard.press('Control+k');
     await page.getByRole('combobox', { name: 'A view, or a session by its name' }).fill('were reset');
@@ -466,7 +500,7 @@ describe.skipIf(!hasBrowser)('who opens the page for the first time', () => {
     await goTo(page, '#/sessions');
     await page.getByRole('button', { name: 'Select', exact: true }).click();
     await sessions.patch(key, { displayName: 'Garden plan' });
-    const name = page.locator('.row-title', { hasText: /^Garden plan$/ });
+    const name = page.locator('.row-title', { hasText: /^🌱 Garden plan$/ });
     expect(await name.evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)).toBe(0);
     expect(faults).toEqual([]);
   });

@@ -1,4 +1,8 @@
 import { describe, expect, test, vi } from 'vitest';
+import { sessionOutlet } from '../../../../services/delivery/outlets/session.ts';
+import { configSchema } from '../../../../shared/domain/config/schema.ts';
+import type { SessionKey } from '../../../../shared/domain/keys/session-key.ts';
+import { systemClock } from '../../../../shared/kit/clock.ts';
 import { goTo, hasBrowser, usePage } from './use-page.ts';
 
 /** Where somebody lands who follows a link of the page, forks, or searches. */
@@ -59,7 +63,11 @@ describe.skipIf(!hasBrowser)('who goes from one view of the page to another', ()
     await page.getByText('This commit is the error: answer failed').waitFor();
     await page.keyboard.press('Enter');
     // The message is in the commit of its error: the one fork there leaves both behind.
-    await page.locator('.moment-error', { hasText: 'A fork from here leaves it and its message behind' }).waitFor();
+    await page
+      .locator('.moment-error', {
+        hasText: 'A fork from here goes on in this session, without the failed answer and its message',
+      })
+      .waitFor();
     expect(await page.getByRole('button', { name: 'Fork before the message that failed' }).count()).toBe(0);
     await goTo(page, `${place(key, 'time')}?at=1`);
     await page.reload();
@@ -75,6 +83,19 @@ describe.skipIf(!hasBrowser)('who goes from one view of the page to another', ()
     await page.locator('.composer textarea:focus').waitFor();
     await page.locator('.left-behind', { hasText: '[[fail busy]] now' }).waitFor();
     expect(await page.locator('.messages > .said .plain').allTextContents()).toEqual(['tell me of (bluebells)']);
+    // What is unfolded is read from its beginning: the chat does not go to its end.
+    await page.setViewportSize({ width: 1280, height: 400 });
+    const summary = page.locator('.left-behind summary');
+    const top = (): Promise<number> => summary.evaluate((one) => one.getBoundingClientRect().top);
+    await summary.scrollIntoViewIfNeeded();
+    const before = await top();
+    await summary.click();
+    await page.locator('.left-behind[open] .said .plain').waitFor();
+    expect(await top()).toBeCloseTo(before, -1);
+    await page.setViewportSize({ width: 1280, height: 720 });
+    await page.getByRole('link', { name: 'Time machine' }).click();
+    await page.getByRole('button', { name: 'Previous error' }).click();
+    await page.getByText('A fork left this moment behind', { exact: false }).waitFor();
     expect(faults).toEqual([]);
   });
 
@@ -167,7 +188,7 @@ describe.skipIf(!hasBrowser)('who goes from one view of the page to another', ()
     await goTo(page, place(answered, 'chat'));
     await page.locator('.said-assistant').waitFor();
     await page.getByRole('button', { name: 'Try again' }).click();
-    await page.getByRole('dialog').getByText('leaves behind what is below it: 1 message', { exact: false }).waitFor();
+    await page.getByRole('dialog').getByText('the agent no longer knows what is below it: 1 message', { exact: false }).waitFor();
     await page.keyboard.press('Escape');
     await goTo(page, place(failed, 'chat'));
     await page.locator('.mark-actions').getByRole('button', { name: 'Try again' }).click();
@@ -274,6 +295,57 @@ describe.skipIf(!hasBrowser)('who goes from one view of the page to another', ()
     await page.locator('a.row', { hasText: 'trail' }).click();
     await page.locator('.said-user', { hasText: 'bluebells' }).waitFor();
     expect(new URL(page.url()).hash).toBe(place(key, 'chat'));
+    expect(faults).toEqual([]);
+  });
+
+  test('goes from one found message to another of the same session at once', async () => {
+    const walk = 'agent:main:walk';
+    for (const nr of [1, 2, 3]) await rig().client.sessions.post(walk, `egret ${nr}\n${'and on\n'.repeat(12)}`, { wait: 30 });
+    const { page, faults } = await open();
+    await page.getByLabel('Search sessions').fill('egret');
+    for (const nr of [1, 3, 2]) {
+      await page
+        .locator('.found a', { hasText: `egret ${nr}` })
+        .last()
+        .click();
+      const message = page.locator('.messages .said-user', { hasText: `egret ${nr}` });
+      const distance = async (): Promise<number> => {
+        const [one, list] = await Promise.all([message.boundingBox(), page.locator('.messages').boundingBox()]);
+        return one && list ? Math.abs(one.y + one.height / 2 - list.y - list.height / 2) : Number.POSITIVE_INFINITY;
+      };
+      await vi.waitFor(async () => expect(await distance()).toBeLessThan(250), { timeout: 30_000, interval: 50 });
+    }
+    // An address may have anything in it.
+    await goTo(page, `${place(walk, 'chat')}?said=${encodeURIComponent('"]')}`);
+    await page.reload();
+    await page.locator('.messages .said-user', { hasText: 'egret 3' }).waitFor();
+    expect(faults).toEqual([]);
+  });
+
+  test('goes from a call to the sub-agent that it began, and from there back', async () => {
+    const task = JSON.stringify({ task: 'Count the seeds' });
+    await rig().client.sessions.post('agent:main:boss', `[[tool sessions_spawn ${task}]] please`, { wait: 30 });
+    const { page, faults } = await open();
+    await goTo(page, place('agent:main:boss', 'chat'));
+    await page.locator('summary', { hasText: 'sessions_spawn' }).click();
+    await page.locator('.tool').getByRole('link', { name: 'Count the seeds' }).click();
+    await page.locator('.said-user', { hasText: 'Count the seeds' }).waitFor();
+    const child = decodeURIComponent(page.url().split('/').at(-2) ?? '');
+    await page.locator('.session-facts', { hasText: 'sub-agent of' }).getByRole('link', { name: 'boss' }).click();
+    await page.locator('.said-user', { hasText: 'please' }).waitFor();
+    // What it answers is the sub-agent's, by its name, and nobody else's to change.
+    const { commands } = rig().ports;
+    const outlet = sessionOutlet({ config: () => configSchema.parse({}), commands, clock: systemClock });
+    const target = { channel: 'session', to: 'agent:main:boss', threadId: 'run-1' };
+    const kind = 'assistant_message';
+    const answer = { id: '1.0', seq: 1, key: child as SessionKey, kind, text: 'Twelve seeds', turnId: 't1', target } as const;
+    await outlet.send(answer, new AbortController().signal);
+    const said = page.locator('.said-user', { hasText: 'Twelve seeds' });
+    await said.getByText('Sub-agent: Count the seeds').waitFor();
+    expect(await said.locator('.plain').textContent()).toBe('Twelve seeds');
+    expect(await said.getByRole('button').count()).toBe(0);
+    await said.getByRole('link', { name: 'Count the seeds' }).click();
+    await page.locator('.said-user', { hasText: 'Count the seeds' }).getByText('Another session: boss').waitFor();
     expect(faults).toEqual([]);
   });
 });

@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core';
 import { describe, expect, test, vi } from 'vitest';
 import { type EventPage, sessionPath } from '../../../../shared/client/main.ts';
 import type { SessionEvent } from '../../../../shared/domain/session/events.ts';
-import { commitTo, keyOf } from '../../../support/domain/commits.ts';
+import { assistantMessage, commitTo, keyOf, userMessage } from '../../../support/domain/commits.ts';
 import { axeFindings } from './browser.ts';
 import { goTo, hasBrowser, usePage, wrongIn } from './use-page.ts';
 
@@ -14,6 +14,7 @@ const chat = `#/sessions/${encodeURIComponent(key)}/chat`;
 const time = `#/sessions/${encodeURIComponent(key)}/time`;
 const checked = 'agent:main:web:checked';
 const forgotten = 'agent:main:web:forgotten';
+const greeting = 'agent:main:web:greeting';
 const pixel = 1;
 
 const yOf = async (page: Page, selector: string): Promise<number> =>
@@ -63,6 +64,9 @@ describe.skipIf(!hasBrowser)('the page on any screen', () => {
       { ...failed, reason: 'new_session', sessionId: 's1' },
     ];
     await ports.events.append(commitTo(keyOf(forgotten), { at: Date.now(), epoch: 1, sessionId: 's2', events }), 0);
+    const before = ['one', 'two', 'three', 'four'].flatMap((text) => [userMessage(text), assistantMessage(text)]);
+    const greeted = [...events.slice(0, 1), ...before, ...events.slice(1), assistantMessage('Good morning! '.repeat(30))];
+    await ports.events.append(commitTo(keyOf(greeting), { at: Date.now(), epoch: 1, sessionId: 's2', events: greeted }), 0);
   });
 
   test('no row moves when the list says that an answer failed', async () => {
@@ -75,21 +79,60 @@ describe.skipIf(!hasBrowser)('the page on any screen', () => {
     expect(await yOf(page, '.rows')).toBe(before);
     // A later answer that works does not hide it.
     await rig().client.sessions.post('agent:main:web:failing', 'and now?', { wait: 30 });
-    await page.locator('a.row').getByText('1 answer failed', { exact: true }).waitFor();
+    const failures = page.locator('a.row .row-failures', { hasText: /^Error: 1 answer failed\s*$/ });
+    await failures.waitFor();
+    const sizeOf = (one: unknown): string =>
+      (globalThis as never as { getComputedStyle(of: unknown): { fontSize: string } }).getComputedStyle(one).fontSize;
+    expect(await failures.evaluate(sizeOf)).toBe(await page.locator('a.row .row-text').first().evaluate(sizeOf));
     await page.setViewportSize({ width: 320, height: 800 });
     expect(await wrongIn(page, '#/sessions', 'a.row')).toEqual([]);
     expect(faults).toEqual([]);
   });
 
+  test.each([390, 320])(
+    'the last place of the navigation can be reached on a phone that lies on its side, %i px high',
+    async (height) => {
+      const { page, faults } = await open(844);
+      await page.setViewportSize({ width: 844, height });
+      const search = page.getByRole('navigation', { name: 'Main' }).getByRole('button', { name: 'Search' });
+      await search.scrollIntoViewIfNeeded();
+      const box = await search.boundingBox();
+      expect((box?.y ?? height) + (box?.height ?? 0)).toBeLessThanOrEqual(height);
+      // What scrolls, if anything, is the navigation by itself.
+      expect(await page.locator('html').evaluate((html) => html.scrollHeight)).toBe(height);
+      expect(faults).toEqual([]);
+    },
+  );
+
   test('the divider of a reset says that the checkpoint of what it ended failed, and leads to it', async () => {
     const { page, faults } = await open();
     await goTo(page, `#/sessions/${encodeURIComponent(forgotten)}/chat`);
-    const divider = page.locator('.mark', { hasText: 'with the chat command /new. It is still this session.' });
+    const divider = page.locator('.mark', { hasText: 'with the chat command /new: this session begins anew.' });
     await divider.getByText(/Nothing of it was remembered: .*no answer/).waitFor();
     await divider.getByRole('link', { name: 'Show the checkpoint that failed' }).click();
     await page.locator('.scrubber').waitFor();
     const last = await rig().ports.events.last(keyOf(forgotten));
     expect(page.url()).toContain(`/time?at=${last?.seq}`);
+    expect(faults).toEqual([]);
+  });
+
+  test('a chat opens with the line of its reset in sight while nobody has said anything since', async () => {
+    const { page, faults } = await open(320);
+    await page.setViewportSize({ width: 320, height: 568 });
+    await goTo(page, `#/sessions/${encodeURIComponent(greeting)}/chat`);
+    await page.locator('.said-assistant', { hasText: 'Good morning!' }).waitFor();
+    const top = async (): Promise<number> => {
+      await page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))');
+      return (await yOf(page, '.mark-beginning')) - (await yOf(page, '.messages'));
+    };
+    expect(Math.abs(await top())).toBeLessThanOrEqual(pixel);
+    // It is there to stay, until somebody goes on from there.
+    await page.setViewportSize({ width: 320, height: 500 });
+    expect(Math.abs(await top())).toBeLessThanOrEqual(pixel);
+    await page.getByRole('button', { name: 'To the newest' }).click();
+    await vi.waitFor(async () => expect(await top()).toBeLessThan(-100), soon);
+    await page.setViewportSize({ width: 320, height: 568 });
+    expect(await top()).toBeLessThan(-100);
     expect(faults).toEqual([]);
   });
 
@@ -156,6 +199,7 @@ describe.skipIf(!hasBrowser)('the page on any screen', () => {
   test('all that is shown can be selected at once, and the field of labels says what it takes', async () => {
     const { page, faults } = await open();
     await page.getByRole('button', { name: 'Select', exact: true }).click();
+    await page.getByRole('button', { name: 'Labels…' }).click();
     await page.getByText('Labels, with commas between them').waitFor();
     const count = await page.locator('a.row').count();
     await page.getByRole('button', { name: `Select all ${count} shown` }).click();
@@ -179,6 +223,7 @@ describe.skipIf(!hasBrowser)('the page on any screen', () => {
     const before = await height();
     for (const [button, label] of [
       ['Rename', 'Name'],
+      ['Rename', 'Icon'],
       ['Labels', 'Labels, with commas between them'],
     ] as const) {
       await page.locator('.session-actions').getByRole('button', { name: button }).click();
@@ -226,10 +271,9 @@ describe.skipIf(!hasBrowser)('the page on any screen', () => {
     await goTo(page, `${time}?at=${events[0]?.seq}`);
     await page.locator('.moment-facts .badge', { hasText: 'Running' }).waitFor();
     await page.locator('.session-head .session-now', { hasText: 'Now: Idle' }).waitFor();
-    // On a small screen as well, where the list of commits has more than a few.
+    // On a small screen as well.
     await page.setViewportSize({ width: 390, height: 844 });
     await page.locator('.session-head .session-now', { hasText: 'Now:' }).waitFor();
-    expect(await page.locator('.commits').evaluate(({ clientHeight }) => clientHeight)).toBeGreaterThanOrEqual(4 * 32);
     await page.setViewportSize({ width: 320, height: 844 });
     await goTo(page, time.replace(/time$/, 'transcript'));
     const count = page.locator('.transcript-head .hint', { hasText: /^\d+ events? in / });

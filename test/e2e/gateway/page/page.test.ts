@@ -108,7 +108,7 @@ describe.skipIf(!hasBrowser)('the page', () => {
     await page.getByLabel('Edited message').fill('what was meant');
     await page.getByRole('button', { name: 'Send instead' }).press('Enter');
     await page.locator('.said-assistant', { hasText: 'what was meant' }).waitFor();
-    await page.locator('.mark', { hasText: 'Edited from commit 1: ' }).waitFor();
+    await page.locator('.mark', { hasText: 'Edited from commit 1 by you: ' }).waitFor();
     // What the fork left behind is folded away, and nothing is done with it any more.
     await page.getByText('Left behind by the fork: 2 messages').click();
     await mistake.waitFor();
@@ -275,7 +275,7 @@ describe.skipIf(!hasBrowser)('the page', () => {
       .getByText(/^This session goes on from commit \d+/)
       .waitFor();
     await page.getByRole('dialog').getByRole('button', { name: 'Fork', exact: true }).click();
-    await page.locator('.why', { hasText: /Forked from commit \d+, / }).waitFor();
+    await page.locator('.why', { hasText: /Forked from commit \d+ by you, / }).waitFor();
     expect(faults).toEqual([]);
   });
 
@@ -289,7 +289,7 @@ describe.skipIf(!hasBrowser)('the page', () => {
     expect(await left?.getByText('which way?').count()).toBe(0);
     expect(await left?.locator('.branch-differs').count()).toBe(2);
     await right?.getByText(/^At its end the agent knew [2-9] messages in all\.$/).waitFor();
-    for (const name of ['tokens since their common commit', 'beginnings, resets and forks'])
+    for (const name of ['tokens since their common commit', 'times it began, was reset or forked'])
       await page.locator('.branch-state').getByRole('rowheader', { name, exact: true }).waitFor();
     expect(
       await page
@@ -330,7 +330,7 @@ describe.skipIf(!hasBrowser)('the page', () => {
       page.getByRole('region', { name: `What changed from commit ${first} to commit ${second}`, exact: true });
     // Both states have the message of the first commit; what came since is the fork, and its settings.
     await between(1, last)
-      .locator('div', { has: page.getByText('beginnings, resets and forks', { exact: true }) })
+      .locator('div', { has: page.getByText('times it began, was reset or forked', { exact: true }) })
       .getByText('1 2')
       .waitFor();
     await between(1, last).getByText('settings, pinned', { exact: true }).waitFor();
@@ -359,7 +359,7 @@ describe.skipIf(!hasBrowser)('the page', () => {
     for (const name of ['one', 'two']) await sessions.post(`agent:main:bulk:${name}`, `a pelican of ${name}`, { wait: 30 });
     const { page, faults } = await open();
     await page.getByLabel('Search sessions').fill('pelican');
-    await page.getByText('Said in 4 messages').waitFor();
+    await page.getByText('Said in 4 messages, the best match first').waitFor();
     await page.locator('.found a', { hasText: 'a pelican of one' }).first().waitFor();
     const choose = page.getByRole('button', { name: 'Select', exact: true });
     await choose.click();
@@ -374,6 +374,7 @@ describe.skipIf(!hasBrowser)('the page', () => {
     await page.getByRole('button', { name: 'Pin', exact: true }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Pin' }).click();
     await page.getByText('2 pinned. 2 sessions selected').waitFor();
+    await page.getByRole('button', { name: 'Labels…' }).click();
     await page.getByLabel('Labels, with commas between them').fill('birds');
     await page.getByRole('button', { name: 'Add labels' }).click();
     await page.getByText('2 labelled. 2 sessions selected').waitFor();
@@ -393,7 +394,7 @@ describe.skipIf(!hasBrowser)('the page', () => {
     await page.getByLabel('Search sessions').fill('');
     await page.getByLabel('Status').selectOption('active');
     const row = page.locator('a.row', { hasText: 'Pinned' });
-    await row.getByText(/Forked from commit \d+, /).waitFor();
+    await row.getByText(/Forked from commit \d+/).waitFor();
     await goTo(page, place('agent:main:bulk:two', 'chat'));
     await page.locator('.why', { hasText: 'Archived: its next message brings it back' }).waitFor();
     expect(await page.locator('.why', { hasText: 'Resets' }).count()).toBe(0);
@@ -562,6 +563,12 @@ describe.skipIf(!hasBrowser)('the page', () => {
     expect(faults).toEqual([]);
   });
 
+  /** The sequence of the commit in which the answer of the main session failed. */
+  const failedAt = async (): Promise<number | undefined> => {
+    for await (const { seq, events } of rig().client.sessions.export(main))
+      if (events.some(({ type }) => type === 'turn_failed')) return seq;
+    return undefined;
+  };
   test.each([
     ['light', 1920],
     ['dark', 320],
@@ -574,6 +581,7 @@ describe.skipIf(!hasBrowser)('the page', () => {
       [place(main, 'chat'), '.said'],
       [place(main, 'transcript'), '.line'],
       [place(main, 'time'), '.same-same'],
+      [`${place(main, 'time')}?at=${await failedAt()}`, '.moment-error .button'],
       [`${place(forked, 'time')}?compare=1`, '.branches'],
       [`#/sessions?q=${encodeURIComponent('fresh start')}`, '.found li'],
       ['#/approvals', '.approvals .empty, .approvals .approval'],

@@ -23,9 +23,16 @@ describe.skipIf(!hasBrowser)('who uses the page again', () => {
     const { page, faults } = await open();
     await goTo(page, '#/approvals');
     // Whoever denies may say why, which the agent is told; a field that was opened by mistake is closed again.
-    await page.getByRole('button', { name: 'Say why not…' }).click();
+    await page.getByRole('button', { name: 'Deny with a reason…' }).click();
     await page.keyboard.press('Escape');
-    await page.locator('button:focus', { hasText: 'Say why not…' }).press('Enter');
+    const toggle = page.locator('button:focus', { hasText: 'Deny with a reason…' });
+    await toggle.press('Enter');
+    // What would allow the call, and drop the reason, is not there; what sends it stands below the field.
+    const answers = page.locator('.approval-answers');
+    expect(await answers.getByRole('button').allTextContents()).toEqual(['Deny', 'Cancel']);
+    expect(await answers.locator('input, button').first().getAttribute('type')).toBe('text');
+    await answers.getByRole('button', { name: 'Cancel' }).click();
+    await toggle.press('Enter');
     await page.keyboard.type('  not on a Friday ');
     // Whoever looks at something else first finds what was written; the field takes the focus only when it is opened.
     await goTo(page, place(asking, 'transcript'));
@@ -37,9 +44,9 @@ describe.skipIf(!hasBrowser)('who uses the page again', () => {
     await why.focus();
     expect(await axeFindings(page)).toEqual([]);
     await page.keyboard.press('Enter');
-    await page.getByText('The call was denied on the page by the owner: not on a Friday.').waitFor();
+    await page.getByText('The call was denied by the owner, on the page: not on a Friday.').waitFor();
     await page.locator('.act-done', { hasText: 'It did not run' }).waitFor();
-    await page.getByText('Nothing waits. When you leave this view, the answers here move to Answered lately.').waitFor();
+    await page.getByText('Nothing waits. When you leave this view, the answers here move to Recent approvals.').waitFor();
     await goTo(page, '#/events');
     await page.locator('.event-text', { hasText: 'denied by you' }).waitFor();
     await page
@@ -48,7 +55,7 @@ describe.skipIf(!hasBrowser)('who uses the page again', () => {
       .waitFor();
     const other = await open();
     await goTo(other.page, place(asking, 'chat'));
-    await other.page.locator('.approval-answer', { hasText: 'Denied by you: not on a Friday' }).waitFor();
+    await other.page.locator('.approval-answer', { hasText: 'Denied by you on another page: “not on a Friday”' }).waitFor();
     const { events } = await rig().client.get<{ events: readonly { type: string; by?: string }[] }>('/v1/events', {
       query: { type: 'approval_resolved' },
     });
@@ -59,8 +66,8 @@ describe.skipIf(!hasBrowser)('who uses the page again', () => {
   test('finds under Approvals what was answered before, by whom and when', async () => {
     const { page, faults } = await open();
     expect(await wrongIn(page, '#/approvals', '.answered')).toEqual([]);
-    const lately = page.getByRole('region', { name: 'Answered lately' });
-    await lately.getByText('Denied by you: not on a Friday').waitFor();
+    const lately = page.getByRole('region', { name: 'Recent approvals' });
+    await lately.getByText('Denied by you on another page: “not on a Friday”').waitFor();
     await lately.getByText('true', { exact: true }).waitFor();
     await page.getByText('Nothing waits. A call of a tool that a person must allow appears here.').waitFor();
     expect(await page.locator('.empty pre').count()).toBe(0);
@@ -118,7 +125,7 @@ describe.skipIf(!hasBrowser)('who uses the page again', () => {
     const choice = page.getByLabel('Which fork');
     await choice.waitFor();
     const options = await choice.locator('option').allTextContents();
-    expect(options.map((text) => /^from commit \d+(?=, )/.exec(text)?.[0])).toEqual(names);
+    expect(options.map((text) => /^from commit \d+(?=, as commit \d+, .*\d:\d\d:\d\d)/.exec(text)?.[0])).toEqual(names);
     await page.getByRole('button', { name: 'Back to the moment' }).click();
     await page.getByText('0 messages since the fork').waitFor();
     await page.getByRole('button', { name: 'Compare with what was left behind' }).click();
@@ -126,6 +133,23 @@ describe.skipIf(!hasBrowser)('who uses the page again', () => {
     // The tab leads to the newest moment: nobody has chosen that of the fork.
     await page.getByRole('link', { name: 'Time machine' }).click();
     await page.locator('.moment-facts', { hasText: /2 forks.*2 messages since the fork; the agent knows \d+ in all/ }).waitFor();
+    expect(faults).toEqual([]);
+  });
+
+  test('is told in the dialog of a fork what is recorded meanwhile, and forks from the moment that it was asked for', async () => {
+    const { sessions } = rig().client;
+    const { page, faults } = await open();
+    await goTo(page, place(oldest, 'time'));
+    await page.locator('.live-on').waitFor();
+    const number = Number(await page.getByLabel('Commit number').inputValue());
+    await page.getByRole('button', { name: 'Fork from here' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByText(`goes on from commit ${number} (no new session is made). Its memories`, { exact: false }).waitFor();
+    await sessions.append(oldest, 'said meanwhile');
+    await dialog.getByText(`from commit ${number} (no new session is made), and the agent forgets 1 message`).waitFor();
+    await dialog.getByText(`fork from commit ${number + 1}, the newest now.`, { exact: false }).waitFor();
+    await dialog.getByRole('button', { name: 'Fork', exact: true }).click();
+    await page.locator('.mark', { hasText: `Forked from commit ${number} ` }).waitFor();
     expect(faults).toEqual([]);
   });
 
@@ -149,21 +173,30 @@ describe.skipIf(!hasBrowser)('who uses the page again', () => {
     expect(faults).toEqual([]);
   });
 
-  test.each([320, 360, 390, 480, 600, 760, 1000, 1280])('sees no button alone on a line above a chat of %i px', async (width) => {
-    const { page, faults } = await open(width);
-    await goTo(page, place(oldest, 'chat'));
-    const details = page.getByRole('button', { name: 'Details' });
-    // Which of them there is depends on the room beside the list.
-    await details.or(page.locator('.session-actions button')).filter({ visible: true }).first().waitFor();
-    if (await details.isVisible()) await details.click();
-    expect(await wrongIn(page, place(oldest, 'chat'), '.session-actions button')).toEqual([]);
-    const buttons = await page.locator('.session-actions button').all();
-    const lines = await Promise.all(buttons.map(async (button) => (await button.boundingBox())?.y));
-    expect(lines).toHaveLength(7);
-    for (const line of lines) expect(lines.filter((other) => other === line).length).toBeGreaterThan(1);
-    if (width === 1280) expect(new Set(lines).size).toBe(1);
-    expect(faults).toEqual([]);
-  });
+  test.each([320, 360, 390, 480, 600, 760, 1000, 1280])(
+    'sees no button alone on a line above a chat of %i px, and Delete apart from the others',
+    async (width) => {
+      const { page, faults } = await open(width);
+      await goTo(page, place(oldest, 'chat'));
+      const details = page.getByRole('button', { name: 'Details' });
+      // Which of them there is depends on the room beside the list.
+      await details.or(page.locator('.session-actions button')).filter({ visible: true }).first().waitFor();
+      if (await details.isVisible()) await details.click();
+      expect(await wrongIn(page, place(oldest, 'chat'), '.session-actions button')).toEqual([]);
+      const buttons = await page.locator('.session-actions button').all();
+      const lines = await Promise.all(buttons.map(async (button) => (await button.boundingBox())?.y));
+      expect(lines).toHaveLength(7);
+      for (const line of lines) expect(lines.filter((other) => other === line).length).toBeGreaterThan(1);
+      if (width === 1280) expect(new Set(lines).size).toBe(1);
+      const [reset, remove] = ['Reset', 'Delete'].map((name) => page.locator('.session-actions').getByRole('button', { name }));
+      const [first, last] = [await reset?.boundingBox(), await remove?.boundingBox()];
+      const isBelow = (last?.y ?? 0) > (first?.y ?? 0);
+      if (!isBelow) expect((last?.x ?? 0) - (first?.x ?? 0) - (first?.width ?? 0)).toBeGreaterThan(20);
+      await reset?.press('Tab');
+      expect(await remove?.evaluate((button) => button.matches(':focus'))).toBe(true);
+      expect(faults).toEqual([]);
+    },
+  );
 
   test('shares a session: whoever opens the link reads it and nothing else, until it is taken back', async () => {
     const owner = await open();

@@ -91,7 +91,7 @@ describe.skipIf(!hasBrowser)('who meets a session on the page', () => {
     await page.getByLabel('Message', { exact: true }).fill('/new');
     await page.keyboard.press('Enter');
     await page.locator('.mark', { hasText: 'Reset by you' }).waitFor();
-    await page.locator('a.row', { hasText: /A trip to Rome[\s\S]*(This is a new session|Reset by a chat command)/ }).waitFor();
+    await page.locator('a.row', { hasText: /A trip to Rome[\s\S]*Reset with \/new, / }).waitFor();
     await called('A trip to Rome');
     await page.getByLabel('Message', { exact: true }).fill('A week in Bergen');
     await page.keyboard.press('Enter');
@@ -109,6 +109,35 @@ describe.skipIf(!hasBrowser)('who meets a session on the page', () => {
     const row = page.locator('a.row', { hasText: 'forked' });
     await row.getByText('Nothing said since the fork').waitFor();
     await row.getByText(/^Forked from commit \d+, /).waitFor();
+    expect(faults).toEqual([]);
+  });
+
+  test('asks once for the name of a session that was deleted, and not at all where the page has seen it go', async () => {
+    const { client } = rig();
+    const [gone, going] = ['agent:main:gone', 'agent:main:going'] as const;
+    for (const key of [gone, going]) {
+      await client.sessions.append(key, 'soon to go');
+      await client.post('/v1/tokens', { role: 'viewer', sessionKey: key });
+    }
+    await client.sessions.patch(going, { displayName: 'Farewell' });
+    await client.sessions.delete(gone);
+    const { page, faults } = await open();
+    const missed: string[] = [];
+    page.on('response', (response) => {
+      if (response.status() === 404) missed.push(decodeURIComponent(response.url().replace(/.*\//, '')));
+    });
+    const links = page.getByRole('region', { name: 'Shared links' });
+    const seesBoth = async (name: string): Promise<void> => {
+      await goTo(page, '#/system/access');
+      for (const each of ['gone', name]) await links.getByRole('link', { name: each, exact: true }).waitFor();
+    };
+    await seesBoth('Farewell');
+    await client.sessions.delete(going);
+    await seesBoth('going');
+    await goTo(page, '#/events');
+    await page.locator('.event-row').first().waitFor();
+    await seesBoth('going');
+    expect(missed).toEqual([gone]);
     expect(faults).toEqual([]);
   });
 

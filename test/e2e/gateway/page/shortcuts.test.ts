@@ -168,6 +168,8 @@ describe.skipIf(!hasBrowser)('the keys of the page', () => {
       await page.locator('#main:focus').waitFor();
       await goBy('old', 'older');
       await page.getByRole('heading', { name: 'older' }).waitFor();
+      // Tab goes on in the session, not through the list.
+      await page.locator('.session .tabs a[aria-current=page]:focus').waitFor();
       // From within a field too.
       await page.locator('.composer textarea').focus();
       await goBy('time', 'Time machine');

@@ -44,8 +44,8 @@ describe('A5/62: an approval', () => {
   });
 
   test.each([
-    ['denied', { approved: false, reason: 'not on Fridays' }, /denied over the API.*: not on Fridays/],
-    ['given up', null, /denied over the API/],
+    ['denied', { approved: false, reason: 'not on Fridays' }, /denied by the owner, over the API: not on Fridays/],
+    ['given up', null, /denied by the owner, over the API/],
   ])('%s: nothing runs, and the model is told', async (_, payload, told) => {
     const { tools, agent, answer } = await asked();
     expect(endOf(await answer(payload)).outcome).toEqual({ type: 'success' });

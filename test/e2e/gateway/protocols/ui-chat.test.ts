@@ -62,7 +62,7 @@ describe('a message', () => {
     await chat.sendMessage({ text: 'hello' });
     await chat.sendMessage({ text: '/new' });
     expect(chat.error).toBeUndefined();
-    expect(shown(chat.lastMessage)).toEqual([expect.stringContaining('ew session')]);
+    expect(shown(chat.lastMessage)).toEqual([expect.stringContaining('begins anew')]);
   });
 
   test('a silent answer is an empty message', async () => {

@@ -38,7 +38,14 @@ describe('POST /v1/rpc', () => {
     ];
     const memory = ['memory.list', 'memory.get', 'memory.forget'];
     const deadLetters = ['deadLetters.list', 'deadLetters.get', 'deadLetters.resend', 'deadLetters.discard'];
-    const deliveries = ['deliveries.list', 'deliveries.get', 'deliveries.repeat', 'deliveries.leave', 'deliveries.resume'];
+    const deliveries = [
+      'deliveries.list',
+      'deliveries.delivered',
+      'deliveries.get',
+      'deliveries.repeat',
+      'deliveries.leave',
+      'deliveries.resume',
+    ];
     const pairing = ['pairing.list', 'pairing.approve', 'pairing.deny', 'pairing.revoke'];
     const inspection = ['hosts.list', 'skills.list', 'config.get', 'doctor.run', 'log.tail'];
     const ours = [

@@ -86,7 +86,7 @@ describe('sessions_list', () => {
         expect(await rpc(as.owner, 'chat.history', { sessionKey: key }), key).toMatchObject({ sessionId });
       }
       const shown = rows.map(({ shownKey }) => shownKey);
-      expect(shown).toEqual(expect.arrayContaining(['main', 'cron:daily', 'agent:main:telegram:group:-1']));
+      expect(shown).toEqual(expect.arrayContaining(['main', 'cron:daily', 'telegram:group:-1']));
     },
   );
 

@@ -122,6 +122,19 @@ describe('a server as a program', () => {
     expect(pidOf(begun)).not.toBe(pid);
   });
 
+  test('that dies each time soon after it came up is one problem until it lasts', async () => {
+    const { mcp, logged } = await begin({ odd: oddServer('brief') });
+    const connections = () => logged.filter((line) => line.includes('MCP server is connected')).length;
+    await vi.waitFor(() => expect(mcp.problems()).toHaveLength(1), { interval: 1 });
+    const problems = new Set<number>();
+    const look = () => {
+      problems.add(mcp.problems().length);
+      expect(connections()).toBeGreaterThan(3);
+    };
+    await vi.waitFor(look, { interval: 1, timeout: 20_000 });
+    expect([...problems]).toEqual([1]);
+  });
+
   test('that does not exist is a problem that names the field, and stops nobody', async () => {
     const { mcp, call } = await started({ gone: { command: 'no-such-program-anywhere' }, all: everythingServer });
     expect(mcp.problems()).toEqual([

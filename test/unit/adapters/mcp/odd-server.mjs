@@ -78,5 +78,6 @@ for await (const line of createInterface({ input: process.stdin })) {
   if (method === 'notifications/cancelled') cancelled.push(params.reason);
   const result = answers[method]?.(params);
   if (id !== undefined && result) send({ id, result });
+  if (mode === 'brief' && method === 'tools/list') setTimeout(() => process.exit(1), 100);
   if (id !== undefined && result === undefined) send({ id, error: { code: -32601, message: 'no such method' } });
 }

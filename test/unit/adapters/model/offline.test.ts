@@ -191,7 +191,7 @@ describe('what people see first', () => {
     expect(introduction).toMatch(/offline model.*npx natter init$/);
     expect(await answersOf('[[silent]]', greeting, 'hello', 'hello')).toEqual([
       '<NO_REPLY>',
-      'Hello! This is a new session. What can I do for you?',
+      'Hello! This session begins anew. What can I do for you?',
       `You said: hello\n\n${introduction}`,
       'You said: hello',
     ]);
@@ -199,7 +199,7 @@ describe('what people see first', () => {
 
   test('the prompt of a bare /new is not echoed: no person wrote it (A4/55)', async () => {
     const { outcome, pieces } = await ask(request({ prompt: greeting }));
-    expect(outcome).toMatchObject(said('Hello! This is a new session. What can I do for you?'));
+    expect(outcome).toMatchObject(said('Hello! This session begins anew. What can I do for you?'));
     expect(pieces.join('')).not.toContain('Greet the user');
   });
 });

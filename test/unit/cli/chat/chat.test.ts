@@ -598,13 +598,17 @@ test('a new session is said, and of one that nobody asked for, why; a fork is to
   const reset = (trigger: string): Told => ({ type: 'session_reset', cause: { trigger, rule: 'r' } });
   chat.tell(reset('command'), reset('daily'), reset('fork'), answer('Hi.'));
   await chat.shows('Hi.');
-  const said = ['A new session began.', 'A new session began: the daily reset.', 'The session goes on from an earlier point.'];
+  const said = [
+    'The session begins anew.',
+    'The session begins anew: the daily reset.',
+    'The session goes on from an earlier point.',
+  ];
   expect(await chat.left()).toEqual(['you> hello', ...said, 'Hi.']);
 });
 
 test.each([
-  [{ dailyAt: 1, idleAt: 2 }, 'Your next message begins a new session: the daily reset was due.'],
-  [{ dailyAt: 2, idleAt: 1 }, 'Your next message begins a new session: this one was idle for long.'],
+  [{ dailyAt: 1, idleAt: 2 }, 'Your next message begins the session anew: the daily reset was due.'],
+  [{ dailyAt: 2, idleAt: 1 }, 'Your next message begins the session anew: this one was idle for long.'],
 ])('a reset that is due (%j) is announced when the chat opens', async (nextReset, text) => {
   const chat = atTerminal({ earlier: [mine('hello'), answer('Hi.')], nextReset });
   await chat.shows(`Hi.\n${text}\nyou>`);
@@ -736,9 +740,9 @@ describe('a chat that was left shows', () => {
       ['you> one', '1', 'you> two', 'you> three', '2 and 3'],
     ],
     [
-      'where a new session began',
+      'where the session begins anew',
       [mine('one'), answer('1'), { type: 'session_reset' }, mine('two'), answer('2')],
-      ['you> one', '1', 'A new session began.', 'you> two', '2'],
+      ['you> one', '1', 'The session begins anew.', 'you> two', '2'],
     ],
   ])('%s', async (_, earlier, expected) => {
     const chat = atTerminal({ earlier });

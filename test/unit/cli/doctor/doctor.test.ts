@@ -35,6 +35,7 @@ const running = (names: readonly string[], change: object = {}): HealthReport =>
   services: names.map((name) => ({ name, problems: [], warnings: [], metrics: {}, ...change })),
 });
 const services = ['session', 'router', 'checkpoint', 'delivery', 'gateway'];
+const heldBack = running(['delivery'], { waiting: [{ channel: 'irc', state: 'waiting', until: 9, detail: 'no answer' }] });
 const cursor = (name: string, seq: number, behind = 0) => ({ name, seq, behind });
 const waitingCheckpoints = { queues: [{ name: 'checkpoints', count: 3 }], failedCheckpoint: null };
 const failing = (count: number) => [running(['session'], { metrics: { turns_failed_since_success: count } }), running(services)];
@@ -334,8 +335,14 @@ const rows: readonly [what: string, level: Finding['level'], found: () => Findin
     /the last one failed.*natter tail --from 1 --type turn_failed/,
   ],
   ['no dead letters', 'ok', () => system.deadLetters({ deadLetters: 0 }), /none/],
-  ['every message arrived', 'ok', () => system.openDeliveries({ openDeliveries: 0 }), /no message/],
-  ['deliveries', 'warn', () => system.openDeliveries({ openDeliveries: 2 }), /2 messages/],
+  ['every message arrived', 'ok', () => system.openDeliveries({ openDeliveries: 0, processes: [] }), /no message/],
+  ['deliveries', 'warn', () => system.openDeliveries({ openDeliveries: 2, processes: [] }), /2 messages/],
+  [
+    'deliveries that wait',
+    'warn',
+    () => system.openDeliveries({ openDeliveries: 0, processes: [heldBack] }),
+    /on irc: no answer/,
+  ],
   ['dead letters', 'warn', () => system.deadLetters({ deadLetters: 3 }), /3 messages/],
 ];
 

@@ -25,6 +25,7 @@ test.each([
     'Sizes:\nName     │ Size │ 漢字\n─────────┼──────┼─────\na        │   12 │ x|y\nlong one │    3 │',
   ],
   ['a table in a list', '- a\n\n  a|b\n  -|-\n  1|2', '• a\n\n  a │ b\n  ──┼──\n  1 │ 2'],
+  ['a tab in a cell as a space', 'a\tb|c\n-|-', 'a b │ c\n────┼──'],
   ['a long cell in its column', 'a|b\n-|-\none two three|4', 'a       │ b\n────────┼──\none two │ 4\nthree   │', 11],
   [
     'a table that has no room as it is written',

@@ -18,7 +18,7 @@ test.each([
 test.each([
   [{ model: 'acme/turbo-9' }, 'model: acme/turbo-9'],
   [{ thinkingLevel: null, pinned: true }, 'thinking level: as configured, pinned: yes'],
-  [{ labels: ['home', 'travel'] }, 'labels: home, travel'],
+  [{ labels: ['home', 'travel'], icon: '🌱' }, 'labels: home, travel, icon: 🌱'],
   [{ metadata: { topic: 'fish', old: null } }, 'metadata: topic fish, old removed'],
 ])('changed settings are words: %j', (changes, expected) => {
   expect(summaryOf({ type: 'settings_changed', changes } as SessionEvent, (text) => text)).toBe(expected);

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { sessionMarkdown } from '../../../../shared/domain/projections/session-markdown.ts';
+import { subAgentMessage } from '../../../../shared/domain/prompt/sub-agent-message.ts';
 import type { RecordedCommit } from '../../../../shared/domain/session/envelope.ts';
 import { tell } from '../../../support/domain/given.ts';
 
@@ -57,4 +58,20 @@ test('a message names its files below its text', () => {
   const message = { messageId: 'm1', text: 'look', sender: { id: 'ann' }, attachments: [{ name: 'a.png' }] };
   const commit = { seq: 1, rev: 1, at: 0, actor: 'a', events: [{ type: 'user_message', message }] } as unknown as RecordedCommit;
   expect(sessionMarkdown([commit], undefined).text).toContain('\n\nlook\n\n[Attached: a.png]\n');
+});
+
+test.each([
+  [{ runId: 'AZx_-9', text: 'Twelve\nseeds' }, 'Twelve\nseeds'],
+  [{ runId: 'AZx_-9', text: '' }, 'Ended without an answer.'],
+  [{ text: 'I count' }, 'I count'],
+])('what a sub-agent says is told without its ids: %o', (given, expected) => {
+  const key = 'agent:main:subagent:1-2';
+  const said = (sender: object) => {
+    const message = { messageId: 'm1', text: subAgentMessage({ key, ...given }), sender };
+    const commit = { seq: 1, rev: 1, at: 0, actor: 'a', events: [{ type: 'user_message', message }] };
+    return sessionMarkdown([commit as unknown as RecordedCommit], undefined, 'x').text;
+  };
+  expect(said({ id: key, role: 'program' })).toContain(`## Sub-agent, 1970-01-01T00:00:00.000Z\n\n${expected}\n`);
+  // A person may quote it.
+  expect(said({ id: key, role: 'owner' })).toContain('[The sub-agent');
 });

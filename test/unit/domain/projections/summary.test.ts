@@ -21,9 +21,9 @@ const rowAfter = (...rows: string[]): IndexRow | null =>
 test('a row tells why its generation began: by a reset, or as a fork of a commit', () => {
   expect(rowAfter('post m1')?.lastReset).toBeUndefined();
   const reset = rowAfter('post m1', 'stop', 'reset s2 @5000', 'append m2 @6000');
-  expect(reset?.lastReset).toEqual({ trigger: 'command', rule: '/new', at: 5_000, seq: 6 });
+  expect(reset?.lastReset).toEqual({ trigger: 'command', rule: '/new', actor: 'test', at: 5_000, seq: 6 });
   const forked = rowAfter('post m1', 'stop', 'fork s2 1 @5000');
-  expect(forked?.lastReset).toMatchObject({ trigger: 'fork', fromSeq: 2, fromRev: 1 });
+  expect(forked?.lastReset).toMatchObject({ trigger: 'fork', actor: 'test', fromSeq: 2, fromRev: 1 });
 });
 
 test.each([

@@ -11,7 +11,7 @@ import {
   resetTypeOf,
   type SessionKey,
 } from '../../../../shared/domain/keys/session-key.ts';
-import { listedKey, shownKey, storedKey } from '../../../../shared/domain/keys/shown-key.ts';
+import { listedKey, shortKey, shownKey, storedKey } from '../../../../shared/domain/keys/shown-key.ts';
 import { channelOf } from '../../../../shared/domain/projections/list-channel.ts';
 
 const key = (text: string): SessionKey => text as SessionKey;
@@ -126,17 +126,23 @@ describe('short and older keys become the stored form (C2)', () => {
     if ('key' in result) expect(canonicalKey(listedKey(result.key, context), context)).toEqual(result);
   });
 
-  test.each<[stored: string, scope: 'per-sender' | 'global', shown: string]>([
+  test.each<[stored: string, scope: 'per-sender' | 'global', shown: string, short?: string]>([
     ['agent:main:home', 'per-sender', 'main'],
     ['agent:main:home', 'global', 'agent:main:home'],
     ['agent:main:global', 'global', 'main'],
-    ['agent:main:global', 'per-sender', 'agent:main:global'],
+    ['agent:main:global', 'per-sender', 'agent:main:global', 'global'],
     ['agent:ada:home', 'per-sender', 'agent:ada:home'],
     ['agent:main:main', 'per-sender', 'stored:agent:main:main'],
+    ['agent:main:trips', 'per-sender', 'agent:main:trips', 'trips'],
+    ['agent:main:irc:group:#a', 'global', 'agent:main:irc:group:#a', 'irc:group:#a'],
+    ['agent:main:group:x', 'per-sender', 'agent:main:group:x'],
+    ['agent:main:agent:ada:x', 'per-sender', 'agent:main:agent:ada:x'],
     ['agent:main:cron:x', 'per-sender', 'cron:x'],
     ['agent:ada:cron:x', 'per-sender', 'agent:ada:cron:x'],
-  ])('A3/40, C2, D1: callers see %s, with scope %s, as %s', (stored, scope, shown) => {
+  ])('A3/40, C2, D1: callers see %s, with scope %s, as %s', (stored, scope, shown, short = shown) => {
     expect(shownKey(key(stored), { ...context, scope })).toBe(shown);
+    expect(shortKey(key(stored), { ...context, scope })).toBe(short);
+    expect(canonicalKey(short, { ...context, scope })).toEqual({ key: stored });
     expect(canonicalKey(shown, { ...context, scope })).toEqual({ key: stored });
     const listed = listedKey(key(stored), { ...context, scope });
     expect([canonicalKey(listed, { ...context, scope }), storedKey(listed)]).toEqual([{ key: stored }, stored]);

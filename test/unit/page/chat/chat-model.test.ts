@@ -57,6 +57,23 @@ test('what was thought stands above what was said, and what its provider hides i
   ]);
 });
 
+test('an answer for a channel says which event is sent there, and one for the page or another session does not', () => {
+  const to = (channel: string) => ({ ...answered(channel), deliverTo: { channel, to: '1' } });
+  const events = [to('telegram'), answered('the page'), to('session')];
+  const { items } = events.reduce(takeEvent, noChat);
+  expect(items.map((item) => item.kind === 'said' && item.sentTo)).toEqual([
+    { event: events[0]?.id, channel: 'telegram' },
+    undefined,
+    undefined,
+  ]);
+});
+
+test('the answer to /export leads to the transcript, which can be downloaded', () => {
+  const notice = (code: string) => event({ type: 'notice', notice: { code, text: 'how to' } });
+  const chat = [notice('export'), notice('status')].reduce(takeEvent, noChat);
+  expect(chat.items.map((item) => item.kind === 'mark' && item.leadsTo)).toEqual(['transcript', undefined]);
+});
+
 test('an answer that did not reach its channel says so, and why', () => {
   const report = { outboundId: '2.0', kind: 'assistant_message', deliverTo: { channel: 'telegram', to: '1' } };
   const failed = () => event({ type: 'delivery_reported', ...report, outcome: 'failed', detail: 'the chat is gone' });
@@ -90,6 +107,16 @@ describe('a stop', () => {
       { kind: 'mark', text: `${notice.text} The unfinished answer above is not kept: it is gone after a reload.`, runId: 'run' },
     ]);
     expect(takeEvent(noChat, answer).items).toMatchObject([{ kind: 'mark', text: notice.text, runId: 'run' }]);
+  });
+
+  test.each([
+    ['stopped on the page', 'Stopped', '. What was not finished is not kept.'],
+    ['api', 'Stopped', '. What was not finished is not kept.'],
+    // The message that took its place says by itself whose it is.
+    ['another text', 'Stopped. What was not finished is not kept.', undefined],
+  ])('that was asked for as "%s" says who did, where nothing after it does', (reason, text, rest) => {
+    const [mark] = takeEvent(start, { ...stop, reason, actor: 'token:ann' } as NatterEvent).items;
+    expect(mark).toEqual({ ...mark, text, ...(rest !== undefined && { by: { actor: 'token:ann', rest } }) });
   });
 
   test('leaves them where earlier events are read afterwards', () => {
@@ -217,12 +244,30 @@ test('a fork leaves behind what came after its base, and one from there takes it
       { type: 'session_reset', generation: 2, reason: 'fork', forkedFrom: { sessionId: 's', rev: 1, contextSeq: 1, ...base } },
       at,
     );
-  const left = (chat: Chat) => chat.items.flatMap((item) => (item.kind === 'said' && item.isLeft ? [item.id] : []));
+  const left = (chat: Chat) =>
+    chat.items.flatMap((item) => (item.kind === 'said' && item.leftBy !== undefined ? [`${item.id} by ${item.leftBy}`] : []));
   const forked = [said(1), said(2), said(3), fork(4, { seq: 1, skips: [] }), said(5)].reduce(takeEvent, noChat);
-  expect(left(forked)).toEqual(['2', '3']);
+  expect(left(forked)).toEqual(['2 by 4', '3 by 4']);
   const again = [fork(6, { seq: 5, skips: [{ after: 1, until: 4 }] }), said(7)].reduce(takeEvent, forked);
-  expect(left(again)).toEqual(['2', '3']);
-  expect(left([fork(8, { seq: 2, skips: [] })].reduce(takeEvent, again))).toEqual(['3', '5', '7']);
+  expect(left(again)).toEqual(['2 by 4', '3 by 4']);
+  // A fork from the same commit as the first leaves behind only what was said since.
+  const second = [fork(6, { seq: 1, skips: [] })].reduce(takeEvent, forked);
+  expect(left(second)).toEqual(['2 by 4', '3 by 4', '5 by 6']);
+  expect(left([fork(8, { seq: 2, skips: [] })].reduce(takeEvent, again))).toEqual(['3 by 4', '5 by 8', '7 by 8']);
+});
+
+test('the answer that a fork stops is left behind by it', () => {
+  const fork = (at: number, base: object) => {
+    const forkedFrom = { sessionId: 's', rev: 1, contextSeq: 1, skips: [], ...base };
+    return event({ type: 'session_reset', index: 1, generation: 2, reason: 'fork', forkedFrom }, at);
+  };
+  const stopped = event({ type: 'turn_aborted', turn, reason: 'reset' }, 4);
+  const growing: Chat = { ...noChat, live: { turnId: turn.id, attempt: 1, step: 1, text: 'half of it' } };
+  const leftBy = (chat: Chat) => chat.items.flatMap((item) => (item.kind === 'said' ? [item.leftBy] : []));
+  const forked = [stopped, fork(4, { seq: 1 })].reduce(takeEvent, growing);
+  expect(leftBy(forked)).toEqual([4]);
+  expect(leftBy([fork(6, { seq: 5, skips: [{ after: 1, until: 4 }] })].reduce(takeEvent, forked))).toEqual([4]);
+  expect(leftBy([fork(6, { seq: 3 })].reduce(takeEvent, forked))).toEqual([4]);
 });
 
 test('a fork leaves behind no word of a setting, which it keeps', () => {
@@ -236,7 +281,7 @@ test('a fork leaves behind no word of a setting, which it keeps', () => {
     3_005,
   );
   const { items } = [notice(3_002, 'setting_changed'), notice(3_003, 'help'), fork].reduce(takeEvent, noChat);
-  expect(items.filter(({ isLeft }) => isLeft).map((item) => item.kind === 'mark' && item.text)).toEqual(['help']);
+  expect(items.filter(({ leftBy }) => leftBy !== undefined).map((item) => item.kind === 'mark' && item.text)).toEqual(['help']);
 });
 
 test('a failed answer says which model failed and what to do in one line; of a failure that is none of a model only why', () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { deliveryWords, isOver } from '../../../../services/page/events/delivery-words.ts';
+import { deliveryWords, isOver } from '../../../../services/page/deliveries/delivery-words.ts';
 import type { EventDelivery } from '../../../../shared/client/main.ts';
 
 const delivery = (state: EventDelivery['state'], more: Partial<EventDelivery> = {}): EventDelivery => ({

@@ -7,6 +7,7 @@ test.each([
   ['failed', 'Sessions whose last answer failed', { status: 'failed' }],
   ['approval', 'Sessions that need approval', { status: 'awaiting_approval' }],
   ['waiting', 'Sessions that need approval', { status: 'awaiting_approval' }],
+  ['group', 'Sessions by label', { group: 'label' }],
   ['archived', 'Archived sessions', { status: 'inactive' }],
 ])('"%s" leads first to "%s"', (typed, words, query) => {
   expect(viewsFor(typed, 3)[0]).toMatchObject({ words, query });

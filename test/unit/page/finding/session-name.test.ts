@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { exactFirst, foundKeyOf, nameBy, nameOf } from '../../../../services/page/finding/session-name.ts';
+import { exactFirst, foundKeyOf, nameBy, nameOf, nameWithIcon } from '../../../../services/page/finding/session-name.ts';
 import type { SessionRow } from '../../../../shared/client/main.ts';
 
 const row = (key: string, displayName?: string, shownKey = key): SessionRow =>
@@ -17,6 +17,7 @@ test.each([
 });
 
 const [chat, call] = ['agent:main:web:k2j9x1', 'agent:main:api:openai-AbCdEfGhIjKlMnOpQrStUv'];
+const subAgent = 'agent:main:subagent:1b2c3d4e5f607182930a4b5c-8d7e6f5a4b3c2d1e0f9a9f3b';
 const told = (key: string, change: object): SessionRow => ({ ...row(key), ...change }) as SessionRow;
 test.each([
   [
@@ -47,6 +48,8 @@ test.each([
   ['what it is about, where nothing has words', told(chat, { firstWords: '', description: 'A plan' }), 'A plan'],
   ['the beginning of the id, where nothing is known', told(chat, {}), 'Chat k2j9'],
   ['that of a call too', told(call, {}), 'Chat AbCd'],
+  ['that of a sub-agent, which is called one', told(subAgent, {}), 'Sub-agent 9f3b'],
+  ['the task of a sub-agent', told(subAgent, { firstWords: 'Count the seeds' }), 'Count the seeds'],
 ])('a session is called by %s', (_, session, expected) => {
   expect(nameOf(session)).toBe(expected);
 });
@@ -57,6 +60,15 @@ test.each([
   [chat, 'Ann', 'Ann'],
 ])('of %s alone, and the given name %s, it is called %s', (key, given, expected) => {
   expect(nameBy(key, given)).toBe(expected);
+});
+
+test.each([
+  [undefined, 'Ann'],
+  ['🌱', '🌱 Ann'],
+])('with the icon %s it is shown as %s, and still found by its name', (icon, expected) => {
+  const session = told(chat, { settings: { displayName: 'Ann', icon } });
+  expect(nameWithIcon(session)).toBe(expected);
+  expect(nameOf(session)).toBe('Ann');
 });
 
 test.each([

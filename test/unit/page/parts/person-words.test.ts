@@ -18,6 +18,9 @@ test.each([
   // The greeting after a reset, whoever asked for that; and somebody on a channel who is called so.
   [me, 'Natter', { id: 'natter', role: 'program' as const }],
   ['channel', 'natter', { id: 'natter', role: 'participant' as const }],
+  ['delivery', 'Sub-agent', { id: 'agent:main:subagent:1-2', role: 'program' as const }],
+  ['tool:sessions_send', 'Another session', { id: 'agent:main:garden', role: 'program' as const }],
+  ['channel', 'agent:main:subagent:1-2', { id: 'agent:main:subagent:1-2', role: 'participant' as const }],
 ])('what %s says is said by: %s', (actor, name, sender) => {
   expect(personNamed(sender, actor, me)).toBe(name);
   const said = { type: 'user_message', message: { text: 'hello', sender } } as unknown as SessionEvent;
@@ -41,9 +44,9 @@ test('an answer that allows a call says so', () => {
 
 test.each([
   [me, 'denied by you'],
-  ['token:page:owner:xyz', 'denied by you'],
-  ['token:page:phone:xyz', 'denied on the page (token phone)'],
-  ['token:api', 'denied over the API'],
+  ['token:page:owner:xyz', 'denied by you on another page'],
+  ['token:page:phone:xyz', 'denied by phone, on the page'],
+  ['token:api', 'denied by the owner, over the API'],
 ])('an answer of %s is: %s', (by, words) => {
   expect(eventSummary({ type: 'approval_resolved', verdict: 'denied', by } as SessionEvent, by, me)).toBe(words);
 });

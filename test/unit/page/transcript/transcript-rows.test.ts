@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { generationWords } from '../../../../services/page/parts/reset-words.ts';
 import { rowAt, transcriptRows } from '../../../../services/page/transcript/transcript-rows.ts';
 import type { LogEntry } from '../../../../shared/client/main.ts';
 
@@ -16,19 +17,24 @@ const rows = transcriptRows([
   commit(9, 9_000, result('a'), result('unknown')),
   commit(12, 9_000, reset(2, { cause: { trigger: 'daily' } })),
   commit(13, 9_500, reset(3, {})),
-  commit(14, 9_500, reset(4, { forkedFrom: { seq: 5, rev: 2 } })),
+  commit(14, 9_500, reset(4, { forkedFrom: { seq: 5, rev: 2, contextSeq: 1, skips: [] } })),
   commit(20, 9_900, opened(5)),
 ]);
 
-test('each generation has a heading above its first line: its number and why it began', () => {
+test('each generation has a heading above its first line: why it began', () => {
   const headings = rows.flatMap((row, at) => (row.kind === 'heading' ? [{ ...row, before: rows[at + 1]?.id }] : []));
-  expect(headings.map(({ generation, words, before }) => [generation, words, before])).toEqual([
+  expect(headings.map(({ event, before }) => [event.generation, generationWords(event), before])).toEqual([
     [1, 'The session began', '3.0'],
     [2, 'Reset by the daily rule', '12.0'],
     [3, 'Reset: test', '13.0'],
     [4, 'Forked from commit 2', '14.0'],
     [5, 'The session began anew', '20.0'],
   ]);
+});
+
+test('the first line of a commit says who recorded it, and those below it do not say so again', () => {
+  const first = rows.flatMap((row) => (row.kind === 'line' && row.isFirst ? [row.id] : []));
+  expect(first).toEqual(['3.0', '5.0', '6.0', '9.0', '12.0', '13.0', '14.0', '20.0']);
 });
 
 test('the result of a call says how long the call ran, whatever came in between', () => {
@@ -38,6 +44,51 @@ test('the result of a call says how long the call ran, whatever came in between'
     ['9.0', 7_000],
     ['9.1', undefined],
   ]);
+});
+
+const fork = (seq: number, more: object = {}) => reset(2, { forkedFrom: { seq, rev: seq, contextSeq: 1, skips: [], ...more } });
+const said = { type: 'user_message' };
+
+test.each<[what: string, commits: LogEntry[], left: [id: string, at: number][]]>([
+  ['nothing without a fork', [commit(1, 10, said), commit(2, 20, said)], []],
+  [
+    'what came after the commit that a fork goes on from, with all its events',
+    [commit(1, 10, said), commit(2, 20, said, call('a')), commit(3, 30, fork(1)), commit(4, 40, said)],
+    [
+      ['2.0', 30],
+      ['2.1', 30],
+    ],
+  ],
+  [
+    'each by its own fork',
+    [
+      ...[commit(1, 10, said), commit(2, 20, said), commit(3, 30, fork(1)), commit(4, 40, said), commit(5, 50, said)],
+      commit(6, 60, fork(4, { skips: [{ after: 1, until: 3 }] })),
+    ],
+    [
+      ['2.0', 30],
+      ['5.0', 60],
+    ],
+  ],
+  [
+    'nothing that an earlier fork from the same commit did',
+    [commit(1, 10, said), commit(2, 20, said), commit(3, 30, fork(1)), commit(4, 40, said), commit(5, 50, fork(1))],
+    [
+      ['2.0', 30],
+      ['3.0', 50],
+      ['4.0', 50],
+    ],
+  ],
+  [
+    'not what a later fork takes back',
+    [commit(1, 10, said), commit(2, 20, said), commit(3, 30, fork(1)), commit(4, 40, fork(2))],
+    [['3.0', 40]],
+  ],
+])('a fork has left behind: %s', (_, commits, expected) => {
+  const left = transcriptRows(commits).flatMap((row) =>
+    row.kind === 'line' && row.leftAt !== undefined ? [[row.id, row.leftAt]] : [],
+  );
+  expect(left).toEqual(expected);
 });
 
 describe('an address names', () => {

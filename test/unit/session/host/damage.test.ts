@@ -65,7 +65,7 @@ describe('F13: a session with commits that the store has lost', () => {
     expect(await made.take('repair a bad disk')).toEqual({ kind: 'recorded' });
     expect(made.host.quarantine.size).toBe(0);
     const [repair] = commitsOf(made).slice(left);
-    expect(repair?.rev).toBe(6);
+    expect(repair).toMatchObject({ rev: 6, host: 'host' });
     expect(repair?.events[0]).toMatchObject({
       ...{ type: 'history_damaged', fromRev: Math.min(...revs), toRev: Math.max(...revs) },
       ...{ reason: 'a bad disk', by: 'test' },

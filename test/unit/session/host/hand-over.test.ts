@@ -47,18 +47,22 @@ const whileToolRuns = async (tookMs: number, leave: boolean) => {
   // The message wakes a session whose turn was cut off.
   await system.portsFor('test').commands.publish(post('and now?', 'n'));
   await clock.pass(1_000);
-  const events = system.events.stored().flatMap((commit) => (commit.key === homeKey ? commit.events : []));
-  return { rows: rowsOf(events), owned: other.metrics().partitions_owned, runs: tools.runs.length };
+  const commits = system.events.stored().filter(({ key }) => key === homeKey);
+  const rows = rowsOf(commits.flatMap(({ events }) => events));
+  const writers = [...new Set(commits.map(({ host }) => host))];
+  return { rows, writers, owned: other.metrics().partitions_owned, runs: tools.runs.length };
 };
 
 test.each([
   ['joins', false],
   ['takes over from one that stops', true],
 ])('a call that may not run twice is finished before the session goes to a host that %s (F27, I6)', async (_, leave) => {
-  const { rows, owned, runs } = await whileToolRuns(5_000, leave);
+  const { rows, writers, owned, runs } = await whileToolRuns(5_000, leave);
   expect(rows.join('\n')).not.toMatch(/resumed|approval/);
   expect(rows.at(-1)).toMatch(/turn_completed n/);
   expect({ owned, runs }).toEqual({ owned: 1, runs: 1 });
+  // Each commit names the host that wrote it.
+  expect(writers).toEqual([standby, owner]);
 });
 
 test('a call that takes too long is cut off, and a person is asked whether to run it again', async () => {

@@ -10,7 +10,7 @@ import { fixed } from '../../../../../shared/runtime/config/reload.ts';
 import type { Service } from '../../../../../shared/runtime/service.ts';
 import { afterwards } from '../../setup.ts';
 import { axeFindings } from '../browser.ts';
-import { goTo, hasBrowser, usePage } from '../use-page.ts';
+import { goTo, hasBrowser, usePage, wrongIn } from '../use-page.ts';
 
 /** What the page says of messages that were sent, and what a person decides about those that did not arrive, and about strangers. */
 
@@ -47,6 +47,50 @@ describe.skipIf(!hasBrowser)('of what was sent', () => {
     expect(await line.locator('.cause-end').getAttribute('title')).toBe('ann, m-5513');
     await rows.filter({ hasText: 'hello bob' }).click();
     await line.getByText('not delivered to hook: no chat bob').waitFor();
+    expect(await axeFindings(page)).toEqual([]);
+    expect(faults).toEqual([]);
+  });
+
+  test('one that arrived is listed with its attempts, its receipt and the event that sent it', async () => {
+    const { page, faults } = await open(390);
+    await goTo(page, '#/system/deliveries');
+    await page.getByRole('link', { name: 'Delivered', exact: true }).click();
+    const arrived = page.locator('.item', { hasText: 'To ann on hook' });
+    await arrived.getByText('First try').waitFor();
+    await arrived.getByText('Arrived as m-5513').waitFor();
+    expect(await wrongIn(page, '#/system/deliveries?show=delivered', '.item')).toEqual([]);
+    await arrived.getByRole('link', { name: 'The event that sent it' }).click();
+    await page.getByText(/^delivered to hook at .*\d:\d\d.*, first try$/).waitFor();
+    expect(faults).toEqual([]);
+  });
+
+  test('the chat says of the newest answer whether it has arrived, and of one before it when somebody asks', async () => {
+    const { page, faults } = await open(320);
+    const asked: string[] = [];
+    page.on('request', (request) => request.url().includes('/deliveries?event=') && asked.push(request.url()));
+    await goTo(page, `#/sessions/${encodeURIComponent(key)}/chat`);
+    const notes = page.locator('.said-assistant .delivery-note');
+    const ask = 'Delivered to hook?';
+    const said = (...texts: unknown[]) => vi.waitFor(async () => expect(await notes.allTextContents()).toEqual(texts), soon);
+    await said(ask, ask, 'Not delivered to hook: no chat cy.');
+    expect(asked).toHaveLength(1);
+    // The question is seen where somebody points, or comes by the keyboard.
+    const answers = page.locator('.said-assistant');
+    const opacities = () =>
+      notes.getByRole('button', { name: ask }).evaluateAll((all) => {
+        const { getComputedStyle: styleOf } = globalThis as never as { getComputedStyle(of: unknown): { opacity: string } };
+        return all.map((one) => styleOf(one).opacity);
+      });
+    expect(await opacities()).toEqual(['0', '0']);
+    await answers.nth(1).hover();
+    expect(await opacities()).toEqual(['0', '1']);
+    await notes.getByRole('button', { name: ask }).first().focus();
+    expect(await opacities()).toEqual(['1', '1']);
+    await notes.getByRole('button', { name: ask }).first().press('Enter');
+    const arrived = expect.stringMatching(/^Delivered to hook at .*\d:\d\d.*, first try\.$/);
+    await said(arrived, ask, 'Not delivered to hook: no chat cy.');
+    expect(await page.locator(':focus').textContent()).toContain('Delivered to hook at');
+    expect(asked).toHaveLength(2);
     expect(await axeFindings(page)).toEqual([]);
     expect(faults).toEqual([]);
   });

@@ -109,7 +109,7 @@ describe.skipIf(!hasBrowser)('what was recorded', () => {
     const { page, faults } = await open();
     await goTo(page, `${ofLong}/transcript`);
     const lines = page.getByLabel('Events', { exact: true });
-    await page.getByText(/^\d+ events in \d+ commits$/).waitFor();
+    await page.getByText(/^\d+ events in \d+ changes \(commits\)$/).waitFor();
     const topOf = (): Promise<number> => lines.evaluate(({ scrollTop }) => scrollTop);
     await lines.evaluate((element) => element.scrollTo(0, 100));
     await vi.waitFor(async () => expect(await topOf()).toBe(100), soon);
@@ -129,9 +129,9 @@ describe.skipIf(!hasBrowser)('what was recorded', () => {
   test('a transcript says when and why each generation began, how long a call took, and which host wrote a line', async () => {
     const { page, faults } = await open();
     await goTo(page, `${ofLong}/transcript`);
-    await page.getByRole('heading', { name: /^Generation 1 The session began \d/ }).waitFor();
+    await page.getByRole('heading', { name: /^The session began \d/ }).waitFor();
     const lines = page.getByLabel('Events', { exact: true });
-    const heading = page.getByRole('heading', { name: /^Generation 2 Reset over the API \d/ });
+    const heading = page.getByRole('heading', { name: /^Reset by the owner, over the API \d/ });
     await vi.waitFor(async () => {
       await lines.evaluate((element) => element.scrollBy(0, element.clientHeight / 2));
       expect(await heading.count()).toBe(1);
@@ -139,7 +139,16 @@ describe.skipIf(!hasBrowser)('what was recorded', () => {
     await lines.evaluate((element) => element.scrollTo(0, 0));
     const result = page.locator('.line', { hasText: 'tool result' }).first();
     await result.getByText(/^took \d+ ms$/).waitFor();
-    await result.locator('.line-actor a').click();
+    // What a person said was written by a host too, which an event names as well.
+    const written = page
+      .locator('.line', { hasText: 'user message' })
+      .first()
+      .getByRole('link', { name: /^host session-\d+-/ });
+    await written.waitFor();
+    // Its name is as long as the message: the line has one word for it.
+    expect(await written.getAttribute('title')).toMatch(/^session-\d+-/);
+    expect((await written.boundingBox())?.width).toBeLessThan(40);
+    await result.locator('.line-host a').click();
     await page.locator('.item[aria-current]', { hasText: 'session-1' }).waitFor();
     expect(faults).toEqual([]);
   });
@@ -148,6 +157,7 @@ describe.skipIf(!hasBrowser)('what was recorded', () => {
     const { page, faults } = await open();
     await goTo(page, `#/events?key=${encodeURIComponent(long)}&type=session_reset`);
     await page.locator('.event-row').click();
+    await page.locator('.event-detail header', { hasText: /, written by the host session-\d+-/ }).waitFor();
     await page.getByRole('link', { name: 'In the transcript' }).click();
     const marked = page.locator('.line[aria-current=true]');
     await marked.filter({ hasText: 'session reset' }).waitFor();

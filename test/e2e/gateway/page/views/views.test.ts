@@ -243,10 +243,12 @@ describe.skipIf(!hasBrowser)('the views of the system', () => {
     const { page, faults } = await open();
     await goTo(page, '#/system/audit');
     await page
-      .locator('.item b', { hasText: /^(by you|on the page by the owner|over the API)$/ })
+      .locator('.item b', { hasText: /^(by you|by the owner, (on the page|over the API))$/ })
       .first()
       .waitFor();
     expect(await page.locator('.item b', { hasText: 'token:' }).count()).toBe(0);
+    await page.getByLabel('Who, what, or a session').fill('no such words');
+    await page.getByText('What happened in sessions is in Events.').getByRole('link', { name: 'Events' }).waitFor();
     await goTo(page, `#/events?key=${encodeURIComponent(main)}`);
     const failed = page.locator('.event-row', { hasText: 'answer failed' });
     await failed.locator('.event-text', { hasText: /^the message asked/ }).waitFor();
@@ -321,7 +323,10 @@ describe.skipIf(!hasBrowser)('the views of the system', () => {
       .getByText(/^calls to the gateway\s*peak \d/)
       .waitFor();
     expect(await names.allTextContents()).toEqual(first);
-    const line = page.locator('.metric', { hasText: 'Sessions in memory' }).locator('polyline');
+    const resident = page.locator('.metric', { hasText: 'Sessions in memory' });
+    await resident.getByText(/peak \d+ at \d/).waitFor();
+    expect(await resident.locator('.metric-times').textContent()).toMatch(/^\d\d:\d\d.* now$/);
+    const line = resident.locator('polyline');
     await vi.waitFor(async () => expect((await line.getAttribute('points'))?.split(' ').length).toBeGreaterThan(85), soon);
     expect(faults).toEqual([]);
   });

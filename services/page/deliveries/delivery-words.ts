@@ -8,6 +8,9 @@ export const isOver = ({ state }: Pick<EventDelivery, 'state'>): boolean => stat
 const tries = ['', 'first try', 'second try', 'third try', 'fourth try', 'fifth try'];
 const tryWords = (attempt: number): string => tries[attempt] ?? `try ${attempt}`;
 
+/** How often something was tried. */
+export const triedWords = (attempts: number): string => (attempts === 1 ? 'Tried once' : `Tried ${attempts} times`);
+
 const failures: Readonly<Record<string, string>> = {
   transient: 'it could not take the message',
   rate_limit: 'it asked to wait',
