@@ -1,6 +1,5 @@
 import type { ComponentType } from 'preact';
 import { approvals } from './approvals/approval-list.ts';
-import { ApprovalsView } from './approvals/approvals-view.tsx';
 import { linkTo, route } from './base/route.ts';
 import { type Audience, isFor, who } from './base/signed-in.ts';
 import { streamProblem, streamWaits } from './base/system-events.ts';
@@ -94,7 +93,7 @@ const Palette = lazy(() => import('./palette/palette.tsx'));
 const ExportView = lazy(() => import('./export-viewer/export-view.tsx'));
 const views: Readonly<Record<string, ComponentType<object>>> = {
   sessions: Sessions,
-  approvals: ApprovalsView,
+  approvals: lazy(() => import('./approvals/approvals-view.tsx')),
   events: lazy(() => import('./events/events-view.tsx')),
   system: lazy(() => import('./system/system-view.tsx')),
   account: lazy(() => import('./account/account-view.tsx')),

@@ -53,7 +53,7 @@ const One = ({ approval, isOver, isWanted, workspace }: OneProps) => {
  * The inbox: every call of a tool that waits for a person, in all sessions, the oldest first, and below them the last answers. An address
  * may name one of them by its id.
  */
-export const ApprovalsView = () => {
+const ApprovalsView = () => {
   const seen = useRef(new Map<string, PendingApproval>());
   const workspace = useWorkspace();
   const waiting = approvals.value;
@@ -102,3 +102,5 @@ export const ApprovalsView = () => {
     </section>
   );
 };
+
+export default ApprovalsView;

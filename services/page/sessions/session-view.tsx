@@ -3,7 +3,7 @@ import { NatterApiError, type Session } from '../../../shared/client/main.ts';
 import { isMemorySession } from '../../../shared/domain/memory/memory-session.ts';
 import { begun, isUnwritten } from '../base/new-chat.ts';
 import { linkTo, listQuery, route } from '../base/route.ts';
-import { client, isViewer } from '../base/signed-in.ts';
+import { client, isViewer, mayShare } from '../base/signed-in.ts';
 import { onEvent } from '../base/system-events.ts';
 import { ChatView } from '../chat/chat-view.tsx';
 import { knownNameOf, nameAtHand } from '../finding/known-names.ts';
@@ -17,16 +17,30 @@ import { Facts, Why } from './session-about.tsx';
 import { SessionActions } from './session-actions.tsx';
 import { readAgain, rows } from './session-list.ts';
 import { saysFailed } from './session-why.ts';
-import { ShareButton } from './share.tsx';
 
 const TimeMachine = lazy(() => import('../time-machine/time-machine-view.tsx'));
 const Transcript = lazy(() => import('../transcript/transcript-view.tsx'));
+const ShareDialog = lazy(() => import('./share.tsx'));
 
 const tabs = [
   ['chat', 'Chat'],
   ['transcript', 'Transcript'],
   ['time', 'Time machine'],
 ] as const;
+
+/** For whoever may make tokens. */
+const ShareButton = ({ session }: { readonly session: Session }) => {
+  const [isOpen, open] = useState(false);
+  if (!mayShare()) return null;
+  return (
+    <>
+      <button type="button" class="button button-quiet share" onClick={() => open(true)}>
+        Share…
+      </button>
+      {isOpen && <ShareDialog session={session} close={() => open(false)} />}
+    </>
+  );
+};
 
 /**
  * The session as the gateway has it now; read again whenever its row in the list has moved, or something was recorded where the list's

@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import type { Session, SharedLink } from '../../../shared/client/main.ts';
 import { isLoopback } from '../../../shared/kit/loopback.ts';
 import { fragmentOfLink } from '../../../shared/kit/text/share-link.ts';
-import { client, mayShare } from '../base/signed-in.ts';
+import { client } from '../base/signed-in.ts';
 import { nameOf } from '../finding/session-name.ts';
 import { ActOutcome, useAct } from '../parts/act.tsx';
 import { Confirm } from '../parts/confirm.tsx';
@@ -102,16 +102,4 @@ const ShareDialog = ({ session, close }: { readonly session: Session; close(): v
   );
 };
 
-/** For whoever may make tokens. */
-export const ShareButton = ({ session }: { readonly session: Session }) => {
-  const [isOpen, open] = useState(false);
-  if (!mayShare()) return null;
-  return (
-    <>
-      <button type="button" class="button button-quiet share" onClick={() => open(true)}>
-        Share…
-      </button>
-      {isOpen && <ShareDialog session={session} close={() => open(false)} />}
-    </>
-  );
-};
+export default ShareDialog;

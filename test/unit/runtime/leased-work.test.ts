@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { systemClock } from '../../../shared/kit/clock.ts';
+import { type Clock, systemClock } from '../../../shared/kit/clock.ts';
 import { createLog } from '../../../shared/kit/log.ts';
 import type { Leases } from '../../../shared/ports/leases.ts';
 import { startLeasedWork } from '../../../shared/runtime/leased-work.ts';
@@ -15,13 +15,13 @@ afterEach(() => {
 const leases: Pick<Leases, 'hold'> = {
   hold: async (_name, _member, _released, work) => work(new AbortController().signal),
 };
-const start = (work: Parameters<typeof startLeasedWork>[0]['work']) =>
+const start = (work: Parameters<typeof startLeasedWork>[0]['work'], clock: Clock = systemClock) =>
   startLeasedWork({
     ...{
       name: 'sweeping',
       member: 'a',
       leases: leases as Leases,
-      clock: systemClock,
+      clock,
       log: createLog({ level: 'silent', name: 'test' }),
     },
     work,
@@ -29,13 +29,20 @@ const start = (work: Parameters<typeof startLeasedWork>[0]['work']) =>
 const untilStopping = (stopping: AbortSignal) =>
   new Promise<void>((resolve) => stopping.addEventListener('abort', () => resolve()));
 
-test('work that ends when it is told to leaves no timer behind, which would keep the process', async () => {
-  const sweeping = start(({ stopping }) => untilStopping(stopping));
+test('work that ends when it is told to leaves no sleep behind, whose timer would keep the process', async () => {
+  let sleeping = 0;
+  const sleep: Clock['sleep'] = async (ms, signal) => {
+    sleeping += 1;
+    await systemClock.sleep(ms, signal);
+    sleeping -= 1;
+  };
+  const sweeping = start(({ stopping }) => untilStopping(stopping), { ...systemClock, sleep });
   await vi.advanceTimersByTimeAsync(0);
   const stopped = sweeping.stop(4_000);
+  expect(sleeping).toBe(1);
   await vi.advanceTimersByTimeAsync(0);
   await stopped;
-  expect(vi.getTimerCount()).toBe(0);
+  expect(sleeping).toBe(0);
 });
 
 test('work that does not end is left after the deadline', async () => {
