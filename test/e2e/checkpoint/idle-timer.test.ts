@@ -117,4 +117,4 @@ test('A7/83: it was due while nobody was there: the next host that starts finds 
   expect(set).toBeGreaterThanOrEqual(await said());
   expect(set).toBeLessThanOrEqual(gone);
   await ports.close();
-}, 90_000);
+}, 120_000);

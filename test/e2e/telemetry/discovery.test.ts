@@ -56,7 +56,7 @@ test('each service answers who it is, alone, by its name and by its id', async (
     return { name: 'natter', id: `${service}-1`, version: '1.2.3', metadata: { service, prefix: 'natter' } };
   };
   const pings = services.map((service) => ({ type: 'io.nats.micro.v1.ping_response', ...identity(service) }));
-  await vi.waitFor(async () => expect(await all(client.ping())).toEqual(pings), 20_000);
+  await vi.waitFor(async () => expect(await all(client.ping())).toEqual(pings));
   await vi.waitFor(async () => expect(await all(client.ping('natter'))).toEqual(pings));
   await vi.waitFor(async () => expect(await all(client.ping('natter', 'router-1'))).toEqual([pings[0]]));
   const infos = services.map((service) => ({
@@ -101,7 +101,7 @@ test('nobody is answered but at an inbox: a forged address makes no service writ
   onTestFinished(() => tester.close());
   tester.subscribe('natter.dead.*', { callback: (_, { subject }) => stored.push(subject) });
   await tester.flush();
-  await vi.waitFor(async () => expect(await all(client.ping())).toHaveLength(2), 20_000);
+  await vi.waitFor(async () => expect(await all(client.ping())).toHaveLength(2));
   connection.publish('$SRV.PING', undefined, { reply: 'natter.dead.delivery~x' });
   await all(client.ping());
   expect([stored, delivery.problems()]).toEqual([[], []]);
