@@ -36,10 +36,12 @@ interface CardProps {
   readonly facts?: ComponentChildren;
   /** What became of it, below the answer. */
   readonly children?: ComponentChildren;
+  /** What is told besides, last. */
+  readonly more?: ComponentChildren;
 }
 
 /** The question whether a call may run, with all that it would do, and the answer. */
-export const ApprovalCard = ({ asked, isWanted = false, facts, children }: CardProps) => {
+export const ApprovalCard = ({ asked, isWanted = false, facts, children, more }: CardProps) => {
   const { approvalId, tool, action, asks, requestedAt, expiresAt } = asked;
   const mine = given.value[approvalId];
   const card = useRef<HTMLElement>(null);
@@ -111,6 +113,7 @@ export const ApprovalCard = ({ asked, isWanted = false, facts, children }: CardP
         </p>
       )}
       {children}
+      {more}
     </article>
   );
 };

@@ -16,37 +16,59 @@ const messageCharacters = 160;
 const narrow = matchMedia('(width < 480px)');
 
 interface FoldedProps {
-  /** What stands before the rest, and is never folded. */
-  readonly first?: ComponentChildren;
-  /** What the rest tells. */
+  /** What they tell. */
   readonly words: string;
   readonly children: ComponentChildren;
 }
 
-/** The facts of a call. On a narrow screen most of them are folded: its answers, or what became of it, are to be in sight with the question. */
-export const FoldedFacts = ({ first, words, children }: FoldedProps) => {
-  const isFolded = narrow.matches;
+/** Facts that a narrow screen folds, so that its answers, or what became of it, are in sight with the question. */
+export const FoldedFacts = ({ words, children }: FoldedProps) => {
+  const facts = <dl class="approval-facts">{children}</dl>;
+  if (!narrow.matches) return facts;
   return (
-    <>
-      {(first !== undefined || !isFolded) && (
-        <dl class="approval-facts">
-          {first}
-          {!isFolded && children}
-        </dl>
-      )}
-      {isFolded && (
-        <details class="approval-more">
-          <summary>{words}</summary>
-          <dl class="approval-facts">{children}</dl>
-        </details>
-      )}
-    </>
+    <details class="approval-more">
+      <summary>{words}</summary>
+      {facts}
+    </details>
   );
 };
 
 interface Props {
   readonly approval: Pick<PendingApproval, 'sessionKey' | 'sessionName' | 'action'>;
   readonly story: ApprovalStory;
+}
+
+/** Who asked, and on which message. */
+const AskedBy = ({ story: { message, askedSeq }, approval: { sessionKey } }: Props) =>
+  message ? (
+    <>
+      <dt>Asked by</dt>
+      <dd>
+        {personOf(message.sender, message.actor)}, <Time at={message.at} exact />: “{plainLine(message.text, messageCharacters)}”{' '}
+        <a href={linkTo(['sessions', sessionKey, 'time'], { at: `${askedSeq ?? message.seq}` })}>Show when it was asked</a>
+      </dd>
+    </>
+  ) : null;
+
+/** In which session it was asked, and by whom. */
+export const AskedFacts = (props: Props) => {
+  const { sessionKey, sessionName } = props.approval;
+  return (
+    <dl class="approval-facts">
+      <dt>Session</dt>
+      <dd>
+        {isApprover() ? (
+          <span title={sessionKey}>{nameBy(sessionKey, sessionName)}</span>
+        ) : (
+          <SessionLink sessionKey={sessionKey} />
+        )}
+      </dd>
+      {!narrow.matches && <AskedBy {...props} />}
+    </dl>
+  );
+};
+
+interface MoreProps extends Props {
   /** An answer changes the session, which is shown as it is now. Default: no. */
   readonly isWaiting?: boolean;
   /** The workspace's path, where this sign-in may know it. */
@@ -55,38 +77,11 @@ interface Props {
   readonly ending: Ending | null;
 }
 
-/** Who asked, on which message, in which session, and where the call runs. */
-export const ApprovalFacts = ({ approval, story, isWaiting = false, workspace, ending }: Props) => {
-  const { sessionKey, sessionName, action } = approval;
-  const { message, askedSeq, host } = story;
-  return (
-    <FoldedFacts
-      first={
-        <>
-          <dt>Session</dt>
-          <dd>
-            {isApprover() ? (
-              <span title={sessionKey}>{nameBy(sessionKey, sessionName)}</span>
-            ) : (
-              <SessionLink sessionKey={sessionKey} />
-            )}
-          </dd>
-        </>
-      }
-      words="Who asked, and where it runs"
-    >
-      {message && (
-        <>
-          <dt>Asked by</dt>
-          <dd>
-            {personOf(message.sender, message.actor)}, <Time at={message.at} exact />: “
-            {plainLine(message.text, messageCharacters)}”{' '}
-            <a href={linkTo(['sessions', sessionKey, 'time'], { at: `${askedSeq ?? message.seq}` })}>Show when it was asked</a>
-          </dd>
-        </>
-      )}
-      {isWaiting && !isApprover() && <SessionNow sessionKey={sessionKey} story={story} />}
-      <WhereItRuns action={action} workspace={workspace} host={host} ending={ending} />
-    </FoldedFacts>
-  );
-};
+/** All else: how the session is now, and where the call runs. What can be opened here stands below the answers, which stay where they are. */
+export const MoreFacts = ({ isWaiting = false, workspace, ending, ...asked }: MoreProps) => (
+  <FoldedFacts words="Who asked, and where it runs">
+    {narrow.matches && <AskedBy {...asked} />}
+    {isWaiting && !isApprover() && <SessionNow sessionKey={asked.approval.sessionKey} story={asked.story} />}
+    <WhereItRuns action={asked.approval.action} workspace={workspace} host={asked.story.host} ending={ending} />
+  </FoldedFacts>
+);

@@ -147,7 +147,7 @@ const Approval = ({ item, sessionKey }: { readonly item: ApprovalItem; readonly 
         answered,
         answeredAt: (unanswered ?? answer)?.at,
       }}
-      facts={answered === undefined && <Where request={request} />}
+      more={answered === undefined && <Where request={request} />}
     />
   );
 };
