@@ -69,6 +69,28 @@ describe.skipIf(!hasBrowser)('the page on any screen', () => {
     await ports.events.append(commitTo(keyOf(greeting), { at: Date.now(), epoch: 1, sessionId: 's2', events: greeted }), 0);
   });
 
+  test('keeps a session open beside the list, and comes back to it; on a small screen Sessions is the list', async () => {
+    const { page, faults } = await open();
+    const sessions = page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Sessions' });
+    const address = (): string => new URL(page.url()).hash;
+    const transcript = `#/sessions/${encodeURIComponent(key)}/transcript?status=idle`;
+    await goTo(page, transcript);
+    await page.locator('.line').first().waitFor();
+    await sessions.click();
+    expect(address()).toBe(transcript);
+    await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Events' }).click();
+    await page.getByRole('heading', { name: 'Events' }).waitFor();
+    await sessions.click();
+    await page.locator('.line').first().waitFor();
+    expect(address()).toBe(transcript);
+    await page.setViewportSize({ width: 390, height: 800 });
+    await goTo(page, chat);
+    await sessions.click();
+    await page.locator('a.row').first().waitFor();
+    expect(address()).toBe('#/sessions');
+    expect(faults).toEqual([]);
+  });
+
   test('no row moves when the list says that an answer failed', async () => {
     const { page, faults } = await open();
     await page.locator('a.row', { hasText: 'hello' }).waitFor();
