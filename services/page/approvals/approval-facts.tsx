@@ -33,42 +33,19 @@ export const FoldedFacts = ({ words, children }: FoldedProps) => {
   );
 };
 
+/** In which session it was asked: all that is told above the answers, and known at once, so that they stay where they are. */
+export const AskedIn = ({ sessionKey, sessionName }: Pick<PendingApproval, 'sessionKey' | 'sessionName'>) => (
+  <dl class="approval-facts">
+    <dt>Session</dt>
+    <dd>
+      {isApprover() ? <span title={sessionKey}>{nameBy(sessionKey, sessionName)}</span> : <SessionLink sessionKey={sessionKey} />}
+    </dd>
+  </dl>
+);
+
 interface Props {
-  readonly approval: Pick<PendingApproval, 'sessionKey' | 'sessionName' | 'action'>;
+  readonly approval: Pick<PendingApproval, 'sessionKey' | 'action'>;
   readonly story: ApprovalStory;
-}
-
-/** Who asked, and on which message. */
-const AskedBy = ({ story: { message, askedSeq }, approval: { sessionKey } }: Props) =>
-  message ? (
-    <>
-      <dt>Asked by</dt>
-      <dd>
-        {personOf(message.sender, message.actor)}, <Time at={message.at} exact />: “{plainLine(message.text, messageCharacters)}”{' '}
-        <a href={linkTo(['sessions', sessionKey, 'time'], { at: `${askedSeq ?? message.seq}` })}>Show when it was asked</a>
-      </dd>
-    </>
-  ) : null;
-
-/** In which session it was asked, and by whom. */
-export const AskedFacts = (props: Props) => {
-  const { sessionKey, sessionName } = props.approval;
-  return (
-    <dl class="approval-facts">
-      <dt>Session</dt>
-      <dd>
-        {isApprover() ? (
-          <span title={sessionKey}>{nameBy(sessionKey, sessionName)}</span>
-        ) : (
-          <SessionLink sessionKey={sessionKey} />
-        )}
-      </dd>
-      {!narrow.matches && <AskedBy {...props} />}
-    </dl>
-  );
-};
-
-interface MoreProps extends Props {
   /** An answer changes the session, which is shown as it is now. Default: no. */
   readonly isWaiting?: boolean;
   /** The workspace's path, where this sign-in may know it. */
@@ -77,11 +54,24 @@ interface MoreProps extends Props {
   readonly ending: Ending | null;
 }
 
-/** All else: how the session is now, and where the call runs. What can be opened here stands below the answers, which stay where they are. */
-export const MoreFacts = ({ isWaiting = false, workspace, ending, ...asked }: MoreProps) => (
-  <FoldedFacts words="Who asked, and where it runs">
-    {narrow.matches && <AskedBy {...asked} />}
-    {isWaiting && !isApprover() && <SessionNow sessionKey={asked.approval.sessionKey} story={asked.story} />}
-    <WhereItRuns action={asked.approval.action} workspace={workspace} host={asked.story.host} ending={ending} />
-  </FoldedFacts>
-);
+/** Who asked, on which message, how the session is now, and where the call runs. */
+export const ApprovalFacts = ({ approval, story, isWaiting = false, workspace, ending }: Props) => {
+  const { sessionKey, action } = approval;
+  const { message, askedSeq, host } = story;
+  return (
+    <FoldedFacts words="Who asked, and where it runs">
+      {message && (
+        <>
+          <dt>Asked by</dt>
+          <dd>
+            {personOf(message.sender, message.actor)}, <Time at={message.at} exact />: “
+            {plainLine(message.text, messageCharacters)}”{' '}
+            <a href={linkTo(['sessions', sessionKey, 'time'], { at: `${askedSeq ?? message.seq}` })}>Show when it was asked</a>
+          </dd>
+        </>
+      )}
+      {isWaiting && !isApprover() && <SessionNow sessionKey={sessionKey} story={story} />}
+      <WhereItRuns action={action} workspace={workspace} host={host} ending={ending} />
+    </FoldedFacts>
+  );
+};

@@ -2,7 +2,7 @@ import { linkTo } from '../base/route.ts';
 import { Problem } from '../parts/empty.tsx';
 import { answerText, unansweredText } from './answer-text.ts';
 import { ApprovalCard } from './approval-card.tsx';
-import { AskedFacts, MoreFacts } from './approval-facts.tsx';
+import { ApprovalFacts, AskedIn } from './approval-facts.tsx';
 import { type FoundApproval, useFoundApproval } from './find-approval.ts';
 import { Outcome } from './outcome.tsx';
 import { useEnding, useStory } from './use-story.ts';
@@ -28,8 +28,8 @@ const Found = ({ found: { asked, answer }, workspace }: Pick<Props, 'workspace'>
         ...{ answered, answeredAt: answer?.at ?? unanswered?.at },
       }}
       isWanted
-      facts={<AskedFacts {...{ approval, story }} />}
-      more={<MoreFacts {...{ approval, story, workspace, ending }} />}
+      place={<AskedIn sessionKey={sessionKey} />}
+      facts={<ApprovalFacts {...{ approval, story, workspace, ending }} />}
     >
       {ending !== null && <Outcome ending={ending} />}
       <p class="hint">

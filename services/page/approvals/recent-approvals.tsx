@@ -5,7 +5,7 @@ import { client, isApprover } from '../base/signed-in.ts';
 import { Time } from '../parts/time.tsx';
 import { answerText, unansweredText } from './answer-text.ts';
 import { type Question, questionsIn } from './answered.ts';
-import { AskedFacts, MoreFacts } from './approval-facts.tsx';
+import { ApprovalFacts, AskedIn } from './approval-facts.tsx';
 import { ApprovalLink } from './approval-link.tsx';
 import { AskedAction } from './asked-action.tsx';
 import type { Ending } from './ending.ts';
@@ -62,9 +62,9 @@ const One = ({ one, workspace }: OneProps) => {
         <ApprovalLink approvalId={approvalId} />
       </p>
       {action !== '' && <AskedAction action={action} />}
-      <AskedFacts {...{ approval, story }} />
+      <AskedIn sessionKey={sessionKey} />
       {read !== null && <Outcome ending={read} />}
-      <MoreFacts {...{ approval, story, workspace, ending }} />
+      <ApprovalFacts {...{ approval, story, workspace, ending }} />
     </li>
   );
 };

@@ -147,7 +147,7 @@ const Approval = ({ item, sessionKey }: { readonly item: ApprovalItem; readonly 
         answered,
         answeredAt: (unanswered ?? answer)?.at,
       }}
-      more={answered === undefined && <Where request={request} />}
+      facts={answered === undefined && <Where request={request} />}
     />
   );
 };
