@@ -15,6 +15,7 @@ const time = `#/sessions/${encodeURIComponent(key)}/time`;
 const checked = 'agent:main:web:checked';
 const forgotten = 'agent:main:web:forgotten';
 const greeting = 'agent:main:web:greeting';
+const reset = 'agent:main:web:reset';
 const pixel = 1;
 
 const yOf = async (page: Page, selector: string): Promise<number> =>
@@ -352,6 +353,19 @@ describe.skipIf(!hasBrowser)('the page on any screen', () => {
       const titles = await page.locator('.item h2').allTextContents();
       expect(new Set(titles)).toEqual(new Set(['token created']));
     }, soon);
+    // Who reset a session, and why: from there to the commit.
+    await rig().client.sessions.post(reset, 'good day', { wait: 30 });
+    await rig().client.sessions.reset(reset, { reason: 'tidying up' });
+    await page.getByLabel('Who, what, or a session').fill('session reset');
+    const item = page.locator('.item', { hasText: 'reason: tidying up' });
+    expect(await item.locator('.item-facts').textContent()).toContain('by the owner, over the API from 127.0.0.1');
+    expect(await item.locator('h2').getAttribute('title')).toBe('session_reset');
+    await item.getByRole('link', { name: 'Show the commit' }).click();
+    await page
+      .getByRole('button', { name: /tidying up/ })
+      .first()
+      .waitFor();
+    await goTo(page, '#/system/audit');
     await page.getByLabel('Who, what, or a session').fill('nobody at all');
     await page.getByRole('heading', { name: 'Nothing of this kind' }).waitFor();
     expect(await axeFindings(page)).toEqual([]);
