@@ -1,4 +1,5 @@
 import type { ComponentType } from 'preact';
+import { useRef } from 'preact/hooks';
 import { approvals } from './approvals/approval-list.ts';
 import { linkTo, route } from './base/route.ts';
 import { type Audience, isFor, who } from './base/signed-in.ts';
@@ -27,8 +28,16 @@ const openPalette = (): void => {
   isPaletteOpen.value = true;
 };
 
+/** The list and a session stand side by side, as in sessions.css. */
+const wide = matchMedia('(width >= 760px)');
+
 const Navigation = ({ current }: { readonly current: string }) => {
   const waiting = approvals.value?.length ?? 0;
+  // Where the list is beside it, a session stays open, and is there again on the way back.
+  const lastSessions = useRef('');
+  const { path, query } = route.value;
+  if (path[0] === 'sessions') lastSessions.current = linkTo(path, query);
+  const addressOf = (name: string): string => (name === 'sessions' && wide.matches && lastSessions.current) || linkTo([name]);
   return (
     <nav class="rail" aria-label="Main">
       <span class="brand">
@@ -41,7 +50,7 @@ const Navigation = ({ current }: { readonly current: string }) => {
       <ul>
         {visiblePlaces().map(([name, words, icon]) => (
           <li key={name}>
-            <a href={linkTo([name])} aria-current={name === current ? 'page' : undefined}>
+            <a href={addressOf(name)} aria-current={name === current ? 'page' : undefined}>
               <Icon name={icon} />
               <span class="place-name" data-bold={words}>
                 {words}

@@ -3,7 +3,7 @@ import type { AuditKind } from '../domain/access/audit.ts';
 /**
  * One security-relevant action or attempt. Contains no secrets and no messages. `target` is the id of the token or the session
  * key. `ok` is written before the action: it succeeded unless a record `failed` follows. `count`: the number of occurrences, if
- * several are recorded as one.
+ * several are recorded as one. `commitSeq`: the log sequence of the commit that the action made, if that is known.
  */
 export interface AuditRecord {
   readonly v: 1;
@@ -17,6 +17,7 @@ export interface AuditRecord {
   /** The caller's network address. */
   readonly address?: string;
   readonly count?: number;
+  readonly commitSeq?: number;
 }
 
 export interface StoredAudit extends AuditRecord {

@@ -173,6 +173,7 @@ export const auditRecord = z.object({
   detail: z.string().max(limits.auditDetailCharacters).optional(),
   address: z.string().max(64).optional(),
   count: z.int().min(1).optional(),
+  commitSeq: z.int().min(1).optional(),
 }) satisfies z.ZodType<AuditRecord, unknown>;
 export const auditCodec = codecOf<AuditRecord>(auditRecord, 8 * 1024);
 

@@ -51,7 +51,7 @@ export const sendEnvelope = async (
   }
   const told = await answer;
   if (told === null && ifSeq !== undefined) throw undecided();
-  if (told === null || told.outcome === 'accepted') audit.command(envelope, address);
+  if (told === null || told.outcome === 'accepted') audit.command(envelope, address, told?.seq);
   if (told === null) return { runId, status: 'accepted' };
   const { outcome, seq, rev, code = 'refused', message = 'the session refuses this now', firstId } = told;
   // Only changes are in the log; results without a change are remembered here.

@@ -19,6 +19,7 @@ export interface AuditFacts {
   readonly target?: string;
   readonly detail?: Readonly<Record<string, string | undefined>>;
   readonly count?: number;
+  readonly commitSeq?: number;
 }
 
 interface Window {
@@ -74,14 +75,12 @@ export class Audit {
     }
   }
 
-  /** Records a command that a session has accepted, if it is security-relevant. */
-  command({ actor, causationId: id, key, data }: CommandEnvelope, ip?: string): void {
+  /** Records a command that a session has accepted, if somebody may ask later who gave it. `commitSeq`: what it was recorded as. */
+  command({ actor, causationId: id, key: target, data }: CommandEnvelope, ip?: string, commitSeq?: number): void {
     const caller = { id, actor, ...(ip !== undefined && { ip }) };
-    if (data.type === 'resolve_approval') {
-      const { approvalId, verdict, scope } = data;
-      this.note('approval_answered', caller, { target: key, detail: { approvalId, verdict, scope } });
-    }
-    if (data.type === 'delete_session') this.note('session_deleted', caller, { target: key, detail: { mode: data.mode } });
+    const told = detailOf(data);
+    if (told !== null)
+      this.note(told.kind, caller, { target, detail: told.detail, ...(commitSeq !== undefined && { commitSeq }) });
   }
 
   /** Records why a request was refused: a wrong token or ticket, a forbidden origin, or an action that the role may not take. */
@@ -137,5 +136,21 @@ export class Audit {
     };
   }
 }
+
+/** The reason of a denial is not here: the agent is told it, so it is part of the conversation, and goes when that is erased. */
+const detailOf = (data: CommandEnvelope['data']): { readonly kind: AuditKind; readonly detail: AuditFacts['detail'] } | null => {
+  switch (data.type) {
+    case 'resolve_approval':
+      return { kind: 'approval_answered', detail: { approvalId: data.approvalId, verdict: data.verdict, scope: data.scope } };
+    case 'reset':
+      return { kind: 'session_reset', detail: { reason: data.cause.rule } };
+    case 'fork':
+      return { kind: 'session_forked', detail: { commit: `${data.from.rev}`, reason: data.reason } };
+    case 'delete_session':
+      return { kind: 'session_deleted', detail: { mode: data.mode, reason: data.reason } };
+    default:
+      return null;
+  }
+};
 
 const codeOf = (error: unknown): string => (error instanceof NatterError ? error.code : 'internal');

@@ -125,6 +125,6 @@ export const postMessage = async ({ context, caller, signal }: Call, post: Messa
   }
   if (envelope.data.type === 'post_message') await refuseWhenFull(context, key, envelope.data);
   const kept = await withKeptFiles(context, { ...envelope, ...when }, body.attachments);
-  const { run, duplicate } = await submitCommand(context, kept, { waitMs, signal, seen });
+  const { run, duplicate } = await submitCommand(context, kept, { waitMs, signal, seen, address: caller.ip });
   return waitMs > 0 ? run : { ...run, duplicate };
 };

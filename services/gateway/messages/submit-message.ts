@@ -55,7 +55,7 @@ export const submitMessage = async (
 ): Promise<Submission & { seen: number }> => {
   const { waitMs, signal, isEnough } = submission;
   const { envelope, seen } = await admitted(context, caller, submission);
-  return { ...(await submitCommand(context, envelope, { waitMs, signal, isEnough, seen })), seen };
+  return { ...(await submitCommand(context, envelope, { waitMs, signal, isEnough, seen, address: caller.ip })), seen };
 };
 
 /** Submits a client's retry, and resolves with the run of the attempt that took effect: the first one's, or its own. */
@@ -65,7 +65,7 @@ export const submitRetry = async (
   submission: MessageSubmission,
 ): Promise<{ runId: string; seen: number }> => {
   const { envelope, seen } = await admitted(context, caller, submission);
-  const { runId } = await sendEnvelope(context, envelope);
+  const { runId } = await sendEnvelope(context, envelope, caller.ip);
   return { runId, seen };
 };
 
@@ -101,13 +101,14 @@ export interface Submission {
 export const submitCommand = async (
   context: GatewayContext,
   envelope: CommandEnvelope,
-  { waitMs, signal, isEnough, seen }: Wait & { seen: number },
+  { waitMs, signal, isEnough, seen, address }: Wait & { seen: number; address?: string | undefined },
 ): Promise<Submission> => {
   const { ports, runs } = context;
   const { id: runId, key } = envelope;
-  if (envelope.ifSeq !== undefined) return submitConditionally(context, envelope, { waitMs, signal, seen });
+  if (envelope.ifSeq !== undefined) return submitConditionally(context, envelope, { waitMs, signal, seen, address });
   if (waitMs === 0) {
     const { duplicate } = await publishCommand(ports, envelope);
+    if (!duplicate) auditReset(context, envelope, address);
     const run = { runId, status: 'accepted' } as const;
     runs.note(key, run);
     return { run, duplicate };
@@ -116,20 +117,26 @@ export const submitCommand = async (
   try {
     const answered = { answerTo: ports.answers.address, answers: 'unrecorded' } as const;
     const { duplicate } = await publishCommand(ports, { ...envelope, ...answered });
+    if (!duplicate) auditReset(context, envelope, address);
     return { run: await expected.after(duplicate), duplicate };
   } finally {
     expected.end();
   }
 };
 
+/** One that is typed, such as `/new`. Of other commands nobody knows here whether the session accepts them; a reset it does not refuse. */
+const auditReset = ({ audit, sessions }: GatewayContext, envelope: CommandEnvelope, address: string | undefined): void => {
+  if (envelope.data.type === 'reset' && sessions.peek(envelope.key) !== undefined) audit.command(envelope, address);
+};
+
 /** The same for a command with a condition, which the session itself checks. Throws `Refusal('precondition_failed')`. */
 const submitConditionally = async (
   context: GatewayContext,
   envelope: CommandEnvelope,
-  { waitMs, signal, seen }: { waitMs: number; signal: AbortSignal; seen: number },
+  { waitMs, signal, seen, address }: Omit<Wait, 'isEnough'> & { seen: number; address: string | undefined },
 ): Promise<Submission> => {
   const { id: runId, key } = envelope;
-  const answer = await sendEnvelope(context, envelope);
+  const answer = await sendEnvelope(context, envelope, address);
   const duplicate = answer.status === 'ok' && answer.outcome === 'duplicate';
   const accepted = { runId, status: 'accepted' } as const;
   if (waitMs === 0) return { run: accepted, duplicate };

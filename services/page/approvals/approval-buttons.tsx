@@ -22,8 +22,10 @@ export const dropReason = (approvalId: string): void => keepDraft(draftName(appr
  */
 export const ApprovalButtons = ({ approvalId, sessionKey, onceOnly }: Props) => {
   const [reason, setReason] = useState(draftOf(draftName(approvalId)));
+  const [lacksReason, lackReason] = useState(false);
   const keep = (text: string | null): void => {
     setReason(text);
+    lackReason(false);
     keepDraft(draftName(approvalId), text);
   };
   const toggle = useRef<HTMLButtonElement>(null);
@@ -65,9 +67,20 @@ export const ApprovalButtons = ({ approvalId, sessionKey, onceOnly }: Props) => 
             maxLength={mostCharacters}
             value={reason}
             onInput={(event) => keep(event.currentTarget.value)}
-            onKeyDown={({ key }) => key === 'Escape' && keep(null)}
+            onKeyDown={(event) => {
+              if (event.key === 'Escape') keep(null);
+              // Whoever came here to give a reason does not mean to deny without one.
+              if (event.key !== 'Enter' || reason.trim() !== '') return;
+              event.preventDefault();
+              lackReason(true);
+            }}
           />
         </label>
+      )}
+      {lacksReason && (
+        <p class="hint" role="alert">
+          Write a reason first. To give none, press <b>Deny</b>.
+        </p>
       )}
       <div class="approval-buttons">
         {!isOpen && button('allow-once', 'Allow once', 'button-first')}

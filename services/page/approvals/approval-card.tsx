@@ -32,14 +32,16 @@ interface CardProps {
   readonly asked: Asked;
   /** It is brought into sight, marked, and has the focus. Default: no. */
   readonly isWanted?: boolean;
-  /** Where it comes from, above the buttons. */
-  readonly facts?: ComponentChildren;
+  /** Where it was asked, above the buttons. */
+  readonly place?: ComponentChildren;
   /** What became of it, below the answer. */
   readonly children?: ComponentChildren;
+  /** What is told besides: last, as some of it comes late and some can be opened. */
+  readonly facts?: ComponentChildren;
 }
 
 /** The question whether a call may run, with all that it would do, and the answer. */
-export const ApprovalCard = ({ asked, isWanted = false, facts, children }: CardProps) => {
+export const ApprovalCard = ({ asked, isWanted = false, place, children, facts }: CardProps) => {
   const { approvalId, tool, action, asks, requestedAt, expiresAt } = asked;
   const mine = given.value[approvalId];
   const card = useRef<HTMLElement>(null);
@@ -85,7 +87,7 @@ export const ApprovalCard = ({ asked, isWanted = false, facts, children }: CardP
       <AskedAction action={action} />
       {asks === 'retry' && <p class="hint">It was started before, and nobody knows whether it took effect.</p>}
       {asked.given !== undefined && asked.given !== '' && <pre class="approval-given">{readable(asked.given)}</pre>}
-      {facts}
+      {place}
       {answered !== undefined ? (
         <p class="approval-answer" ref={said} tabIndex={-1}>
           {answered}
@@ -111,6 +113,7 @@ export const ApprovalCard = ({ asked, isWanted = false, facts, children }: CardP
         </p>
       )}
       {children}
+      {facts}
     </article>
   );
 };

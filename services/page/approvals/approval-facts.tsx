@@ -16,36 +16,35 @@ const messageCharacters = 160;
 const narrow = matchMedia('(width < 480px)');
 
 interface FoldedProps {
-  /** What stands before the rest, and is never folded. */
-  readonly first?: ComponentChildren;
-  /** What the rest tells. */
+  /** What they tell. */
   readonly words: string;
   readonly children: ComponentChildren;
 }
 
-/** The facts of a call. On a narrow screen most of them are folded: its answers, or what became of it, are to be in sight with the question. */
-export const FoldedFacts = ({ first, words, children }: FoldedProps) => {
-  const isFolded = narrow.matches;
+/** Facts that a narrow screen folds, so that its answers, or what became of it, are in sight with the question. */
+export const FoldedFacts = ({ words, children }: FoldedProps) => {
+  const facts = <dl class="approval-facts">{children}</dl>;
+  if (!narrow.matches) return facts;
   return (
-    <>
-      {(first !== undefined || !isFolded) && (
-        <dl class="approval-facts">
-          {first}
-          {!isFolded && children}
-        </dl>
-      )}
-      {isFolded && (
-        <details class="approval-more">
-          <summary>{words}</summary>
-          <dl class="approval-facts">{children}</dl>
-        </details>
-      )}
-    </>
+    <details class="approval-more">
+      <summary>{words}</summary>
+      {facts}
+    </details>
   );
 };
 
+/** In which session it was asked: all that is told above the answers, and known at once, so that they stay where they are. */
+export const AskedIn = ({ sessionKey, sessionName }: Pick<PendingApproval, 'sessionKey' | 'sessionName'>) => (
+  <dl class="approval-facts">
+    <dt>Session</dt>
+    <dd>
+      {isApprover() ? <span title={sessionKey}>{nameBy(sessionKey, sessionName)}</span> : <SessionLink sessionKey={sessionKey} />}
+    </dd>
+  </dl>
+);
+
 interface Props {
-  readonly approval: Pick<PendingApproval, 'sessionKey' | 'sessionName' | 'action'>;
+  readonly approval: Pick<PendingApproval, 'sessionKey' | 'action'>;
   readonly story: ApprovalStory;
   /** An answer changes the session, which is shown as it is now. Default: no. */
   readonly isWaiting?: boolean;
@@ -55,26 +54,12 @@ interface Props {
   readonly ending: Ending | null;
 }
 
-/** Who asked, on which message, in which session, and where the call runs. */
+/** Who asked, on which message, how the session is now, and where the call runs. */
 export const ApprovalFacts = ({ approval, story, isWaiting = false, workspace, ending }: Props) => {
-  const { sessionKey, sessionName, action } = approval;
+  const { sessionKey, action } = approval;
   const { message, askedSeq, host } = story;
   return (
-    <FoldedFacts
-      first={
-        <>
-          <dt>Session</dt>
-          <dd>
-            {isApprover() ? (
-              <span title={sessionKey}>{nameBy(sessionKey, sessionName)}</span>
-            ) : (
-              <SessionLink sessionKey={sessionKey} />
-            )}
-          </dd>
-        </>
-      }
-      words="Who asked, and where it runs"
-    >
+    <FoldedFacts words="Who asked, and where it runs">
       {message && (
         <>
           <dt>Asked by</dt>

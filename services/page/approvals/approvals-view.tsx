@@ -6,7 +6,7 @@ import { Empty, Problem } from '../parts/empty.tsx';
 import { given } from './answer.ts';
 import { answerText, unansweredText } from './answer-text.ts';
 import { ApprovalCard } from './approval-card.tsx';
-import { ApprovalFacts } from './approval-facts.tsx';
+import { ApprovalFacts, AskedIn } from './approval-facts.tsx';
 import { approvals, approvalsProblem, readApprovals } from './approval-list.ts';
 import { FoundOrNot } from './found-approval.tsx';
 import { Outcome } from './outcome.tsx';
@@ -35,11 +35,11 @@ const One = ({ approval, isOver, isWanted, workspace }: OneProps) => {
       <ApprovalCard
         asked={{ ...approval, answered, answeredAt: (answer ?? unanswered)?.at }}
         isWanted={isWanted}
+        place={<AskedIn {...approval} />}
         facts={
           <ApprovalFacts
-            {...{ approval, story, workspace }}
+            {...{ approval, story, workspace, ending }}
             isWaiting={answered === undefined && given.value[approval.approvalId]?.state !== 'sent'}
-            ending={ending}
           />
         }
       >

@@ -2,7 +2,7 @@ import { linkTo } from '../base/route.ts';
 import { Problem } from '../parts/empty.tsx';
 import { answerText, unansweredText } from './answer-text.ts';
 import { ApprovalCard } from './approval-card.tsx';
-import { ApprovalFacts } from './approval-facts.tsx';
+import { ApprovalFacts, AskedIn } from './approval-facts.tsx';
 import { type FoundApproval, useFoundApproval } from './find-approval.ts';
 import { Outcome } from './outcome.tsx';
 import { useEnding, useStory } from './use-story.ts';
@@ -19,6 +19,7 @@ const Found = ({ found: { asked, answer }, workspace }: Pick<Props, 'workspace'>
   const ending = useEnding({ approvalId, sessionKey }, asked.seq);
   const { unanswered } = ending ?? {};
   const answered = answer ? answerText(answer) : unanswered ? unansweredText(unanswered) : 'No answer is recorded';
+  const approval = { sessionKey, action };
   const query = { at: `${answer?.seq ?? asked.seq}` };
   return (
     <ApprovalCard
@@ -27,7 +28,8 @@ const Found = ({ found: { asked, answer }, workspace }: Pick<Props, 'workspace'>
         ...{ answered, answeredAt: answer?.at ?? unanswered?.at },
       }}
       isWanted
-      facts={<ApprovalFacts approval={{ sessionKey, action }} story={story} workspace={workspace} ending={ending} />}
+      place={<AskedIn sessionKey={sessionKey} />}
+      facts={<ApprovalFacts {...{ approval, story, workspace, ending }} />}
     >
       {ending !== null && <Outcome ending={ending} />}
       <p class="hint">

@@ -5,7 +5,7 @@ import { client, isApprover } from '../base/signed-in.ts';
 import { Time } from '../parts/time.tsx';
 import { answerText, unansweredText } from './answer-text.ts';
 import { type Question, questionsIn } from './answered.ts';
-import { ApprovalFacts } from './approval-facts.tsx';
+import { ApprovalFacts, AskedIn } from './approval-facts.tsx';
 import { ApprovalLink } from './approval-link.tsx';
 import { AskedAction } from './asked-action.tsx';
 import type { Ending } from './ending.ts';
@@ -45,6 +45,7 @@ interface OneProps {
 /** Not shown before the log says how it ended: a question may be asked that is not listed as waiting yet. */
 const One = ({ one, workspace }: OneProps) => {
   const { approvalId, action = '', sessionKey, askedSeq, answer } = one;
+  const approval = { sessionKey, action };
   const story = useStory(one, answer?.seq ?? askedSeq);
   const read = useEnding(one, answer?.seq ?? askedSeq);
   const ending: Ending | null = read ?? (answer ? { answer, isOver: answer.verdict !== 'granted' } : null);
@@ -61,8 +62,9 @@ const One = ({ one, workspace }: OneProps) => {
         <ApprovalLink approvalId={approvalId} />
       </p>
       {action !== '' && <AskedAction action={action} />}
-      <ApprovalFacts approval={{ sessionKey, action }} story={story} workspace={workspace} ending={ending} />
+      <AskedIn sessionKey={sessionKey} />
       {read !== null && <Outcome ending={read} />}
+      <ApprovalFacts {...{ approval, story, workspace, ending }} />
     </li>
   );
 };

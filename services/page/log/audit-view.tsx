@@ -9,7 +9,7 @@ import { Empty, LineToCopy } from '../parts/empty.tsx';
 import { actorText } from '../parts/person.ts';
 import { Pane, useRead } from '../parts/read.tsx';
 import { Time } from '../parts/time.tsx';
-import { auditWords } from './audit-words.ts';
+import { auditFactWords, auditWords } from './audit-words.ts';
 
 const everyMs = 5_000;
 
@@ -31,7 +31,8 @@ export const AuditFacts = ({
   target,
   count,
   detail,
-}: Pick<AuditRecord, 'actor' | 'address' | 'target' | 'count' | 'detail'>) => (
+  commitSeq,
+}: Pick<AuditRecord, 'actor' | 'address' | 'target' | 'count' | 'detail' | 'commitSeq'>) => (
   <>
     <span>
       <b title={actor}>{actorText(actor)}</b>
@@ -39,14 +40,17 @@ export const AuditFacts = ({
     </span>
     {target !== undefined && <Target target={target} />}
     {count !== undefined && count > 1 && <span>{count} times</span>}
-    {detail !== undefined && <span>{detail}</span>}
+    {detail !== undefined && <span title={detail}>{auditFactWords(detail)}</span>}
+    {commitSeq !== undefined && target !== undefined && (
+      <a href={linkTo(['sessions', target, 'time'], { at: `${commitSeq}` })}>Show the commit</a>
+    )}
   </>
 );
 
 const One = ({ one }: { readonly one: AuditRecord }) => (
   <li class={`item item-${levels[one.outcome]}`}>
     <header>
-      <h2>{auditWords(one.kind)}</h2>
+      <h2 title={one.kind}>{auditWords(one.kind)}</h2>
       {one.outcome !== 'ok' && <span class={`badge badge-${levels[one.outcome]}`}>{outcomeWords[one.outcome]}</span>}
       <Time at={one.at} exact />
     </header>
@@ -107,7 +111,10 @@ const AuditView = () => {
       </div>
       {records.length === 0 ? (
         <Empty title="Nothing of this kind">
-          <p>Who signed in, made a token, let a stranger in, sent something again or repaired a session is noted here.</p>
+          <p>
+            Who signed in, made a token, let a stranger in, sent something again, or reset, forked, deleted or repaired a session
+            is noted here.
+          </p>
           <p>
             What happened in sessions is in <a href={linkTo(['events'])}>Events</a>.
           </p>

@@ -20,3 +20,19 @@ const plainer: Readonly<Partial<Record<string, string>>> = {
 
 /** What was done or tried, in words: `delivery_left` is "message left unsent". */
 export const auditWords = (kind: string): string => plainer[kind] ?? kind.replaceAll('_', ' ');
+
+/** What stands in a record for programs, and what people call it. */
+const plainFacts: readonly (readonly [RegExp, string])[] = [
+  [/^approvalId: /, 'approval '],
+  [/, verdict: granted\b/, ', allowed'],
+  [/, verdict: denied\b/, ', denied'],
+  [/, scope: once\b/, ' once'],
+  [/, scope: always\b/, ' from now on'],
+  [/^commit: (\d+)/, 'from commit $1'],
+  [/\breason: another text$/, 'a message was edited'],
+  [/\breason: another answer$/, 'an answer was tried again'],
+];
+
+/** What else is known of it, in words. */
+export const auditFactWords = (detail: string): string =>
+  plainFacts.reduce((words, [fact, plain]) => words.replace(fact, plain), detail);

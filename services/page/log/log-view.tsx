@@ -57,7 +57,7 @@ const useLog = (level: string, text: string, isPaused: boolean) => {
 };
 
 /** A line of the audit trail, as the audit view tells it. */
-const Audited = ({ fields: { actor, address, target, count, ...fields } }: Pick<Line, 'fields'>) => {
+const Audited = ({ fields: { actor, address, target, count, commitSeq, ...fields } }: Pick<Line, 'fields'>) => {
   const said = Object.entries(fields).filter(
     ([name, value]) => !hidden.has(name) && !audited.has(name) && !(name === 'outcome' && value === 'ok'),
   );
@@ -68,6 +68,7 @@ const Audited = ({ fields: { actor, address, target, count, ...fields } }: Pick<
         address={typeof address === 'string' ? address : undefined}
         target={typeof target === 'string' ? target : undefined}
         count={typeof count === 'number' ? count : undefined}
+        commitSeq={typeof commitSeq === 'number' ? commitSeq : undefined}
         detail={said.length === 0 ? undefined : said.map(([name, value]) => `${name}: ${value}`).join(', ')}
       />
     </span>

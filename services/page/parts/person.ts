@@ -9,7 +9,7 @@ import { eventSummary } from './person-words.ts';
 export const personOf = (sender: Sender | undefined, actor: string | undefined): string =>
   personNamed(sender, actor, who.value?.actor);
 
-/** Who decided, after a word such as "Denied": `by you` where this page did, `by you on another page` where another did. */
+/** Who decided, after a word such as "Denied": `by you` where this page did, `by you in another sign-in` where an earlier or another one did. */
 export const decidedText = (by: string): string => decidedWords(by, who.value?.actor);
 
 /** Who recorded a commit: `by you`, `by ann`, `by phone, over the API`, `by a checkpoint`, or `by the host session-1`. */

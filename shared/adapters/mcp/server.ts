@@ -11,10 +11,9 @@ import { Connection } from './connection.ts';
 import type { McpOptions } from './create.ts';
 import { offeredTools } from './offered.ts';
 import { endOf } from './result.ts';
+import { Steadiness } from './steadiness.ts';
 import { secretsOf, transportTo } from './transport.ts';
 
-/** Milliseconds that a connection must last before it counts, if the one before it was lost sooner than that. */
-const steadyMs = 5_000;
 const restarts = { firstMs: limits.mcpRestartMs, mostMs: limits.mcpRestartCapMs };
 
 /**
@@ -31,9 +30,7 @@ export class McpServer {
   readonly #begunAt: number;
   readonly #running: Promise<void>;
   #connection: Connection | null = null;
-  #connectedAt = 0;
-  /** The last connection was lost as soon as it had come up: the next one is believed only once it lasts. */
-  #isDoubted = false;
+  readonly #steadiness = new Steadiness();
   #tools: readonly Tool[] = [];
   #left: readonly string[] = [];
   /** Why it is not connected; `null` before the first failure. */
@@ -60,10 +57,10 @@ export class McpServer {
 
   problems(): readonly string[] {
     const field = `mcp.servers.${this.#name}`;
-    if (this.#connection !== null && (this.#lasts() || !this.#isDoubted))
+    const { clock, startMs } = this.#options;
+    if (this.#connection !== null && this.#steadiness.isBelieved(clock.monotonic()))
       return this.#left.map((problem) => `${field}: ${problem}`);
     if (this.#trouble !== null) return [this.#trouble.startsWith(field) ? this.#trouble : `${field}: ${this.#trouble}`];
-    const { clock, startMs } = this.#options;
     return clock.monotonic() - this.#begunAt < startMs ? [] : [`${field}: starting`];
   }
 
@@ -91,11 +88,6 @@ export class McpServer {
     }
   }
 
-  /** Whether the connection that there is has stood for long enough not to be lost at once. */
-  #lasts(): boolean {
-    return this.#options.clock.monotonic() - this.#connectedAt >= steadyMs;
-  }
-
   /** Connects, then watches the connection until it is lost; throws the reason. */
   async #connect(signal: AbortSignal): Promise<never> {
     const { clock, version, startMs, env } = this.#options;
@@ -109,12 +101,12 @@ export class McpServer {
       return await connection.watch(signal, (listed) => {
         const { tools, left } = offeredTools(this.#name, listed, (tool, given, until) => this.#call(tool, given, until));
         if (this.#connection === null) log.info({ tools: tools.length, child: childOf(transport) }, 'MCP server is connected');
-        if (this.#connection === null) this.#connectedAt = clock.monotonic();
+        if (this.#connection === null) this.#steadiness.connected(clock.monotonic());
         [this.#tools, this.#left, this.#connection] = [tools, left, connection];
         this.#settle();
       });
     } finally {
-      if (this.#connection !== null) this.#isDoubted = !this.#lasts();
+      if (this.#connection !== null) this.#steadiness.lost(clock.monotonic());
       this.#connection = null;
       signal.removeEventListener('abort', close);
       await connection.close();

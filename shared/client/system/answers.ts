@@ -93,6 +93,8 @@ export interface AuditPage {
     readonly detail?: string;
     readonly address?: string;
     readonly count?: number;
+    /** The log sequence of the commit that the action made, if that is known. */
+    readonly commitSeq?: number;
   }[];
   readonly next: string;
   readonly more: boolean;

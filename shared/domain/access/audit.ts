@@ -7,6 +7,8 @@ export const auditKinds = [
   'authentication_failed',
   'access_denied',
   'approval_answered',
+  'session_reset',
+  'session_forked',
   'session_deleted',
   'session_erased',
   'pairing_approved',

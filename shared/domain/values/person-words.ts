@@ -35,17 +35,18 @@ const isSamePerson = (actor: string | undefined, me: string | undefined): boolea
 /** Those who hold a page's token by their role, and not by a token's name. */
 const byRole: Readonly<Partial<Record<string, string>>> = { owner: 'the owner', approver: 'an approver' };
 
-/**
- * Who decided, after a word such as "Denied": `by alice`; of a token the holder and the way: `by the owner, on the page`, `by phone, over the API`;
- * or `in the chat`, as a command. The owner is whoever holds the installation's token.
- */
-export const decidedBy = (by: string): string => {
-  const whose = pageOf(by);
-  if (whose !== null) return `by ${byRole[whose] ?? whose}, on the page`;
-  if (by === writer) return 'in the chat';
-  if (by === `${holder}api`) return 'by the owner, over the API';
-  return by.startsWith(holder) ? `by ${by.slice(holder.length)}, over the API` : `by ${by}`;
+/** Who holds an actor's token, and the way: `the owner, on the page`, `phone, over the API`; `null`: it is no token's. */
+const holderOf = (actor: string): string | null => {
+  const whose = pageOf(actor);
+  if (whose !== null) return `${byRole[whose] ?? whose}, on the page`;
+  if (!actor.startsWith(holder)) return null;
+  // The owner is whoever holds the installation's token.
+  const name = actor.slice(holder.length);
+  return `${name === 'api' ? byRole.owner : name}, over the API`;
 };
+
+/** Who decided, after a word such as "Denied": `by alice`; of a token the holder and the way; or `in the chat`, as a command. */
+export const decidedBy = (by: string): string => (by === writer ? 'in the chat' : `by ${holderOf(by) ?? by}`);
 
 /** Who said something: their name if the message has one, "You" for what the reader sent, else what it is. */
 export const personNamed = (sender: Sender | undefined, actor: string | undefined, me: string | undefined): string => {
@@ -55,12 +56,12 @@ export const personNamed = (sender: Sender | undefined, actor: string | undefine
   if (sendingSession(sender) !== undefined) return isSubAgents(sender) ? 'Sub-agent' : 'Another session';
   if (isSamePerson(actor, me)) return 'You';
   if (sender?.role === 'owner' || (actor !== undefined && isOwnersPage(actor))) return ownerName;
-  if (sender === undefined || sender.id === writer) return 'A program (API)';
-  return sender.id;
+  if (sender !== undefined && sender.id !== writer) return sender.id;
+  return holderOf(actor ?? '')?.replace(/^the owner/, ownerName) ?? 'A program (API)';
 };
 
-/** Who decided, after a word such as "Denied": `by you` where the reader did, `by you on another page` where it was another sign-in of theirs. */
+/** Who decided, after a word such as "Denied": `by you` where the reader did, `by you in another sign-in` where it was another of theirs. */
 export const decidedWords = (by: string, me: string | undefined): string => {
   if (!isSamePerson(by, me)) return decidedBy(by);
-  return by === me ? 'by you' : 'by you on another page';
+  return by === me ? 'by you' : 'by you in another sign-in';
 };

@@ -22,10 +22,11 @@ const patienceMs = 30_000;
 const pollMs = 1_000;
 
 const lineOf = (record: AuditRecord, zone: string): string => {
-  const { seq, at, kind, actor, target, outcome, detail, address, count = 1 } = record;
+  const { seq, at, kind, actor, target, outcome, detail, address, count = 1, commitSeq } = record;
   const colour = { ok: pc.green, refused: pc.yellow, failed: pc.red }[outcome];
   const who = [actor || 'unknown', ...(address === undefined ? [] : [`(${address})`])].join(' ');
-  const what = [target ?? '', detail ?? '', count > 1 ? `${count} times` : ''].filter(Boolean).join('  ');
+  const commit = commitSeq === undefined ? '' : `log sequence ${commitSeq}`;
+  const what = [target ?? '', detail ?? '', commit, count > 1 ? `${count} times` : ''].filter(Boolean).join('  ');
   return oneLineOf([pc.dim(`${seq} ${timeText(at, zone)}`), colour(kind), who, what]);
 };
 const oneLineOf = (parts: readonly string[]): string =>

@@ -58,7 +58,10 @@ describe('what is recorded', () => {
     await admin('DELETE', `/v1/tokens/${made.id}`);
     await admin('DELETE', '/v1/tokens/nothing.natter_secret');
     await admin('POST', pathOf(key, '/messages?wait=5'), { body: { text: 'words that were said' } });
-    await admin('DELETE', pathOf(key, '?mode=key'));
+    const { body: forked } = await admin('POST', pathOf(key, '/fork'), { body: { reason: 'on a new path' } });
+    const { body: reset } = await admin('POST', pathOf(key, '/reset'), { body: { reason: 'tidying up' } });
+    await admin('POST', pathOf(key, '/messages?wait=5'), { body: { text: '/new' } });
+    const { body: deleted } = await admin('DELETE', pathOf(key, '?mode=key'));
     for (const listener of heard) listener(['log.level', 'gateway.tokens.ann']);
     const address = '127.0.0.1';
     const byAdmin = { actor: 'token:api', address };
@@ -68,14 +71,23 @@ describe('what is recorded', () => {
         { kind: 'token_created', ...byAdmin, target: made.id, outcome: 'ok', detail: 'role: channel, namespace: irc' },
         { kind: 'authentication_failed', actor: '', outcome: 'refused', address, count: 1 },
         { kind: 'token_created', ...byAdmin, target: reader.id, detail: 'role: read-only' },
-        { kind: 'access_denied', actor: `token:${reader.id}`, outcome: 'refused', address },
+        { kind: 'access_denied', actor: `token:${reader.id}`, outcome: 'refused', address, detail: /stop, method: POST/ },
         { kind: 'token_rotated', ...byAdmin, target: made.id, outcome: 'ok' },
         { kind: 'token_revoked', ...byAdmin, target: made.id, outcome: 'ok' },
         { kind: 'token_revoked', ...byAdmin, target: 'no id of a token', outcome: 'ok' },
         { kind: 'token_revoked', ...byAdmin, target: 'no id of a token', outcome: 'failed', detail: 'problem: not_found' },
-        { kind: 'session_deleted', ...byAdmin, target: key, detail: 'mode: key' },
+        {
+          kind: 'session_forked',
+          ...byAdmin,
+          target: key,
+          detail: /^commit: \d+, reason: on a new path$/,
+          commitSeq: forked.seq,
+        },
+        { kind: 'session_reset', ...byAdmin, target: key, detail: 'reason: tidying up', commitSeq: reset.seq },
+        { kind: 'session_reset', ...byAdmin, target: key, detail: 'reason: /new' },
+        { kind: 'session_deleted', ...byAdmin, target: key, detail: /^mode: key, reason: /, commitSeq: deleted.seq },
         { kind: 'config_reloaded', actor: 'system', detail: 'keys: log.level gateway.tokens.ann' },
-      ].map((one) => (one.kind === 'access_denied' ? { ...one, detail: expect.stringMatching(/stop, method: POST/) } : one)),
+      ].map((one) => (one.detail instanceof RegExp ? { ...one, detail: expect.stringMatching(one.detail) } : one)),
     );
     const all = JSON.stringify(await recorded()) + log();
     for (const secret of [token, made.token, rotated.token, reader.token, 'a-wrong-token', 'natter_secret', 'words that'])

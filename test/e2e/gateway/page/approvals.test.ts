@@ -196,8 +196,10 @@ describe.skipIf(!hasBrowser)('who answers approvals', () => {
     await page.locator(`${card} .approval-buttons`).first().waitFor();
     const nav = await edges('nav[aria-label=Main]');
     expect((await edges(`${card} .approval-buttons`)).bottom).toBeLessThanOrEqual(nav.top);
+    const before = await edges(`${card} .approval-buttons`);
     await page.getByText('Who asked, and where it runs').first().click();
     await page.locator('dd', { hasText: 'on the session’s host' }).first().waitFor();
+    expect(await edges(`${card} .approval-buttons`)).toEqual(before);
     expect(await axeFindings(page)).toEqual([]);
     expect(faults).toEqual([]);
   });

@@ -317,7 +317,7 @@ describe.skipIf(!hasBrowser)('who looks at the page for a moment', () => {
       .getByText(/^Denied/)
       .first()
       .waitFor();
-    await lately.locator('dd', { hasText: /A program \(API\), .*“.*please”/ }).waitFor();
+    await lately.locator('dd', { hasText: /Owner, over the API, .*“.*please”/ }).waitFor();
     await lately.locator('dd', { hasText: /^in .*workspace, on the session’s host \(session-\d/ }).waitFor();
     expect(await lately.locator('dt').allTextContents()).toContain('Would have run');
     await lately.getByRole('link', { name: 'asking', exact: true }).waitFor();

@@ -15,6 +15,7 @@ const time = `#/sessions/${encodeURIComponent(key)}/time`;
 const checked = 'agent:main:web:checked';
 const forgotten = 'agent:main:web:forgotten';
 const greeting = 'agent:main:web:greeting';
+const reset = 'agent:main:web:reset';
 const pixel = 1;
 
 const yOf = async (page: Page, selector: string): Promise<number> =>
@@ -67,6 +68,28 @@ describe.skipIf(!hasBrowser)('the page on any screen', () => {
     const before = ['one', 'two', 'three', 'four'].flatMap((text) => [userMessage(text), assistantMessage(text)]);
     const greeted = [...events.slice(0, 1), ...before, ...events.slice(1), assistantMessage('Good morning! '.repeat(30))];
     await ports.events.append(commitTo(keyOf(greeting), { at: Date.now(), epoch: 1, sessionId: 's2', events: greeted }), 0);
+  });
+
+  test('keeps a session open beside the list, and comes back to it; on a small screen Sessions is the list', async () => {
+    const { page, faults } = await open();
+    const sessions = page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Sessions' });
+    const address = (): string => new URL(page.url()).hash;
+    const transcript = `#/sessions/${encodeURIComponent(key)}/transcript?status=idle`;
+    await goTo(page, transcript);
+    await page.locator('.line').first().waitFor();
+    await sessions.click();
+    expect(address()).toBe(transcript);
+    await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Events' }).click();
+    await page.getByRole('heading', { name: 'Events' }).waitFor();
+    await sessions.click();
+    await page.locator('.line').first().waitFor();
+    expect(address()).toBe(transcript);
+    await page.setViewportSize({ width: 390, height: 800 });
+    await goTo(page, chat);
+    await sessions.click();
+    await page.locator('a.row').first().waitFor();
+    expect(address()).toBe('#/sessions');
+    expect(faults).toEqual([]);
   });
 
   test('no row moves when the list says that an answer failed', async () => {
@@ -330,6 +353,19 @@ describe.skipIf(!hasBrowser)('the page on any screen', () => {
       const titles = await page.locator('.item h2').allTextContents();
       expect(new Set(titles)).toEqual(new Set(['token created']));
     }, soon);
+    // Who reset a session, and why: from there to the commit.
+    await rig().client.sessions.post(reset, 'good day', { wait: 30 });
+    await rig().client.sessions.reset(reset, { reason: 'tidying up' });
+    await page.getByLabel('Who, what, or a session').fill('session reset');
+    const item = page.locator('.item', { hasText: 'reason: tidying up' });
+    expect(await item.locator('.item-facts').textContent()).toContain('by the owner, over the API from 127.0.0.1');
+    expect(await item.locator('h2').getAttribute('title')).toBe('session_reset');
+    await item.getByRole('link', { name: 'Show the commit' }).click();
+    await page
+      .getByRole('button', { name: /tidying up/ })
+      .first()
+      .waitFor();
+    await goTo(page, '#/system/audit');
     await page.getByLabel('Who, what, or a session').fill('nobody at all');
     await page.getByRole('heading', { name: 'Nothing of this kind' }).waitFor();
     expect(await axeFindings(page)).toEqual([]);

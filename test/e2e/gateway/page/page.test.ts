@@ -241,7 +241,7 @@ describe.skipIf(!hasBrowser)('the page', () => {
     // The moment in words: what the agent knew then, of this generation alone.
     await page.getByRole('region', { name: 'The session at this moment' }).getByText('1 answer', { exact: true }).waitFor();
     const moment = page.getByRole('region', { name: 'What the agent knew of the conversation' });
-    await moment.getByRole('button', { name: 'A program (API) a fresh start', exact: true }).waitFor();
+    await moment.getByRole('button', { name: 'Owner, over the API a fresh start', exact: true }).waitFor();
     expect(await moment.getByText('hello').count()).toBe(0);
     // The list is one stop of the Tab key: arrows move in it.
     const rows = page.getByRole('region', { name: 'Commits' });

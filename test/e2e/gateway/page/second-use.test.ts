@@ -33,7 +33,11 @@ describe.skipIf(!hasBrowser)('who uses the page again', () => {
     expect(await answers.locator('input, button').first().getAttribute('type')).toBe('text');
     await answers.getByRole('button', { name: 'Cancel' }).click();
     await toggle.press('Enter');
+    // Enter alone gives no reason, and denies nothing.
+    await page.keyboard.press('Enter');
+    await answers.getByRole('alert').getByText('Write a reason first. To give none, press Deny.').waitFor();
     await page.keyboard.type('  not on a Friday ');
+    expect(await answers.getByRole('alert').count()).toBe(0);
     // Whoever looks at something else first finds what was written; the field takes the focus only when it is opened.
     await goTo(page, place(asking, 'transcript'));
     await page.locator('.line').first().waitFor();
@@ -50,12 +54,12 @@ describe.skipIf(!hasBrowser)('who uses the page again', () => {
     await goTo(page, '#/events');
     await page.locator('.event-text', { hasText: 'denied by you' }).waitFor();
     await page
-      .locator('.event-text', { hasText: /^A program \(API\): / })
+      .locator('.event-text', { hasText: /^Owner, over the API: / })
       .first()
       .waitFor();
     const other = await open();
     await goTo(other.page, place(asking, 'chat'));
-    await other.page.locator('.approval-answer', { hasText: 'Denied by you on another page: “not on a Friday”' }).waitFor();
+    await other.page.locator('.approval-answer', { hasText: 'Denied by you in another sign-in: “not on a Friday”' }).waitFor();
     const { events } = await rig().client.get<{ events: readonly { type: string; by?: string }[] }>('/v1/events', {
       query: { type: 'approval_resolved' },
     });
@@ -67,7 +71,7 @@ describe.skipIf(!hasBrowser)('who uses the page again', () => {
     const { page, faults } = await open();
     expect(await wrongIn(page, '#/approvals', '.answered')).toEqual([]);
     const lately = page.getByRole('region', { name: 'Recent approvals' });
-    await lately.getByText('Denied by you on another page: “not on a Friday”').waitFor();
+    await lately.getByText('Denied by you in another sign-in: “not on a Friday”').waitFor();
     await lately.getByText('true', { exact: true }).waitFor();
     await page.getByText('Nothing waits. A call of a tool that a person must allow appears here.').waitFor();
     expect(await page.locator('.empty pre').count()).toBe(0);

@@ -12,8 +12,11 @@ test.each([
   // Another tab of the same person has a token of its own.
   ['token:page:owner:xyz', 'You', { ...program, name: 'Owner' }],
   ['token:page:owner:xyz', 'You', program],
-  ['token:page:phone:xyz', 'A program (API)', program],
-  ['token:api', 'A program (API)', program],
+  ['token:page:phone:xyz', 'phone, on the page', program],
+  ['token:api', 'Owner, over the API', program],
+  ['token:phone', 'phone, over the API', program],
+  // What an export of an older version says of nobody.
+  [undefined, 'A program (API)', program],
   [me, 'Ann', { id: 'telegram:1', name: 'Ann' }],
   // The greeting after a reset, whoever asked for that; and somebody on a channel who is called so.
   [me, 'Natter', { id: 'natter', role: 'program' as const }],
@@ -31,7 +34,7 @@ test.each([
   ['token:page:phone:a', 'token:page:phone:b', 'You'],
   ['token:page:owner:a', 'token:page:phone:b', 'Owner'],
   // Two approvers may be two people.
-  ['token:page:approver:a', 'token:page:approver:b', 'A program (API)'],
+  ['token:page:approver:a', 'token:page:approver:b', 'an approver, on the page'],
   ['token:page:owner:a', undefined, 'Owner'],
 ])('what %s says is for %s said by: %s', (actor, reader, name) => {
   expect(personNamed(program, actor, reader)).toBe(name);
@@ -44,7 +47,7 @@ test('an answer that allows a call says so', () => {
 
 test.each([
   [me, 'denied by you'],
-  ['token:page:owner:xyz', 'denied by you on another page'],
+  ['token:page:owner:xyz', 'denied by you in another sign-in'],
   ['token:page:phone:xyz', 'denied by phone, on the page'],
   ['token:api', 'denied by the owner, over the API'],
 ])('an answer of %s is: %s', (by, words) => {
