@@ -1,6 +1,7 @@
 import { type Signal, signal, useSignal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
 import { Icon, type IconName } from '../parts/icon.tsx';
+import { CommitNumber } from '../past/commit-number.tsx';
 import { type Landmark, landmarks } from '../past/landmark.ts';
 import type { Past } from '../past/past.ts';
 import { ForkButton } from './fork-button.tsx';
@@ -136,11 +137,10 @@ interface ScrubberProps {
 export const Scrubber = ({ past, isListed }: ScrubberProps) => {
   const [place, count] = [past.place.value, past.count.value];
   const { timeline } = past;
-  const [number, last] = [timeline.numberAt(place), timeline.numberAt(count)];
-  /** The field says where it went, which may be another commit than the one that was typed. */
-  const goThere = (field: HTMLInputElement): void => {
-    if (/^\d+$/.test(field.value)) past.goTo(timeline.placeOf(Number(field.value)));
-    field.value = `${timeline.numberAt(past.place.value)}`;
+  const number = timeline.numberAt(place);
+  const goThere = (typed: number | null): number => {
+    if (typed !== null) past.goTo(timeline.placeOf(typed));
+    return timeline.numberAt(past.place.value);
   };
   const isLive = past.chosen.value === null && past.isRead.value;
   return (
@@ -152,7 +152,7 @@ export const Scrubber = ({ past, isListed }: ScrubberProps) => {
           min={0}
           max={count}
           value={place}
-          aria-valuetext={`commit ${number} of ${last}`}
+          aria-valuetext={`commit ${number} of ${timeline.numberAt(count)}`}
           onInput={(event) => past.goTo(Number(event.currentTarget.value))}
         />
         <Marks past={past} />
@@ -163,11 +163,7 @@ export const Scrubber = ({ past, isListed }: ScrubberProps) => {
         <Play past={past} />
         <Step icon="next" words="One commit on" to={place + 1} past={past} />
         <Step icon="last" words="To the newest" to={count} past={past} />
-        <label class="place">
-          <span class="unseen">Commit number</span>
-          <input type="number" min={0} max={last} value={number} onChange={(event) => goThere(event.currentTarget)} />
-          <span>of {last}</span>
-        </label>
+        <CommitNumber past={past} words="Commit number" isUnseen number={number} choose={goThere} />
         <button
           type="button"
           class="button button-quiet list-toggle"
@@ -175,12 +171,9 @@ export const Scrubber = ({ past, isListed }: ScrubberProps) => {
             isListed.value = !isListed.value;
           }}
         >
-          {isListed.value ? 'Back to the moment' : 'All commits'}
+          {isListed.value ? 'Back to the commit' : 'All commits'}
         </button>
-        <span
-          class={`live ${isLive ? 'live-on' : ''}`}
-          title={place < count ? 'An earlier moment: the session has gone on since' : undefined}
-        >
+        <span class={`live ${isLive ? 'live-on' : ''}`} title={place < count ? 'The session has gone on since' : undefined}>
           {isLive
             ? past.isLive
               ? 'Live'
@@ -188,7 +181,7 @@ export const Scrubber = ({ past, isListed }: ScrubberProps) => {
             : past.isRead.value
               ? place === count
                 ? 'Newest'
-                : 'You see an earlier moment'
+                : 'You see an earlier commit'
               : 'Reading…'}
         </span>
       </div>

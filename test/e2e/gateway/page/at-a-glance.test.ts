@@ -124,7 +124,7 @@ describe.skipIf(!hasBrowser)('who looks at the page for a moment', () => {
     for (const key of [forked, failing]) {
       await goTo(page, place(key, 'time'));
       await page.locator('.live-on').waitFor();
-      const moment = await page.getByRole('region', { name: 'The session at this moment' }).boundingBox();
+      const moment = await page.getByRole('region', { name: 'The session after this commit' }).boundingBox();
       expect(moment?.y).toBeLessThan(most);
       await page.getByText('A commit is one recorded change of the session', { exact: false }).waitFor();
       const details = page.getByRole('button', { name: 'Details' });
@@ -147,7 +147,7 @@ describe.skipIf(!hasBrowser)('who looks at the page for a moment', () => {
     await page.setViewportSize({ width, height });
     await goTo(page, place(key, 'chat'));
     await page.getByRole('link', { name: 'Show the moment before' }).click();
-    await page.getByText('This page and the gateway agree on this moment').waitFor();
+    await page.getByText('This page and the gateway agree on this commit').waitFor();
     const rail = await page.locator('.rail').boundingBox();
     const bottom = width < 620 ? (rail?.y ?? 0) : height;
     const fork = await page.getByRole('button', { name: 'Fork from here' }).boundingBox();
@@ -199,7 +199,7 @@ describe.skipIf(!hasBrowser)('who looks at the page for a moment', () => {
     await goTo(page, place(failing, 'time'));
     await page.locator('.live-on').waitFor();
     const tabBar = await page.locator('.rail').boundingBox();
-    const facts = page.getByRole('region', { name: 'The session at this moment' });
+    const facts = page.getByRole('region', { name: 'The session after this commit' });
     const isInSight = async (): Promise<void> => {
       const [box, past] = await Promise.all([facts.boundingBox(), page.locator('.past').boundingBox()]);
       expect(box?.y).toBeGreaterThanOrEqual(past?.y ?? 0);
