@@ -5,7 +5,7 @@ import { ActOutcome, useAct } from '../parts/act.tsx';
 import { Confirm } from '../parts/confirm.tsx';
 import { Icon } from '../parts/icon.tsx';
 import type { Past } from '../past/past.ts';
-import { forkHere, forkMeaning, forkWords, givenModel } from './fork-words.ts';
+import { forkHere, forkWords, givenModel } from './fork-words.ts';
 
 interface ForkProps {
   readonly past: Past;
@@ -35,7 +35,7 @@ export const ForkButton = ({ past, place = past.place.value, words }: ForkProps)
   const model = asked === null ? undefined : givenModel(past.timeline);
   if (!mayWrite()) return null;
   return (
-    <span class="fork">
+    <>
       <button
         type="button"
         class={`button ${words === undefined && past.timeline.errorAt(place) ? 'button-quiet' : ''}`}
@@ -45,7 +45,6 @@ export const ForkButton = ({ past, place = past.place.value, words }: ForkProps)
       >
         <Icon name="fork" /> {words ?? forkHere(past.timeline, place)}
       </button>
-      <small class="hint">{forkMeaning}</small>
       <ActOutcome act={act} />
       {asked !== null && (
         <Confirm
@@ -65,6 +64,6 @@ export const ForkButton = ({ past, place = past.place.value, words }: ForkProps)
           )}
         </Confirm>
       )}
-    </span>
+    </>
   );
 };

@@ -5,12 +5,9 @@ import type { Timeline } from '../past/timeline.ts';
 
 const inOrder = new Intl.ListFormat('en-GB');
 
-/** What a fork is, beside its button: not what the word means elsewhere. */
-export const forkMeaning = 'No copy: this session itself goes back';
-
 /** What the buttons of a fork say. At an error there may be both, and nobody is to take one for the other. */
 export const forkHere = (timeline: Timeline, place: number): string =>
-  timeline.errorAt(place) === undefined ? 'Fork from here' : 'Fork from here, with the error';
+  timeline.errorAt(place) === undefined ? 'Fork from here' : 'Fork with the error';
 export const forkBefore = (timeline: Timeline, place: number): string =>
   `Fork from before the message (commit ${timeline.numberAt(place)})`;
 

@@ -1,12 +1,14 @@
 import { useMemo, useState } from 'preact/hooks';
 import type { ShownState } from '../../../shared/domain/session/fold/evolve.ts';
 import { counted } from '../../../shared/kit/text/counted.ts';
+import { mayWrite } from '../base/signed-in.ts';
 import { HostLink } from '../finding/host-link.tsx';
 import { hostOf, isHost } from '../parts/host.ts';
 import { modelText } from '../parts/model-words.ts';
 import { actorText } from '../parts/person.ts';
 import { StatusBadge } from '../parts/status.tsx';
 import { Time } from '../parts/time.tsx';
+import { leftText } from '../past/left-behind.ts';
 import type { Past } from '../past/past.ts';
 import { lastSaid } from '../past/said.ts';
 import { hasFailed } from '../past/timeline.ts';
@@ -45,12 +47,15 @@ export const MomentFacts = ({ past, state }: { readonly past: Past; readonly sta
     <h2 id="moment-facts">The session {past.place.value === 0 ? 'before its first commit' : 'after this commit'}</h2>
     <CommitFacts past={past} />
     {state.context.generation > 0 && <StateFacts past={past} state={state} />}
-    <p class="hint">{commitMeaning}</p>
+    <p class="hint">
+      {commitMeaning}
+      {past.isLive && mayWrite() && ' A fork makes no copy: this session goes back to it.'}
+    </p>
   </section>
 );
 
 /** What the word of this view means, where a newcomer meets it first. */
-export const commitMeaning = 'A commit is one recorded change of the session.';
+export const commitMeaning = 'A commit is one recorded change.';
 
 const StateFacts = ({ past, state }: { readonly past: Past; readonly state: ShownState }) => {
   const { generation, messages, completedTurns, usage, queue, turn, settings } = state.context;
@@ -114,9 +119,7 @@ export const MomentNotes = ({ past, state }: { readonly past: Past; readonly sta
   void past.count.value;
   return (
     <>
-      {commit !== undefined && past.timeline.isLeft(commit.seq) && (
-        <p class="hint">A fork left this commit behind: the agent goes on without it.</p>
-      )}
+      {commit !== undefined && past.timeline.isLeft(commit.seq) && <p class="hint">{leftText}</p>}
       {commit !== undefined && <ErrorMoment past={past} />}
       {approvalId !== undefined && <ApprovalMoment past={past} approvalId={approvalId} />}
       <ForksFromHere past={past} />

@@ -56,7 +56,7 @@ const Play = ({ past }: { readonly past: Past }) => {
         <Icon name={isPlaying.value ? 'pause' : 'play'} />
       </button>
       <select
-        class={`play-speed ${isPlaying.value ? 'play-speed-on' : ''}`}
+        class="play-speed"
         aria-label="Speed, in commits a second"
         title="How many commits a second it plays"
         value={speed.value}
@@ -142,6 +142,7 @@ export const Scrubber = ({ past, isListed }: ScrubberProps) => {
     if (typed !== null) past.goTo(timeline.placeOf(typed));
     return timeline.numberAt(past.place.value);
   };
+  const areJumpsShown = useSignal(false);
   const isLive = past.chosen.value === null && past.isRead.value;
   return (
     <div class="scrubber">
@@ -181,11 +182,23 @@ export const Scrubber = ({ past, isListed }: ScrubberProps) => {
             : past.isRead.value
               ? place === count
                 ? 'Newest'
-                : 'You see an earlier commit'
+                : 'Earlier commit'
               : 'Reading…'}
         </span>
       </div>
-      <div class="jumps">
+      <div class={`jumps ${areJumpsShown.value ? 'jumps-shown' : ''}`}>
+        {landmarks.some((kind) => past.marksOf(kind).length > 0) && (
+          <button
+            type="button"
+            class="button button-quiet jumps-toggle"
+            aria-expanded={areJumpsShown.value}
+            onClick={() => {
+              areJumpsShown.value = !areJumpsShown.value;
+            }}
+          >
+            Jump to
+          </button>
+        )}
         <Jumps past={past} />
         {/* Until there is a moment, nothing can be forked from. */}
         {past.isLive && <ForkButton past={past} place={past.hasMoment.value ? place : 0} />}

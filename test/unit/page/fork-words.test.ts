@@ -119,7 +119,7 @@ test.each([
 test.each([
   ['at any other commit', 2, 'Fork from here'],
   ['right before the error', 3, 'Fork from here'],
-  ['at the error', 4, 'Fork from here, with the error'],
+  ['at the error', 4, 'Fork with the error'],
 ])('the button of the bar says whether its fork has the error: %s', (_, place, words) => {
   expect(forkHere(timeline, place)).toBe(words);
 });

@@ -290,7 +290,7 @@ describe.skipIf(!hasBrowser)('who goes from one view of the page to another', ()
     const { at } = Object.fromEntries(new URL(page.url().replace('#/', '')).searchParams);
     await page.getByText(`Commit 1 has the log sequence ${at}, which`, { exact: false }).waitFor();
     await page.getByRole('link', { name: 'Show in the chat' }).click();
-    await page.locator('.said-user.said-found', { hasText: 'a heron' }).waitFor();
+    await page.locator('.said-found', { hasText: 'a heron' }).waitFor();
     await page.getByRole('link', { name: 'Time machine' }).click();
     await page.locator('.live-on').waitFor();
     await page.locator('a.row', { hasText: 'trail' }).click();
@@ -308,9 +308,9 @@ describe.skipIf(!hasBrowser)('who goes from one view of the page to another', ()
     for (const nr of [1, 3, 2]) {
       await page
         .locator('.found a', { hasText: `egret ${nr}` })
-        .last()
+        .filter({ hasText: 'to the agent' })
         .click();
-      const message = page.locator('.messages .said-user', { hasText: `egret ${nr}` });
+      const message = page.locator('.messages .said-found', { hasText: `egret ${nr}` });
       const distance = async (): Promise<number> => {
         const [one, list] = await Promise.all([message.boundingBox(), page.locator('.messages').boundingBox()]);
         return one && list ? Math.abs(one.y + one.height / 2 - list.y - list.height / 2) : Number.POSITIVE_INFINITY;
