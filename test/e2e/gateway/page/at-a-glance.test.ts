@@ -275,7 +275,7 @@ describe.skipIf(!hasBrowser)('who looks at the page for a moment', () => {
       })
       .waitFor();
     await goTo(page, place(failing, 'time'));
-    await page.getByRole('button', { name: 'Fork from here' }).click();
+    await page.getByRole('button', { name: 'Fork with the error' }).click();
     await page
       .getByRole('dialog')
       .getByText(/^This session goes on from commit \d+/)
