@@ -3,8 +3,8 @@ import { useLayoutEffect, useRef } from 'preact/hooks';
 import { route } from '../base/route.ts';
 import type { ChatStore } from './chat-store.ts';
 
-/** Whether the address asks for the message of this sequence, as a search that found it does. */
-export const isAskedFor = (seq: number): boolean => route.value.query.said === `${seq}`;
+/** Whether the address asks for the message of this event, as a search that found it does. */
+export const isAskedFor = (event: string | undefined): boolean => event !== undefined && route.value.query.said === event;
 
 /** Brings the message that the address asks for into sight, once, away from the end; until it is there, what is earlier is read. */
 export const useAskedMessage = (store: ChatStore, scroller: RefObject<HTMLElement | null>, isAtEnd: RefObject<boolean>): void => {
@@ -13,7 +13,7 @@ export const useAskedMessage = (store: ChatStore, scroller: RefObject<HTMLElemen
   useLayoutEffect(() => {
     if (said === shown.current || !store.isRead.value) return;
     // It is marked only once it is drawn again.
-    const message = scroller.current?.querySelector(`.said[data-seq="${CSS.escape(said ?? '')}"]`);
+    const message = scroller.current?.querySelector(`.said[data-event="${CSS.escape(said ?? '')}"]`);
     if (message) {
       shown.current = said;
       isAtEnd.current = false;

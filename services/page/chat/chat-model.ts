@@ -16,6 +16,8 @@ import { aboveWaiting, type QueueState, wantsNoAnswer, whereBegun, whereDropped,
 interface Placed {
   readonly id: string;
   readonly seq: number;
+  /** The event that it is of: one commit may have several. */
+  readonly event?: string;
   readonly at: number;
   /** The sequence of the fork that went on from before it: it is no part of the conversation any more. */
   readonly leftBy?: number | undefined;
@@ -106,12 +108,9 @@ export interface Chat {
 }
 export const noChat: Chat = { items: [], live: null, cut: {}, isRunning: false, isDeleted: false, seq: 0, index: -1 };
 
-const placed = ({ id, seq, at }: NatterEvent): Placed => ({ id, seq, at });
+const placed = ({ id, seq, at }: NatterEvent): Placed => ({ id, event: id, seq, at });
 const mark = (event: NatterEvent, text: string, tone: MarkItem['tone'] = 'calm'): MarkItem => ({
-  kind: 'mark',
-  ...placed(event),
-  text,
-  tone,
+  ...{ kind: 'mark', ...placed(event), text, tone },
   ...(tone === 'bad' && { leadsTo: 'moment' }),
 });
 
@@ -139,7 +138,7 @@ const itemsAfter = (items: readonly ChatItem[], event: NatterEvent, model?: stri
     case 'message_edited':
       return changed(
         items,
-        (item) => item.kind === 'said' && `${item.seq}` === event.of.split('.')[0],
+        (item) => item.kind === 'said' && item.event === event.of,
         (item) => ({ ...item, text: event.text, isEdited: true }) as ChatItem,
       );
     case 'assistant_message': {

@@ -42,8 +42,8 @@ const Said = ({ item, store }: { readonly item: SaidItem; readonly store: ChatSt
   const isEditing = isMine && store.editing.value === item.id;
   return (
     <article
-      class={`said said-${role} ${isEditing ? 'said-editing' : ''} ${isAskedFor(item.seq) ? 'said-found' : ''}`}
-      data-seq={item.seq}
+      class={`said said-${role} ${isEditing ? 'said-editing' : ''} ${isAskedFor(item.event) ? 'said-found' : ''}`}
+      data-event={item.event}
       aria-busy={isGrowing ? 'true' : undefined}
     >
       <header>

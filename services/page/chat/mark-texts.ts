@@ -16,7 +16,7 @@ const rewinds: readonly RewindReason[] = ['another text', 'another answer'];
 const untold: ReadonlySet<string> = new Set([...rewinds, askedOnPage]);
 /** `isInSight`: the page still shows what there was of the answer. */
 const notKept = (isInSight: boolean): string =>
-  isInSight ? 'The unfinished answer above is not kept: it is gone after a reload.' : 'What was not finished is not kept.';
+  isInSight ? 'The unfinished answer above is not kept: it is gone after a reload.' : 'Only finished steps are kept.';
 
 /** The reasons of a stop that somebody asked for, and nothing else. */
 const asked: ReadonlySet<string> = new Set([stopReason, noReason]);

@@ -9,7 +9,7 @@ import type { EventList } from './event-list.ts';
 /** In the address, as where the events begin: at the first one. */
 export const beginning = 'beginning';
 
-const [second, minute] = [1_000, 60_000];
+const minute = 60_000;
 /** A time of the address, ms; `null`: it has none. */
 export const timeOf = (text: string): number | null => {
   const time = Date.parse(text);
@@ -20,19 +20,18 @@ export const timeOf = (text: string): number | null => {
 const localMinute = (time: number): string =>
   new Date(time - new Date(time).getTimezoneOffset() * minute).toISOString().slice(0, 'yyyy-mm-ddThh:mm'.length);
 
-/** The events of the minute that is written belong to what is wanted. */
-const UpTo = () => {
+const Before = () => {
   const time = timeOf(route.value.query.until ?? '');
   const change = (written: string): void => {
     const chosen = timeOf(written);
-    changeQuery({ until: chosen === null ? '' : new Date(chosen + minute).toISOString(), from: '', id: '' });
+    changeQuery({ until: chosen === null ? '' : new Date(chosen).toISOString(), from: '', id: '' });
   };
   return (
     <label class="field">
-      <span>Up to a time</span>
+      <span>Before a time</span>
       <input
         type="datetime-local"
-        value={time === null ? '' : localMinute(time - second)}
+        value={time === null ? '' : localMinute(time)}
         onChange={(event) => change(event.currentTarget.value)}
       />
     </label>
@@ -90,7 +89,7 @@ export const EventFilters = ({ list }: { readonly list: EventList }) => {
           <span>Session, by its name or key</span>
           <input type="search" value={key} onInput={(event) => changeQuery({ key: event.currentTarget.value, id: '' })} />
         </label>
-        <UpTo />
+        <Before />
         <Pause list={list} />
         <button
           type="button"

@@ -7,6 +7,7 @@ import { eventWords } from '../parts/event-words.ts';
 import { eventText } from '../parts/person.ts';
 import { Time } from '../parts/time.tsx';
 import { rowMoves, useVirtual } from '../parts/virtual.ts';
+import { isLeftBy, type RecordedFork } from '../past/left-behind.ts';
 import type { EventList } from './event-list.ts';
 
 const rowHeight = 40;
@@ -19,12 +20,14 @@ const focusDetail = (): void => {
 interface RowProps {
   readonly event: NatterEvent;
   readonly isChosen: boolean;
+  /** A fork left it behind. */
+  readonly isLeft: boolean;
   /** The Tab key stops here. */
   readonly isStop: boolean;
   readonly top: number;
 }
 
-const Row = ({ event, isChosen, isStop, top }: RowProps) => {
+const Row = ({ event, isChosen, isLeft, isStop, top }: RowProps) => {
   const name = nameOfKey(event.key);
   return (
     <li style={{ transform: `translateY(${top}px)` }}>
@@ -44,7 +47,10 @@ const Row = ({ event, isChosen, isStop, top }: RowProps) => {
           {event.rev}
         </span>
         <span class="event-type">{eventWords(event)}</span>
-        <span class="event-text">{eventText(event, event.actor)}</span>
+        <span class="event-text">
+          {isLeft && <b>Left behind </b>}
+          {eventText(event, event.actor)}
+        </span>
         <span class="event-key" title={`${name} (${event.key})`}>
           {name}
         </span>
@@ -95,10 +101,13 @@ export const NoEvents = ({ list, isFiltered }: { readonly list: EventList; reado
 export const EventRows = ({
   list,
   events,
+  forks,
   chosenId,
 }: {
   readonly list: EventList;
   readonly events: readonly NatterEvent[];
+  /** Of the one session that these are of; none: they are of several. */
+  readonly forks: readonly RecordedFork[];
   readonly chosenId: string | undefined;
 }) => {
   const { scroller, rows: shown, height, show } = useVirtual({ count: events.length, rowHeight });
@@ -149,7 +158,18 @@ export const EventRows = ({
           {shown.map(({ index, start }) => {
             const event = events[index];
             const isChosen = event?.id === chosenId;
-            return event && <Row key={event.id} event={event} top={start} isChosen={isChosen} isStop={index === stop} />;
+            return (
+              event && (
+                <Row
+                  key={event.id}
+                  event={event}
+                  top={start}
+                  isChosen={isChosen}
+                  isLeft={isLeftBy(forks, event.seq)}
+                  isStop={index === stop}
+                />
+              )
+            );
           })}
         </ol>
         {list.hasMore.value && (

@@ -31,3 +31,15 @@ export const leftAfter = (left: LeftBehind, { seq: place, events }: Commit, comm
     }),
   );
 };
+
+/** A fork: the sequence of its commit, and where it goes on from. */
+export interface RecordedFork {
+  readonly seq: number;
+  readonly base: ForkBase;
+}
+
+/** Whether forks, oldest first, have left a commit behind. Those after it tell: no commit but theirs is needed. */
+export const isLeftBy = (forks: readonly RecordedFork[], seq: number): boolean =>
+  forks.reduce<number | undefined>((before, fork) => leftByAfter(fork.base, fork.seq)(seq, before), undefined) !== undefined;
+
+export const leftText = 'A fork left this commit behind: the agent goes on without it.';

@@ -118,8 +118,8 @@ export const lastSaid = (
   place: number,
   known: Known,
   most: number,
-): { readonly lines: readonly Said[]; readonly hasMore: boolean } => {
-  const lines: Said[] = [];
+): { readonly lines: readonly KnownSaid[]; readonly hasMore: boolean } => {
+  const lines: KnownSaid[] = [];
   for (const said of knownSaid(commits, place, known)) {
     if (lines.length === most) return { lines: lines.toReversed(), hasMore: true };
     lines.push(said);

@@ -1,7 +1,7 @@
 import { computed, effect, signal } from '@preact/signals';
 import type { FoundMessages, NatterEvent } from '../../../shared/client/main.ts';
 import { counted } from '../../../shared/kit/text/counted.ts';
-import { linkTo } from '../base/route.ts';
+import { linkTo, listQuery } from '../base/route.ts';
 import { client, problemOf, who } from '../base/signed-in.ts';
 import { viewsFor } from '../finding/filtered-views.ts';
 import { nameOfKey } from '../finding/known-names.ts';
@@ -96,9 +96,9 @@ const FoundInMessages = () => {
         {!complete && <small> (the newest are still being read)</small>}
       </h2>
       <ul>
-        {messages.map(({ key, shownKey, id, seq, at, role, from, excerpt }) => (
+        {messages.map(({ key, shownKey, id, at, role, from, excerpt }) => (
           <li key={id}>
-            <a href={linkTo(['sessions', key, 'chat'], { said: `${seq}`, q: search.value })}>
+            <a href={linkTo(['sessions', key, 'chat'], { ...listQuery(), said: id })}>
               <span class="found-where">
                 {nameOfKey(key, shownKey)}, <Marked text={speakerWords(role, from)} words={search.value} />, <Time at={at} />
               </span>

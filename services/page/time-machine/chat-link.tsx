@@ -13,7 +13,7 @@ export const ChatLink = ({ past, state }: { readonly past: Past; readonly state:
   const { lines } = lastSaid(past.timeline.commits, past.place.value, state.position, lookedAt);
   const last = lines.findLast(({ sender }) => !isNatters(sender));
   return (
-    <a class="button button-quiet" href={linkTo(['sessions', past.key, 'chat'], { ...listQuery(), said: last && `${last.seq}` })}>
+    <a class="button button-quiet" href={linkTo(['sessions', past.key, 'chat'], { ...listQuery(), said: last?.id })}>
       <Icon name="sessions" /> Show in the chat
     </a>
   );

@@ -6,7 +6,7 @@ import { ErrorMark } from '../parts/icon.tsx';
 import { eventText } from '../parts/person.ts';
 import type { Past } from '../past/past.ts';
 import { ForkButton } from './fork-button.tsx';
-import { leavesBehind, placeBeforeFailed } from './fork-words.ts';
+import { forkBefore, leavesBehind, placeBeforeFailed } from './fork-words.ts';
 
 /**
  * Says right before an error that it comes next, and at the error that it is one; each leads to the other, by one button that keeps the focus.
@@ -32,12 +32,12 @@ export const ErrorMoment = ({ past }: { readonly past: Past }) => {
       </p>
       {advice !== null && <p class="hint">{advice}</p>}
       <button type="button" class="button" onClick={() => past.goTo(here ? place - 1 : place + 1)}>
-        {here ? 'Show the moment before' : 'Show the error'}
+        {here ? 'Show the commit before' : 'Show the error'}
       </button>
       {before === 0 && <p class="hint">It was the first message: a reset begins without it.</p>}
       {before === 0 && mayWrite() && <ResetButton sessionKey={past.key} style="" words="Reset this session…" />}
       {before !== null && before > 0 && before !== place && (
-        <ForkButton past={past} place={before} words="Fork before the message that failed" />
+        <ForkButton past={past} place={before} words={forkBefore(past.timeline, before)} />
       )}
     </div>
   );

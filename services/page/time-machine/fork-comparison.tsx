@@ -167,7 +167,7 @@ export const ForkComparison = ({ past, seq }: { readonly past: Past; readonly se
   return (
     <section class="comparison" aria-labelledby="moment-forks">
       <button type="button" class="button button-quiet" onClick={() => changeQuery({ compare: '' })}>
-        <Icon name="back" /> Back to the moment
+        <Icon name="back" /> Back to the commit
       </button>
       <h2 id="moment-forks" ref={title} tabIndex={-1}>
         The fork and what it left behind

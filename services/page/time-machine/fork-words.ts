@@ -5,6 +5,12 @@ import type { Timeline } from '../past/timeline.ts';
 
 const inOrder = new Intl.ListFormat('en-GB');
 
+/** What the buttons of a fork say. At an error there may be both, and nobody is to take one for the other. */
+export const forkHere = (timeline: Timeline, place: number): string =>
+  timeline.errorAt(place) === undefined ? 'Fork from here' : 'Fork with the error';
+export const forkBefore = (timeline: Timeline, place: number): string =>
+  `Fork from before the message (commit ${timeline.numberAt(place)})`;
+
 /** What a fork at the moment after `place` commits does, before it is done: two sentences, and what is special about this one. */
 export const forkWords = (timeline: Timeline, place: number): readonly string[] => {
   const { turn, queue } = timeline.stateAfter(place).context;
@@ -62,7 +68,7 @@ const failureWords = (timeline: Timeline, place: number): readonly string[] => {
   for (const [index, { seq, events }] of timeline.commits.entries())
     for (const event of index < place - 1 || (index >= place && timeline.isLeft(seq)) ? [] : events)
       if (event.type === 'turn_failed') {
-        const which = index < place ? 'The error at this moment' : 'The error left behind';
+        const which = index < place ? 'The error at this commit' : 'The error left behind';
         const said = [failedText(event, timeline.modelAt(index)), failureAdvice(event)];
         return [`${which}: ${said.filter((words) => words !== null).join(' ')}`];
       }

@@ -3,6 +3,7 @@ import type { ShownState } from '../../../shared/domain/session/fold/evolve.ts';
 import { counted } from '../../../shared/kit/text/counted.ts';
 import { changeQuery, route } from '../base/route.ts';
 import { SessionLink } from '../finding/session-link.tsx';
+import { CommitNumber } from '../past/commit-number.tsx';
 import type { Past } from '../past/past.ts';
 import { toldChanges } from '../past/told-changes.ts';
 import { type Change, changesBetween, isBookkeeping, plainPath, promptChanges } from './differences.ts';
@@ -57,28 +58,24 @@ interface OtherProps {
   readonly other: number;
   readonly isChosen: boolean;
 }
-/** The field says where it went, which may be another commit than the one that was typed. Empty: the one before. */
-const Other = ({ past: { timeline, count }, other, isChosen }: OtherProps) => {
+/** Which commit it is compared with. Empty: the one before. */
+const Other = ({ past, other, isChosen }: OtherProps) => {
+  const { timeline } = past;
   const field = useRef<HTMLInputElement>(null);
   const choose = (number: number | undefined): void => changeQuery({ with: number === undefined ? '' : `${number}` });
   return (
     <div class="compare-with">
-      <label class="place">
-        <span>Compare with commit</span>
-        <input
-          type="number"
-          min={0}
-          max={timeline.numberAt(count.value)}
-          value={timeline.numberAt(other)}
-          ref={field}
-          onChange={({ currentTarget }) => {
-            const { value } = currentTarget;
-            const wanted = /^\d+$/.test(value) ? timeline.numberAt(timeline.placeOf(Number(value))) : undefined;
-            choose(wanted);
-            currentTarget.value = `${wanted ?? timeline.numberAt(other)}`;
-          }}
-        />
-      </label>
+      <CommitNumber
+        past={past}
+        words="Compare with commit"
+        number={timeline.numberAt(other)}
+        field={field}
+        choose={(typed) => {
+          const wanted = typed === null ? undefined : timeline.numberAt(timeline.placeOf(typed));
+          choose(wanted);
+          return wanted ?? timeline.numberAt(other);
+        }}
+      />
       {isChosen && (
         <button
           type="button"

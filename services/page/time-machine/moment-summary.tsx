@@ -1,12 +1,14 @@
 import { useMemo, useState } from 'preact/hooks';
 import type { ShownState } from '../../../shared/domain/session/fold/evolve.ts';
 import { counted } from '../../../shared/kit/text/counted.ts';
+import { mayWrite } from '../base/signed-in.ts';
 import { HostLink } from '../finding/host-link.tsx';
 import { hostOf, isHost } from '../parts/host.ts';
 import { modelText } from '../parts/model-words.ts';
 import { actorText } from '../parts/person.ts';
 import { StatusBadge } from '../parts/status.tsx';
 import { Time } from '../parts/time.tsx';
+import { leftText } from '../past/left-behind.ts';
 import type { Past } from '../past/past.ts';
 import { lastSaid } from '../past/said.ts';
 import { hasFailed } from '../past/timeline.ts';
@@ -19,10 +21,10 @@ import { SaidLines } from './said-lines.tsx';
 export const fewLines = 6;
 const manyLines = 200;
 
-/** Which commit a moment is right after, when that was recorded, and by whom. */
+/** Which commit is chosen, when it was recorded, and by whom. */
 const CommitFacts = ({ past }: { readonly past: Past }) => {
   const commit = past.timeline.commits[past.place.value - 1];
-  if (commit === undefined) return <p class="hint">Before the first commit: the session does not exist yet.</p>;
+  if (commit === undefined) return <p class="hint">It does not exist yet.</p>;
   return (
     <p class="commit-facts">
       Commit <b title={`Log sequence ${commit.seq}`}>{commit.rev}</b> of {past.timeline.numberAt(past.count.value)},{' '}
@@ -42,14 +44,18 @@ export const Writer = ({ past }: { readonly past: Past }) => {
 /** What the session was at a moment, in words: after which commit, its state and its counts. */
 export const MomentFacts = ({ past, state }: { readonly past: Past; readonly state: ShownState }) => (
   <section class="card" aria-labelledby="moment-facts">
-    <h2 id="moment-facts">The session at this moment</h2>
+    <h2 id="moment-facts">The session {past.place.value === 0 ? 'before its first commit' : 'after this commit'}</h2>
     <CommitFacts past={past} />
     {state.context.generation > 0 && <StateFacts past={past} state={state} />}
+    <p class="hint">
+      {commitMeaning}
+      {past.isLive && mayWrite() && ' A fork makes no copy: this session goes back to it.'}
+    </p>
   </section>
 );
 
-/** What the words of this view mean, to who meets them here. */
-export const momentMeaning = 'A commit is one recorded change of the session, a moment what the session was right after it.';
+/** What the word of this view means, where a newcomer meets it first. */
+export const commitMeaning = 'A commit is one recorded change.';
 
 const StateFacts = ({ past, state }: { readonly past: Past; readonly state: ShownState }) => {
   const { generation, messages, completedTurns, usage, queue, turn, settings } = state.context;
@@ -113,9 +119,7 @@ export const MomentNotes = ({ past, state }: { readonly past: Past; readonly sta
   void past.count.value;
   return (
     <>
-      {commit !== undefined && past.timeline.isLeft(commit.seq) && (
-        <p class="hint">A fork left this moment behind: the agent goes on without it.</p>
-      )}
+      {commit !== undefined && past.timeline.isLeft(commit.seq) && <p class="hint">{leftText}</p>}
       {commit !== undefined && <ErrorMoment past={past} />}
       {approvalId !== undefined && <ApprovalMoment past={past} approvalId={approvalId} />}
       <ForksFromHere past={past} />

@@ -9,7 +9,7 @@ import type { Newest, Past } from '../past/past.ts';
 import { lastSaid } from '../past/said.ts';
 import { hasFailed, nattersIn } from '../past/timeline.ts';
 import { CommitList } from './commit-list.tsx';
-import { fewLines, momentMeaning } from './moment-summary.tsx';
+import { commitMeaning, fewLines } from './moment-summary.tsx';
 import { SaidLines } from './said-lines.tsx';
 
 /** The events of a commit in words. */
@@ -60,7 +60,7 @@ export const NewestMoment = ({ past, newest: { commits, state }, chosen: wasChos
       ) : (
         <div class="moment">
           <section class="card" aria-labelledby="moment-facts">
-            <h2 id="moment-facts">The session at this moment</h2>
+            <h2 id="moment-facts">The session after this commit</h2>
             <p class="commit-facts">
               The newest commit, <Time at={commit.at} exact />, <b>{actorText(commit.actor)}</b>
             </p>
@@ -73,6 +73,7 @@ export const NewestMoment = ({ past, newest: { commits, state }, chosen: wasChos
               <span>{counted(context.completedTurns, 'answer')}</span>
               <span>{context.usage.totalTokens.toLocaleString()} tokens</span>
             </p>
+            <p class="hint">{commitMeaning}</p>
           </section>
           {lines.length > 0 && (
             <section class="card" aria-labelledby="moment-said">
@@ -83,13 +84,12 @@ export const NewestMoment = ({ past, newest: { commits, state }, chosen: wasChos
           <section class="card" aria-labelledby="moment-happened">
             <h2 id="moment-happened">What happened</h2>
             <Happened commit={commit} />
-            <p class="hint">What it changed, and every earlier moment, come once the log is read.</p>
+            <p class="hint">What it changed, and every earlier commit, come once the log is read.</p>
           </section>
           <section class="card" aria-labelledby="moment-machine">
             <h2 id="moment-machine">State machine</h2>
             <MachineDiagram before={status} status={status} events={[]} />
           </section>
-          <p class="hint">{momentMeaning}</p>
         </div>
       )}
     </div>

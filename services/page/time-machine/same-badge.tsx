@@ -7,7 +7,7 @@ import { changesBetween, plainPath } from './differences.ts';
 const settleMs = 400;
 
 const compared =
-  'This page worked out the state at this moment from the log, with the same code as the runtime. The gateway did so by itself: both must come to the same.';
+  'This page worked out the state after this commit from the log, with the same code as the runtime. The gateway did so by itself: both must come to the same.';
 
 type Verdict = { readonly kind: 'asking' | 'same' | 'differs' | 'unknown'; readonly text: string };
 
@@ -15,10 +15,10 @@ const compare = async (key: string, seq: number, here: ShownState, signal: Abort
   try {
     const { key: _, from: __, ...there } = await client.sessions.state(key, { at: seq, signal });
     const [first, ...others] = changesBetween(there, here);
-    if (first === undefined) return { kind: 'same', text: 'This page and the gateway agree on this moment' };
+    if (first === undefined) return { kind: 'same', text: 'This page and the gateway agree on this commit' };
     return {
       kind: 'differs',
-      text: `The gateway has another state at this moment: ${plainPath(first.path)}${others.length > 0 ? ` and ${others.length} more` : ''}`,
+      text: `The gateway has another state after this commit: ${plainPath(first.path)}${others.length > 0 ? ` and ${others.length} more` : ''}`,
     };
   } catch (error) {
     return { kind: 'unknown', text: `Not checked: ${problemOf(error)}` };

@@ -1,6 +1,7 @@
 import { type Signal, signal, useSignal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
 import { Icon, type IconName } from '../parts/icon.tsx';
+import { CommitNumber } from '../past/commit-number.tsx';
 import { type Landmark, landmarks } from '../past/landmark.ts';
 import type { Past } from '../past/past.ts';
 import { ForkButton } from './fork-button.tsx';
@@ -55,7 +56,7 @@ const Play = ({ past }: { readonly past: Past }) => {
         <Icon name={isPlaying.value ? 'pause' : 'play'} />
       </button>
       <select
-        class={`play-speed ${isPlaying.value ? 'play-speed-on' : ''}`}
+        class="play-speed"
         aria-label="Speed, in commits a second"
         title="How many commits a second it plays"
         value={speed.value}
@@ -136,12 +137,12 @@ interface ScrubberProps {
 export const Scrubber = ({ past, isListed }: ScrubberProps) => {
   const [place, count] = [past.place.value, past.count.value];
   const { timeline } = past;
-  const [number, last] = [timeline.numberAt(place), timeline.numberAt(count)];
-  /** The field says where it went, which may be another commit than the one that was typed. */
-  const goThere = (field: HTMLInputElement): void => {
-    if (/^\d+$/.test(field.value)) past.goTo(timeline.placeOf(Number(field.value)));
-    field.value = `${timeline.numberAt(past.place.value)}`;
+  const number = timeline.numberAt(place);
+  const goThere = (typed: number | null): number => {
+    if (typed !== null) past.goTo(timeline.placeOf(typed));
+    return timeline.numberAt(past.place.value);
   };
+  const areJumpsShown = useSignal(false);
   const isLive = past.chosen.value === null && past.isRead.value;
   return (
     <div class="scrubber">
@@ -152,7 +153,7 @@ export const Scrubber = ({ past, isListed }: ScrubberProps) => {
           min={0}
           max={count}
           value={place}
-          aria-valuetext={`commit ${number} of ${last}`}
+          aria-valuetext={`commit ${number} of ${timeline.numberAt(count)}`}
           onInput={(event) => past.goTo(Number(event.currentTarget.value))}
         />
         <Marks past={past} />
@@ -163,11 +164,7 @@ export const Scrubber = ({ past, isListed }: ScrubberProps) => {
         <Play past={past} />
         <Step icon="next" words="One commit on" to={place + 1} past={past} />
         <Step icon="last" words="To the newest" to={count} past={past} />
-        <label class="place">
-          <span class="unseen">Commit number</span>
-          <input type="number" min={0} max={last} value={number} onChange={(event) => goThere(event.currentTarget)} />
-          <span>of {last}</span>
-        </label>
+        <CommitNumber past={past} words="Commit number" isUnseen number={number} choose={goThere} />
         <button
           type="button"
           class="button button-quiet list-toggle"
@@ -175,12 +172,9 @@ export const Scrubber = ({ past, isListed }: ScrubberProps) => {
             isListed.value = !isListed.value;
           }}
         >
-          {isListed.value ? 'Back to the moment' : 'All commits'}
+          {isListed.value ? 'Back to the commit' : 'All commits'}
         </button>
-        <span
-          class={`live ${isLive ? 'live-on' : ''}`}
-          title={place < count ? 'An earlier moment: the session has gone on since' : undefined}
-        >
+        <span class={`live ${isLive ? 'live-on' : ''}`} title={place < count ? 'The session has gone on since' : undefined}>
           {isLive
             ? past.isLive
               ? 'Live'
@@ -188,11 +182,23 @@ export const Scrubber = ({ past, isListed }: ScrubberProps) => {
             : past.isRead.value
               ? place === count
                 ? 'Newest'
-                : 'You see an earlier moment'
+                : 'Earlier commit'
               : 'Reading…'}
         </span>
       </div>
-      <div class="jumps">
+      <div class={`jumps ${areJumpsShown.value ? 'jumps-shown' : ''}`}>
+        {landmarks.some((kind) => past.marksOf(kind).length > 0) && (
+          <button
+            type="button"
+            class="button button-quiet jumps-toggle"
+            aria-expanded={areJumpsShown.value}
+            onClick={() => {
+              areJumpsShown.value = !areJumpsShown.value;
+            }}
+          >
+            Jump to
+          </button>
+        )}
         <Jumps past={past} />
         {/* Until there is a moment, nothing can be forked from. */}
         {past.isLive && <ForkButton past={past} place={past.hasMoment.value ? place : 0} />}

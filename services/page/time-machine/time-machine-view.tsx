@@ -13,7 +13,7 @@ import { PastCommits } from './commit-list.tsx';
 import { CompareButton, ForkComparison } from './fork-comparison.tsx';
 import { JsonTree } from './json-value.tsx';
 import { MomentChanges } from './moment-changes.tsx';
-import { MomentConversation, MomentFacts, MomentNotes, momentMeaning, Writer } from './moment-summary.tsx';
+import { MomentConversation, MomentFacts, MomentNotes, Writer } from './moment-summary.tsx';
 import { Happened, NewestMoment } from './newest-moment.tsx';
 import { SameBadge } from './same-badge.tsx';
 import { Scrubber } from './scrubber.tsx';
@@ -66,7 +66,6 @@ const Moment = ({ past }: { readonly past: Past }) => {
           <JsonTree name="position: its place in the log" value={state.position} />
         </details>
       </section>
-      <p class="hint">{momentMeaning}</p>
     </div>
   );
 };

@@ -64,7 +64,7 @@ const EventLine = ({ line, isMarked, isLive, timeLink, lineLink }: LineProps) =>
       class={`line line-${landmarkOf(event) ?? 'plain'} ${leftAt === undefined ? '' : 'line-left'}`}
       aria-current={isMarked ? 'true' : undefined}
     >
-      <a class="line-id" href={timeLink(seq)} title="Show this moment in the time machine">
+      <a class="line-id" href={timeLink(seq)} title="Show this commit in the time machine">
         <span class="unseen">commit </span>
         {rev}
       </a>

@@ -1,4 +1,5 @@
 import type { ModelMessage, ModelRequest } from '../../domain/prompt/model-request.ts';
+import { withoutSubAgentIds } from '../../domain/prompt/sub-agent-message.ts';
 import { greeting } from '../../domain/routing/chat-answer.ts';
 import type { RequestedCall, StepOutcome } from '../../domain/values/types.ts';
 import type { Clock } from '../../kit/clock.ts';
@@ -117,7 +118,8 @@ const answerOf = ({ text, size, silent }: Script, results: readonly ToolMessage[
     const shown = outcome === 'ok' ? result : `${outcome}: ${result}`;
     return `\n${tool} → ${shown.slice(0, 200)}`;
   });
-  return `You said: ${text}${lines.join('')}`;
+  const heard = withoutSubAgentIds(text);
+  return `${heard === text ? 'You said' : 'From the sub-agent'}: ${heard}${lines.join('')}`;
 };
 
 /** Summarises a conversation given as one text: its length, its beginning and its end. */

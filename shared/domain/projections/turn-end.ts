@@ -4,10 +4,10 @@ import type { EventOf, SessionEvent } from '../session/events.ts';
 /** What a person gives as the reason: the chat command, or nothing. */
 const byPerson: ReadonlySet<string> = new Set(['/stop', 'api', 'cancelled']);
 
-/** How an answer was stopped: the log has none of what was not finished. */
+/** How an answer was stopped: the log has its finished steps, and no part of the one under way. */
 const stopped = ({ reason }: EventOf<'turn_aborted'>, isMine: boolean): string => {
   const who = isMine && byPerson.has(reason) ? 'stopped by you' : reason.startsWith('stopped') ? reason : `stopped: ${reason}`;
-  return `${who}; what was not finished is not kept`;
+  return `${who}; only finished steps are kept`;
 };
 
 /** What never had its turn. */

@@ -18,11 +18,12 @@ export const subAgentMessage = ({ key, runId, text }: SubAgentMessage): string =
   return text === '' ? `[${head}]` : `[${head}]\n${text}`;
 };
 
-const endedSilently = /^\[The sub-agent's run \S+ has ended without an answer\.\]$/;
-const head = /^\[The sub-agent(?:'s run \S+ has ended| \S+ goes on)\.\]\n?/;
+const head = /^\[The sub-agent(?:'s run \S+ has ended( without an answer)?| \S+ goes on)\.\]\n?/gm;
+
+/** A text without the lines that such messages begin with. */
+export const withoutSubAgentIds = (text: string): string =>
+  text.replaceAll(head, (_, isSilent?: string) => (isSilent === undefined ? '' : 'Ended without an answer.'));
 
 /** A message as people read it: without these ids. */
-export const messageText = ({ text, sender }: { readonly text: string; readonly sender?: Sender | undefined }): string => {
-  if (!isSubAgents(sender)) return text;
-  return endedSilently.test(text) ? 'Ended without an answer.' : text.replace(head, '');
-};
+export const messageText = ({ text, sender }: { readonly text: string; readonly sender?: Sender | undefined }): string =>
+  isSubAgents(sender) ? withoutSubAgentIds(text) : text;

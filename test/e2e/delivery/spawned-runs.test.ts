@@ -38,7 +38,7 @@ describe('the answer of a sub-agent', () => {
     const { key, runId } = await spawn(whole, 'count to three', { label: 'counter' });
     const told = await whole.delivered();
     expect(told.target).toMatchObject({ channel: 'telegram', to: '7' });
-    expect(told.text).toBe(`You said: [The sub-agent's run ${runId} has ended.]\nYou said: count to three`);
+    expect(told.text).toBe('From the sub-agent: You said: count to three');
     expect(await resultsOf(whole, runId)).toMatchObject([{ message: { sender: { id: key, role: 'program' } } }]);
     expect(key).toMatch(/^agent:main:subagent:[0-9a-f]{24}-[0-9a-f]{24}$/);
     const { body } = await whole.as.owner('GET', pathOf(key));

@@ -1,6 +1,13 @@
 import { expect, test } from 'vitest';
 import { Timeline } from '../../../services/page/past/timeline.ts';
-import { forkWords, givenModel, leavesBehind, placeBeforeFailed } from '../../../services/page/time-machine/fork-words.ts';
+import {
+  forkBefore,
+  forkHere,
+  forkWords,
+  givenModel,
+  leavesBehind,
+  placeBeforeFailed,
+} from '../../../services/page/time-machine/fork-words.ts';
 import type { SessionEvent } from '../../../shared/domain/session/events.ts';
 import { tell } from '../../support/domain/given.ts';
 
@@ -55,7 +62,7 @@ test('an error that an earlier fork left behind is not named again, unless the f
   for (const commit of tell('post m1', 'reply m1/1 1', 'post m2', 'fail m2/1 1', 'fork s2 2', 'post m3').commits)
     again.add(commit);
   expect(forkWords(again, 2).join('\n')).not.toContain('The error');
-  expect(forkWords(again, 4).join('\n')).toContain('The error at this moment: ');
+  expect(forkWords(again, 4).join('\n')).toContain('The error at this commit: ');
 });
 
 test('how much comes back that an earlier fork left behind', () => {
@@ -92,7 +99,7 @@ test('which model failed next, what to do about it, and which model the fork kee
     });
   const words = forkWords(failing, 4).join('\n');
   expect(words).toContain('The error left behind: No answer from gone/model: ');
-  expect(forkWords(failing, 5).join('\n')).toContain('The error at this moment: No answer from gone/model: ');
+  expect(forkWords(failing, 5).join('\n')).toContain('The error at this commit: No answer from gone/model: ');
   expect(words).toContain('choose a model that it offers');
   expect(givenModel(failing)).toBe('gone/model');
   expect(givenModel(timeline)).toBeUndefined();
@@ -107,6 +114,18 @@ test.each([
   const failing = new Timeline();
   for (const commit of tell(...history).commits) failing.add(commit);
   expect(placeBeforeFailed(failing, place)).toBe(expected);
+});
+
+test.each([
+  ['at any other commit', 2, 'Fork from here'],
+  ['right before the error', 3, 'Fork from here'],
+  ['at the error', 4, 'Fork with the error'],
+])('the button of the bar says whether its fork has the error: %s', (_, place, words) => {
+  expect(forkHere(timeline, place)).toBe(words);
+});
+
+test('the button at the error names the commit that it goes back to', () => {
+  expect(forkBefore(timeline, placeBeforeFailed(timeline, 4) ?? 0)).toBe('Fork from before the message (commit 2)');
 });
 
 const [keeps, leaves] = [

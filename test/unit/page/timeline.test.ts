@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest';
+import { isLeftBy } from '../../../services/page/past/left-behind.ts';
 import { errorsAmong, hasFailed, headOf, nattersIn, Timeline } from '../../../services/page/past/timeline.ts';
 import type { RecordedCommit } from '../../../shared/domain/session/envelope.ts';
 import type { SessionEvent } from '../../../shared/domain/session/events.ts';
+import { forkBaseOf } from '../../../shared/domain/session/fold/evolve.ts';
 import { tell } from '../../support/domain/given.ts';
 
 /** What the time machine calls the commits of a history, and what it counts in them. */
@@ -139,4 +141,30 @@ test.each([
   const { left, kept, base, ancestor } = timeline.forks().at(-1) ?? expect.fail('no fork');
   const numbers = (commits: readonly RecordedCommit[]) => commits.map(({ rev }) => rev);
   expect({ base, ancestor, left: numbers(left), kept: numbers(kept) }).toEqual(expected);
+});
+
+test.each([
+  ['without a fork', ['post m1', 'reply m1/1 1'], []],
+  ['what came after its commit', ['post m1', 'reply m1/1 1', 'post m2', 'reply m2/1 1', 'fork s2 2', 'post m3'], [3, 4]],
+  ['what came back with a later fork', ['post m1', 'reply m1/1 1', 'post m2', 'fork s2 2', 'post m3', 'fork s3 3'], [4, 5]],
+  ['nothing before a reset', ['post m1', 'reply m1/1 1', 'reset s2', 'post m2', 'reply m2/1 1', 'fork s3 4'], [5]],
+])('the forks alone tell what they have left behind, those after a commit enough for it: %s', (_, history, expected) => {
+  const { commits } = tell(...history);
+  const told = new Timeline();
+  for (const commit of commits) told.add(commit);
+  const forks = commits.flatMap((commit) => {
+    const base = forkBaseOf(commit);
+    return base === undefined ? [] : [{ seq: commit.seq, base }];
+  });
+  const leftOf = (isLeft: (seq: number) => boolean): number[] => commits.flatMap(({ seq, rev }) => (isLeft(seq) ? [rev] : []));
+  expect(leftOf((seq) => isLeftBy(forks, seq))).toEqual(expected);
+  expect(
+    leftOf((seq) =>
+      isLeftBy(
+        forks.filter((fork) => fork.seq > seq),
+        seq,
+      ),
+    ),
+  ).toEqual(expected);
+  expect(leftOf((seq) => told.isLeft(seq))).toEqual(expected);
 });

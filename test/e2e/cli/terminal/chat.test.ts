@@ -105,7 +105,7 @@ test('another terminal joins with natter chat, sees what was said, and leaves wi
   const other = natter('chat');
   try {
     await other.shows(
-      /you> .*echo", "third"[^\n]*\n[\s\S]*exec was not run\.\nstopped by you; what was not finished is not kept\nyou>/,
+      /you> .*echo", "third"[^\n]*\n[\s\S]*exec was not run\.\nstopped by you; only finished steps are kept\nyou>/,
     );
     expect(other.screen.text).toMatch(/· exec \{"command":.*"made it".*\} \(allowed by you\)\n[\s\S]*made it\n/);
     expect(other.screen.text).toMatch(/· exec \{"command":.*"again".*\}\n· exec: denied: .*not today/);

@@ -124,9 +124,9 @@ describe.skipIf(!hasBrowser)('who looks at the page for a moment', () => {
     for (const key of [forked, failing]) {
       await goTo(page, place(key, 'time'));
       await page.locator('.live-on').waitFor();
-      const moment = await page.getByRole('region', { name: 'The session at this moment' }).boundingBox();
+      const moment = await page.getByRole('region', { name: 'The session after this commit' }).boundingBox();
       expect(moment?.y).toBeLessThan(most);
-      await page.getByText('A commit is one recorded change of the session', { exact: false }).waitFor();
+      await page.getByText('A commit is one recorded change.', { exact: false }).waitFor();
       const details = page.getByRole('button', { name: 'Details' });
       await details.click();
       await page.getByRole('button', { name: 'Rename' }).waitFor();
@@ -147,7 +147,7 @@ describe.skipIf(!hasBrowser)('who looks at the page for a moment', () => {
     await page.setViewportSize({ width, height });
     await goTo(page, place(key, 'chat'));
     await page.getByRole('link', { name: 'Show the moment before' }).click();
-    await page.getByText('This page and the gateway agree on this moment').waitFor();
+    await page.getByText('This page and the gateway agree on this commit').waitFor();
     const rail = await page.locator('.rail').boundingBox();
     const bottom = width < 620 ? (rail?.y ?? 0) : height;
     const fork = await page.getByRole('button', { name: 'Fork from here' }).boundingBox();
@@ -199,14 +199,29 @@ describe.skipIf(!hasBrowser)('who looks at the page for a moment', () => {
     await goTo(page, place(failing, 'time'));
     await page.locator('.live-on').waitFor();
     const tabBar = await page.locator('.rail').boundingBox();
-    const facts = page.getByRole('region', { name: 'The session at this moment' });
+    const facts = page.getByRole('region', { name: /^The session (after this|before its first) commit$/ });
     const isInSight = async (): Promise<void> => {
       const [box, past] = await Promise.all([facts.boundingBox(), page.locator('.past').boundingBox()]);
       expect(box?.y).toBeGreaterThanOrEqual(past?.y ?? 0);
       expect((box?.y ?? 0) + (box?.height ?? 0)).toBeLessThanOrEqual(tabBar?.y ?? 0);
     };
     await isInSight();
-    for (const name of ['Show the moment before', 'To the newest', 'One commit back', 'To the newest']) {
+    // What leads from error to error makes way for that where the screen is low, and nothing moves aside for what plays.
+    const on = page.getByRole('button', { name: 'One commit on' });
+    const before = await on.boundingBox();
+    await page.getByRole('button', { name: 'Play' }).click();
+    expect(await on.boundingBox()).toEqual(before);
+    await page.getByRole('button', { name: 'Pause' }).click();
+    await page.getByRole('button', { name: 'To the newest' }).click();
+    const jump = page.getByRole('button', { name: 'Previous error' });
+    if (height < 700) {
+      expect((await page.locator('.scrubber').boundingBox())?.height).toBeLessThan(170);
+      expect(await jump.isVisible()).toBe(false);
+      await page.getByRole('button', { name: 'Jump to' }).click();
+    }
+    await jump.waitFor();
+    if (height < 700) await page.getByRole('button', { name: 'Jump to' }).click();
+    for (const name of ['Show the commit before', 'To the newest', 'One commit back', 'To the newest']) {
       if (name === 'One commit back') await page.locator('.past').evaluate((view) => view.scrollTo(0, view.scrollHeight));
       await page.getByRole('button', { name }).press('Enter');
       await vi.waitFor(isInSight, soon);
@@ -260,7 +275,7 @@ describe.skipIf(!hasBrowser)('who looks at the page for a moment', () => {
       })
       .waitFor();
     await goTo(page, place(failing, 'time'));
-    await page.getByRole('button', { name: 'Fork from here' }).click();
+    await page.getByRole('button', { name: 'Fork with the error' }).click();
     await page
       .getByRole('dialog')
       .getByText(/^This session goes on from commit \d+/)
@@ -272,6 +287,16 @@ describe.skipIf(!hasBrowser)('who looks at the page for a moment', () => {
     const left = page.locator('.line-left', { hasText: 'question 11' }).first();
     await left.getByText(/^Left behind by the fork at .*question 11$/).waitFor();
     expect(await page.locator('.line-fork').getByText('Left behind').count()).toBe(0);
+    // Among the events of one session, and at any event that is opened.
+    await goTo(page, `#/events?type=talk&key=${encodeURIComponent(forked)}`);
+    await page
+      .locator('.event-row', { hasText: /Left behind .*question 11/ })
+      .first()
+      .click();
+    await page.locator('.event-detail', { hasText: 'A fork left this commit behind' }).waitFor();
+    const kept = page.locator('.event-row', { hasText: 'question 4' });
+    await kept.first().waitFor();
+    expect(await kept.filter({ hasText: 'Left behind' }).count()).toBe(0);
     expect(faults).toEqual([]);
   });
 

@@ -49,7 +49,7 @@ describe.skipIf(!hasBrowser)('who stands before a dead end', () => {
     const { page, faults } = await open();
     await goTo(page, `${place(failing, 'chat')}?status=failed`);
     await page.locator('.mark-bad').getByRole('link', { name: 'Show the moment before' }).click();
-    await page.locator('.live', { hasText: 'Earlier moment' }).waitFor();
+    await page.locator('.live', { hasText: 'earlier commit' }).waitFor();
     await page.getByRole('button', { name: 'Next error' }).click();
     await page.getByText('It was the first message: a reset begins without it.').waitFor();
     expect(page.url()).toContain('status=failed');

@@ -45,7 +45,7 @@ describe.skipIf(!hasBrowser)('who goes from one view of the page to another', ()
     await page.getByText('Reading the log up to that commit…').waitFor();
     letGo();
     await page.locator('.happened', { hasText: 'tell me of (bluebells)' }).waitFor();
-    await page.locator('.live', { hasText: 'Earlier moment' }).waitFor();
+    await page.locator('.live', { hasText: 'earlier commit' }).waitFor();
     expect(faults).toEqual([]);
   });
 
@@ -68,7 +68,7 @@ describe.skipIf(!hasBrowser)('who goes from one view of the page to another', ()
         hasText: 'A fork from here goes on in this session, without the failed answer and its message',
       })
       .waitFor();
-    expect(await page.getByRole('button', { name: 'Fork before the message that failed' }).count()).toBe(0);
+    expect(await page.getByRole('button', { name: /^Fork from before the message \(commit \d+\)$/ }).count()).toBe(0);
     await goTo(page, `${place(key, 'time')}?at=1`);
     await page.reload();
     await page.locator('.jump-error b', { hasText: '1' }).waitFor();
@@ -77,7 +77,7 @@ describe.skipIf(!hasBrowser)('who goes from one view of the page to another', ()
     // A commit is named after what was said in it.
     await page.locator('.commit-type', { hasText: 'assistant message' }).first().waitFor();
     // A fork from before the message that failed leaves that message behind too.
-    await page.getByRole('button', { name: 'Fork before the message that failed' }).click();
+    await page.getByRole('button', { name: /^Fork from before the message \(commit \d+\)$/ }).click();
     await page.getByRole('dialog').getByText('forgets 1 message since then', { exact: false }).waitFor();
     await page.getByRole('dialog').getByRole('button', { name: 'Fork', exact: true }).click();
     await page.locator('.composer textarea:focus').waitFor();
@@ -95,7 +95,7 @@ describe.skipIf(!hasBrowser)('who goes from one view of the page to another', ()
     await page.setViewportSize({ width: 1280, height: 720 });
     await page.getByRole('link', { name: 'Time machine' }).click();
     await page.getByRole('button', { name: 'Previous error' }).click();
-    await page.getByText('A fork left this moment behind', { exact: false }).waitFor();
+    await page.getByText('A fork left this commit behind', { exact: false }).waitFor();
     expect(faults).toEqual([]);
   });
 
@@ -125,6 +125,7 @@ describe.skipIf(!hasBrowser)('who goes from one view of the page to another', ()
       await number.fill('99');
       await number.press('Enter');
       await vi.waitFor(async () => expect(await number.inputValue()).toBe(newest), soon);
+      await page.getByText(`The newest is ${newest}`, { exact: true }).waitFor();
     }
     // Another moment is read from its beginning.
     const moment = page.locator('.moment');
@@ -207,7 +208,7 @@ describe.skipIf(!hasBrowser)('who goes from one view of the page to another', ()
     for (const text of ['hello', '/new']) await rig().client.sessions.post(greeted, text, { wait: 30 });
     const { page, faults } = await open();
     await goTo(page, place(greeted, 'time'));
-    const facts = page.getByRole('region', { name: 'The session at this moment' });
+    const facts = page.getByRole('region', { name: 'The session after this commit' });
     await facts.getByText('2 messages since the reset, 1 of them from Natter').waitFor();
     expect(faults).toEqual([]);
   });
@@ -265,7 +266,7 @@ describe.skipIf(!hasBrowser)('who goes from one view of the page to another', ()
     const { page, faults } = await open();
     await goTo(page, place(asking, 'time'));
     await page.getByText(/^Waits for a person: true\./).waitFor();
-    const facts = page.getByRole('region', { name: 'The session at this moment' });
+    const facts = page.getByRole('region', { name: 'The session after this commit' });
     await facts.getByText('model: offline (built-in)').waitFor();
     await page.getByRole('link', { name: 'Answer it under Approvals' }).click();
     await page.getByRole('article', { name: /^Approval: / }).waitFor();
@@ -289,7 +290,7 @@ describe.skipIf(!hasBrowser)('who goes from one view of the page to another', ()
     const { at } = Object.fromEntries(new URL(page.url().replace('#/', '')).searchParams);
     await page.getByText(`Commit 1 has the log sequence ${at}, which`, { exact: false }).waitFor();
     await page.getByRole('link', { name: 'Show in the chat' }).click();
-    await page.locator('.said-user.said-found', { hasText: 'a heron' }).waitFor();
+    await page.locator('.said-found', { hasText: 'a heron' }).waitFor();
     await page.getByRole('link', { name: 'Time machine' }).click();
     await page.locator('.live-on').waitFor();
     await page.locator('a.row', { hasText: 'trail' }).click();
@@ -302,19 +303,23 @@ describe.skipIf(!hasBrowser)('who goes from one view of the page to another', ()
     const walk = 'agent:main:walk';
     for (const nr of [1, 2, 3]) await rig().client.sessions.post(walk, `egret ${nr}\n${'and on\n'.repeat(12)}`, { wait: 30 });
     const { page, faults } = await open();
+    await page.getByLabel('Status').selectOption('all');
     await page.getByLabel('Search sessions').fill('egret');
     for (const nr of [1, 3, 2]) {
       await page
         .locator('.found a', { hasText: `egret ${nr}` })
-        .last()
+        .filter({ hasText: 'to the agent' })
         .click();
-      const message = page.locator('.messages .said-user', { hasText: `egret ${nr}` });
+      const message = page.locator('.messages .said-found', { hasText: `egret ${nr}` });
       const distance = async (): Promise<number> => {
         const [one, list] = await Promise.all([message.boundingBox(), page.locator('.messages').boundingBox()]);
         return one && list ? Math.abs(one.y + one.height / 2 - list.y - list.height / 2) : Number.POSITIVE_INFINITY;
       };
       await vi.waitFor(async () => expect(await distance()).toBeLessThan(250), { timeout: 30_000, interval: 50 });
+      // The answer of the same commit has the same words, and is not what was opened.
+      expect(await page.locator('.said-found').count()).toBe(1);
     }
+    expect(page.url()).toContain('status=all');
     // An address may have anything in it.
     await goTo(page, `${place(walk, 'chat')}?said=${encodeURIComponent('"]')}`);
     await page.reload();

@@ -182,7 +182,7 @@ describe.skipIf(!hasBrowser)('who is interrupted', () => {
     await page.getByRole('button', { name: 'Allow once' }).waitFor();
     await page.getByText('It waits for an approval. A message sent now is answered after this one.').waitFor();
     await page.getByRole('button', { name: 'Stop the answer' }).click();
-    await page.getByText('Stopped by you. What was not finished is not kept').waitFor();
+    await page.getByText('Stopped by you. Only finished steps are kept').waitFor();
     await page.getByText('Enter sends, Shift+Enter begins a new line.').waitFor();
     expect(await page.getByRole('button', { name: 'Stop the answer' }).count()).toBe(0);
     expect(faults).toEqual([]);

@@ -195,7 +195,7 @@ describe.skipIf(!hasBrowser)('the page', () => {
   test('the time machine folds what the gateway folds, at each moment, and jumps to what a person looks for', async () => {
     const { page, faults } = await open();
     await goTo(page, place(main, 'time'));
-    const same = page.getByText('This page and the gateway agree on this moment');
+    const same = page.getByText('This page and the gateway agree on this commit');
     await same.waitFor();
     const number = page.getByLabel('Commit number');
     const count = Number(await number.getAttribute('max'));
@@ -216,7 +216,7 @@ describe.skipIf(!hasBrowser)('the page', () => {
       await asked.fulfill({ response, json: state });
     });
     await page.keyboard.press('ArrowRight');
-    await page.getByText(/The gateway has another state at this moment: messages/).waitFor();
+    await page.getByText(/The gateway has another state after this commit: messages/).waitFor();
     await page.unroute(/\/state\?at=/);
     await number.fill('1');
     await number.press('Enter');
@@ -239,7 +239,7 @@ describe.skipIf(!hasBrowser)('the page', () => {
     ]);
     expect(await page.locator('.machine-taken').count()).toBe(2);
     // The moment in words: what the agent knew then, of this generation alone.
-    await page.getByRole('region', { name: 'The session at this moment' }).getByText('1 answer', { exact: true }).waitFor();
+    await page.getByRole('region', { name: 'The session after this commit' }).getByText('1 answer', { exact: true }).waitFor();
     const moment = page.getByRole('region', { name: 'What the agent knew of the conversation' });
     await moment.getByRole('button', { name: 'Owner, over the API a fresh start', exact: true }).waitFor();
     expect(await moment.getByText('hello').count()).toBe(0);
@@ -307,10 +307,10 @@ describe.skipIf(!hasBrowser)('the page', () => {
     await page.locator('.happened').getByText('forked').waitFor();
     expect(await note.count()).toBe(0);
     await page.getByRole('button', { name: 'Compare with what was left behind' }).click();
-    await page.getByRole('button', { name: 'Back to the moment' }).click();
+    await page.getByRole('button', { name: 'Back to the commit' }).click();
     await page.locator('.happened').getByText('forked').waitFor();
     await page.getByRole('button', { name: 'Compare with what was left behind' }).waitFor();
-    await page.getByText('This page and the gateway agree on this moment').waitFor();
+    await page.getByText('This page and the gateway agree on this commit').waitFor();
     await picture(page, 'time-machine', 1_280, 120_000);
     expect(faults).toEqual([]);
   });
@@ -318,7 +318,7 @@ describe.skipIf(!hasBrowser)('the page', () => {
   test('a moment is compared with any other, which the address keeps', async () => {
     const { page, faults } = await open();
     await goTo(page, place(forked, 'time'));
-    await page.getByText('This page and the gateway agree on this moment').waitFor();
+    await page.getByText('This page and the gateway agree on this commit').waitFor();
     const [number, other] = ['Commit number', 'Compare with commit'].map((label) => page.getByLabel(label));
     const last = Number(await number?.inputValue());
     expect(await other?.inputValue()).toBe(`${last - 1}`);

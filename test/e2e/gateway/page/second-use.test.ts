@@ -130,7 +130,7 @@ describe.skipIf(!hasBrowser)('who uses the page again', () => {
     await choice.waitFor();
     const options = await choice.locator('option').allTextContents();
     expect(options.map((text) => /^from commit \d+(?=, as commit \d+, .*\d:\d\d:\d\d)/.exec(text)?.[0])).toEqual(names);
-    await page.getByRole('button', { name: 'Back to the moment' }).click();
+    await page.getByRole('button', { name: 'Back to the commit' }).click();
     await page.getByText('0 messages since the fork').waitFor();
     await page.getByRole('button', { name: 'Compare with what was left behind' }).click();
     await choice.waitFor();
@@ -230,7 +230,7 @@ describe.skipIf(!hasBrowser)('who uses the page again', () => {
       ['time', '.moment'],
     ] as const)
       expect(await wrongIn(page, place(oldest, tab), there)).toEqual([]);
-    await page.getByText('This page and the gateway agree on this moment').waitFor();
+    await page.getByText('This page and the gateway agree on this commit').waitFor();
     const forbidden = /^(Fork|Delete|Share|Pin|Archive|Rename|Labels|Mark as unread|Reset|Send|New chat)/;
     expect(await page.getByRole('button', { name: forbidden }).count()).toBe(0);
     // Wherever else the address leads, here is the shared session alone.

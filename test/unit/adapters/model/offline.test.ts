@@ -3,6 +3,7 @@ import { OfflineModel, offlineIntroduction } from '../../../../shared/adapters/m
 import { compactionPrompt } from '../../../../shared/domain/prompt/compaction.ts';
 import { flushPrompt } from '../../../../shared/domain/prompt/conversation-message.ts';
 import type { ModelMessage, ModelRequest } from '../../../../shared/domain/prompt/model-request.ts';
+import { subAgentMessage } from '../../../../shared/domain/prompt/sub-agent-message.ts';
 import { greeting } from '../../../../shared/domain/routing/chat-answer.ts';
 import type { StepOutcome } from '../../../../shared/domain/values/types.ts';
 import { VirtualClock } from '../../../sim/world/virtual-clock.ts';
@@ -52,6 +53,9 @@ describe('the grammar of the offline model (docs/use/offline-model.md)', () => {
     ['hello', 1, said('You said: hello'), 0],
     ['  much   space ', 1, said('You said: much   space'), 0],
     ['', 1, said('You said: '), 0],
+    [subAgentMessage({ key: 'k', runId: 'run-1', text: 'Twelve seeds' }), 1, said('From the sub-agent: Twelve seeds'), 0],
+    [subAgentMessage({ key: 'k', runId: 'run-1', text: '' }), 1, said('From the sub-agent: Ended without an answer.'), 0],
+    [subAgentMessage({ key: 'k', text: 'half way' }), 1, said('From the sub-agent: half way'), 0],
     ['[[think 500]] hello', 1, said('You said: hello'), 500],
     ['[[think 99999999]] hello', 1, said('You said: hello'), 600_000],
     ['[[think]] hello', 1, said('You said: hello'), 0],

@@ -669,7 +669,7 @@ describe('a chat that was left shows', () => {
         ...[mine('a long one'), begun, { type: 'turn_aborted', turn, reason: '/stop', actor: me }],
         { type: 'notice', correlationId: 'run-2', notice: { text: 'Stopped the answer.' } },
       ],
-      ['you> a long one', 'stopped by you; what was not finished is not kept'],
+      ['you> a long one', 'stopped by you; only finished steps are kept'],
     ],
     [
       'that what waited was removed with it',
@@ -682,7 +682,7 @@ describe('a chat that was left shows', () => {
       [
         'you> a long one',
         'you> next',
-        'stopped by you; what was not finished is not kept',
+        'stopped by you; only finished steps are kept',
         '1 waiting message removed from the queue by you, without an answer',
       ],
     ],
@@ -693,17 +693,17 @@ describe('a chat that was left shows', () => {
         { type: 'approval_requested', turn, approvalId: 'k3x9', action: 'run exec', callId: 'c', tool: 'exec', expiresAt: 0 },
         { type: 'turn_aborted', turn, reason: '/stop', actor: me },
       ],
-      ['you> go', 'Looking.', 'exec was not run.', 'stopped by you; what was not finished is not kept'],
+      ['you> go', 'Looking.', 'exec was not run.', 'stopped by you; only finished steps are kept'],
     ],
     [
       'that somebody else stopped an answer',
       [mine('a long one'), begun, { type: 'turn_aborted', turn, reason: '/stop' }],
-      ['you> a long one', 'stopped: /stop; what was not finished is not kept'],
+      ['you> a long one', 'stopped: /stop; only finished steps are kept'],
     ],
     [
       'why an answer was stopped on the page',
       [mine('a long one'), begun, { type: 'turn_aborted', turn, reason: 'stopped on the page' }],
-      ['you> a long one', 'stopped on the page; what was not finished is not kept'],
+      ['you> a long one', 'stopped on the page; only finished steps are kept'],
     ],
     [
       'what others said, as it was edited, and not what was withdrawn or Natter said to the model',
@@ -864,7 +864,7 @@ Result of exec (ok):
 
 **hi**
 
-*(stopped by you; what was not finished is not kept)*
+*(stopped by you; only finished steps are kept)*
 `);
   chat.type(`/export ${file}\r`);
   await chat.shows('Not exported:');

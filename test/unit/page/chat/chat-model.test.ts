@@ -110,10 +110,10 @@ describe('a stop', () => {
   });
 
   test.each([
-    ['stopped on the page', 'Stopped', '. What was not finished is not kept.'],
-    ['api', 'Stopped', '. What was not finished is not kept.'],
+    ['stopped on the page', 'Stopped', '. Only finished steps are kept.'],
+    ['api', 'Stopped', '. Only finished steps are kept.'],
     // The message that took its place says by itself whose it is.
-    ['another text', 'Stopped. What was not finished is not kept.', undefined],
+    ['another text', 'Stopped. Only finished steps are kept.', undefined],
   ])('that was asked for as "%s" says who did, where nothing after it does', (reason, text, rest) => {
     const [mark] = takeEvent(start, { ...stop, reason, actor: 'token:ann' } as NatterEvent).items;
     expect(mark).toEqual({ ...mark, text, ...(rest !== undefined && { by: { actor: 'token:ann', rest } }) });
@@ -144,7 +144,7 @@ describe('a stop', () => {
     ['of another turn', taken(start, live(0, 'one', { turn: { id: 'other', attempt: 1 } }))],
   ])('%s leaves none', (_, before) => {
     expect(takeEvent(before, stop).items).toMatchObject([
-      { kind: 'mark', text: 'Stopped: enough. What was not finished is not kept.' },
+      { kind: 'mark', text: 'Stopped: enough. Only finished steps are kept.' },
     ]);
   });
 });
@@ -335,6 +335,17 @@ test('a message keeps the files that came with it, also when its text is edited'
   const said = event({ type: 'user_message', message: { messageId: 'm', text: 'hi', sender: { id: 'ann' }, attachments } });
   const edited = event({ type: 'message_edited', of: said.id, text: 'hello' });
   expect([said, edited].reduce(takeEvent, noChat).items).toMatchObject([{ text: 'hello', attachments }]);
+});
+
+test('an edited message changes itself alone, not the answer that was recorded with it', () => {
+  const said = asked();
+  const answer = { ...answered('hello'), id: `${said.seq}.1`, seq: said.seq, index: 1 } as NatterEvent;
+  const edited = event({ type: 'message_edited', of: said.id, text: 'good day' });
+  const { items } = [said, answer, edited].reduce(takeEvent, noChat);
+  expect(items).toMatchObject([
+    { role: 'user', event: said.id, text: 'good day' },
+    { role: 'assistant', event: answer.id, text: 'hello' },
+  ]);
 });
 
 test('a reset says why nothing was remembered of the conversation that it ended, until that is done after all', () => {

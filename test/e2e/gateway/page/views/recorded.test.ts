@@ -61,6 +61,8 @@ describe.skipIf(!hasBrowser)('what was recorded', () => {
     expect(await page.getByRole('button', { name: 'Older events' }).count()).toBe(0);
     await page.getByLabel('Kind').selectOption('trouble');
     await page.getByRole('heading', { name: 'No matching events' }).waitFor();
+    // What the field says: nothing of that minute.
+    expect(decodeURIComponent(page.url())).toContain(`until=${new Date('2020-01-01T00:00').toISOString()}`);
     expect(faults).toEqual([]);
   });
 
@@ -99,8 +101,10 @@ describe.skipIf(!hasBrowser)('what was recorded', () => {
     const chosen = (): number => Number(/[?&]id=(\d+)/.exec(page.url())?.[1]);
     await vi.waitFor(() => expect(chosen()).toBeGreaterThanOrEqual(seq), soon);
     expect(chosen()).toBeLessThan(seq + 100);
-    await page.getByLabel('Up to a time').fill('2020-01-01T00:00');
+    await page.getByLabel('Before a time').fill('2020-01-01T00:00');
     await page.getByRole('heading', { name: 'No matching events' }).waitFor();
+    // What the field says: nothing of that minute.
+    expect(decodeURIComponent(page.url())).toContain(`until=${new Date('2020-01-01T00:00').toISOString()}`);
     expect(faults).toEqual([]);
   });
 

@@ -397,7 +397,7 @@ describe.skipIf(!hasBrowser)('the views of the system', () => {
     await page.getByRole('button', { name: 'Next error' }).waitFor();
     await page.getByRole('button', { name: 'Previous error' }).click();
     await page.locator('.happened').getByText('answer failed').waitFor();
-    expect(await page.getByRole('button', { name: 'Fork from here' }).count()).toBe(0);
+    expect(await page.getByRole('button', { name: /^Fork (from|with) / }).count()).toBe(0);
     await page.getByRole('link', { name: 'Transcript' }).click();
     await page.locator('.line').first().waitFor();
     await page.getByRole('button', { name: 'Another file' }).click();
