@@ -4,6 +4,7 @@ import { counted } from '../../../shared/kit/text/counted.ts';
 import { HostLink } from '../finding/host-link.tsx';
 import { hostOf, isHost } from '../parts/host.ts';
 import { modelText } from '../parts/model-words.ts';
+import { asSentence } from '../parts/one-line.ts';
 import { actorText } from '../parts/person.ts';
 import { StatusBadge } from '../parts/status.tsx';
 import { Time } from '../parts/time.tsx';
@@ -94,7 +95,7 @@ const ForksFromHere = ({ past }: { readonly past: Past }) => {
   const count = past.count.value;
   const forks = useMemo(() => timeline.forks(), [timeline, count]);
   return forks
-    .filter(({ base }) => base === past.place.value)
+    .filter(({ base }) => base > 0 && base === past.place.value)
     .map(({ place }) => (
       <p key={place} class="hint moment-fork">
         A fork goes on from here, at{' '}
@@ -114,7 +115,9 @@ export const MomentNotes = ({ past, state }: { readonly past: Past; readonly sta
   return (
     <>
       {commit !== undefined && past.timeline.isLeft(commit.seq) && (
-        <p class="hint">A fork left this moment behind: the agent goes on without it.</p>
+        <p class="hint">
+          {asSentence(past.timeline.leaverOf(commit.seq))} left this moment behind: the agent goes on without it.
+        </p>
       )}
       {commit !== undefined && <ErrorMoment past={past} />}
       {approvalId !== undefined && <ApprovalMoment past={past} approvalId={approvalId} />}
