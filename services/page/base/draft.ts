@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals';
-import { useState } from 'preact/hooks';
+import { useLayoutEffect, useState } from 'preact/hooks';
 
 /** A text that is not sent yet, kept in this tab through a reload. `name`: what it is for, such as a session's key. */
 export const draftOf = (name: string): string | null => sessionStorage.getItem(`natter-draft:${name}`);
@@ -21,7 +21,10 @@ export const keepDraft = (name: string, text: string | null): void => {
 
 /** The text of a field, kept as a draft while there is any, and how it is changed. */
 export const useDraft = (name: string): readonly [string, (text: string) => void] => {
-  const [text, setText] = useState(draftOf(name) ?? '');
+  const kept = currentDraft(name) ?? '';
+  const [text, setText] = useState(kept);
+  // It may change elsewhere, too. What there is no room to keep stays in the field.
+  useLayoutEffect(() => setText(kept), [kept]);
   const keep = (draft: string): void => {
     setText(draft);
     keepDraft(name, draft === '' ? null : draft);

@@ -1,11 +1,11 @@
-import { useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { draftOf, keepDraft } from '../base/draft.ts';
 import { Confirm } from '../parts/confirm.tsx';
 import { whyNotSent } from '../writing/refused-line.ts';
 import { isSendKey, sendKeyWords } from '../writing/send-key.ts';
 import type { SaidItem } from './chat-model.ts';
 import type { ChatStore } from './chat-store.ts';
-import { consequences, isBusy, laterThan } from './consequences.ts';
+import { consequences, consequencesNow, isBusy, laterThan } from './consequences.ts';
 
 interface Given {
   readonly item: SaidItem;
@@ -31,7 +31,7 @@ export const EditMessage = ({ item, store, draft, close, end }: EditMessageProps
   const [isEmpty, setEmpty] = useState(draft.trim() === '');
   const [isSending, setSending] = useState(false);
   const [refused, refuse] = useState<string | null>(null);
-  const { chat } = store;
+  const told = useMemo(() => consequencesNow(store.chat, item.id, () => store.isFirst(item)), [item, store]);
   useLayoutEffect(() => {
     field.current?.form?.scrollIntoView({ block: 'nearest' });
     field.current?.focus();
@@ -81,7 +81,7 @@ export const EditMessage = ({ item, store, draft, close, end }: EditMessageProps
         </p>
       )}
       <p class="hint">
-        {`${consequences(chat.value, item.id, store.isFirst(item))} ${sendKeyWords()}`}
+        {`${told.value} ${sendKeyWords()}`}
         {item.attachments !== undefined && ' Its files are sent again.'}
       </p>
       <p class="said-actions">

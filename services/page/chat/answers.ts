@@ -21,13 +21,14 @@ export const sentTo = ({ id, deliverTo }: NatterEvent & EventOf<'assistant_messa
   deliverTo && deliverTo.channel !== sessionChannel ? { sentTo: { event: id, channel: deliverTo.channel } } : {};
 
 /** How far answers had come that were stopped while they were shown, by turn, after an event. */
-export const cutAt = ({ live, cut }: Chat, event: NatterEvent): Chat['cut'] =>
+const cutAt = ({ live, cut }: Chat, event: NatterEvent): Chat['cut'] =>
   event.type === 'turn_aborted' && live?.turnId === event.turn.id && live.text.trim() !== ''
     ? { ...cut, [live.turnId]: live.text }
     : cut;
 
-/** The items with the answer that an event stops, as far as it was in sight. */
-export const withStopped = (items: readonly ChatItem[], event: NatterEvent, cut: Chat['cut']): readonly ChatItem[] => {
+/** The items with what an event stops: without open calls and questions, and with the answer as far as it was in sight. */
+export const withStopped = (before: readonly ChatItem[], event: NatterEvent, cut: Chat['cut']): readonly ChatItem[] => {
+  const items = withoutOpen(before, event);
   const text = event.type === 'turn_aborted' ? cut[event.turn.id] : undefined;
   if (event.type !== 'turn_aborted' || text === undefined) return items;
   const { id, seq, at, turn } = event;
@@ -68,7 +69,7 @@ export const stepItems = (event: NatterEvent & EventOf<'model_step'>): ChatItem[
   const placed = { seq, at };
   const said: ChatItem[] =
     event.finish === 'continue' && text.trim() !== ''
-      ? [{ kind: 'said', ...placed, id: `step:${turn.id}:${step}`, role: 'assistant', text }]
+      ? [{ kind: 'said', ...placed, id: `step:${turn.id}:${step}`, role: 'assistant', text, isPart: true }]
       : [];
   const tools = calls.map(
     (call): ToolItem => ({
@@ -85,6 +86,19 @@ export const stepItems = (event: NatterEvent & EventOf<'model_step'>): ChatItem[
   return [...(thought === '' ? [] : [{ kind: 'reasoning' as const, ...placed, id, text: thought }]), ...said, ...tools];
 };
 
+const starts: ReadonlySet<string> = new Set(['turn_started', 'turn_resumed', 'approval_resolved']);
+const ends: ReadonlySet<string> = new Set(
+  'turn_completed turn_failed turn_aborted approval_requested session_reset session_deleted history_damaged'.split(' '),
+);
+/** Text that was live is recorded now, or will never be. */
+const settles: ReadonlySet<string> = new Set([...ends, 'assistant_message', 'model_step', 'turn_resumed']);
+/** The answer that is under way after an event, and what there was of those that were stopped. */
+export const answerAfter = (chat: Chat, event: NatterEvent): Pick<Chat, 'cut' | 'live' | 'isRunning'> => ({
+  cut: cutAt(chat, event),
+  live: settles.has(event.type) ? null : chat.live,
+  isRunning: starts.has(event.type) || (chat.isRunning && !ends.has(event.type)),
+});
+
 /** These end a turn, with its calls and the question that it waits for. */
 const endsTurn: ReadonlySet<string> = new Set(['turn_failed', 'turn_aborted']);
 /** These also end the questions that no turn waits for. */
@@ -99,7 +113,7 @@ const isOpen = (item: ChatItem, endsDeferred: boolean): boolean =>
 export const ended = ({ seq, at }: NatterEvent): Pick<ToolItem, 'endedAt' | 'endedSeq'> => ({ endedAt: at, endedSeq: seq });
 
 /** Closes the open calls and questions: after this event none of them gets a result or an answer. */
-export const withoutOpen = (items: readonly ChatItem[], event: NatterEvent): readonly ChatItem[] => {
+const withoutOpen = (items: readonly ChatItem[], event: NatterEvent): readonly ChatItem[] => {
   const { type, seq, at } = event;
   const endsDeferred = endsAll.has(type);
   if (!endsDeferred && !endsTurn.has(type)) return items;

@@ -5,9 +5,9 @@ import { isNatters } from '../../../shared/domain/values/person-words.ts';
 import { withoutSilence } from '../../../shared/domain/values/silence.ts';
 import { answerIn, type Ending } from '../approvals/ending.ts';
 import { modelAfter } from '../parts/model-words.ts';
-import { answerId, cutAt, ended, isStoppedInSight, sentTo, stepItems, withNotice, withoutOpen, withStopped } from './answers.ts';
+import { answerAfter, answerId, ended, isStoppedInSight, sentTo, stepItems, withNotice, withStopped } from './answers.ts';
 import { failureDetails } from './failed.ts';
-import { deletedText, failedText, stoppedMark, undeliveredText } from './mark-texts.ts';
+import { deletedMark, failedText, stoppedMark, undeliveredText } from './mark-texts.ts';
 import { afterCheckpoint, afterReset, resetDetails, resetMark } from './resets.ts';
 import { aboveWaiting, type QueueState, wantsNoAnswer, whereBegun, whereDropped, whereQueued, withQuestion } from './waiting.ts';
 
@@ -19,7 +19,7 @@ interface Placed {
   /** The event that it is of: one commit may have several. */
   readonly event?: string;
   readonly at: number;
-  /** The sequence of the fork that went on from before it: it is no part of the conversation any more. */
+  /** The sequence of the fork or the reset that left it behind: it is no part of the conversation any more. */
   readonly leftBy?: number | undefined;
   /** Its session was deleted. */
   readonly isGone?: boolean;
@@ -35,6 +35,8 @@ export interface SaidItem extends Placed, QueueState {
   readonly actor?: string | undefined;
   readonly isGrowing?: boolean;
   readonly isEdited?: boolean;
+  /** The answer went on after it, with calls. */
+  readonly isPart?: boolean;
   /** The answer was stopped here. */
   readonly isStopped?: boolean;
   /** The event that was to be sent to a channel, and which channel. */
@@ -81,7 +83,9 @@ export interface MarkItem extends Placed {
   readonly failedTurnId?: string;
   /** What is said from here on is another conversation. */
   readonly isBeginning?: boolean;
-  /** Where more is to be seen: its moment in the time machine, what its fork left behind, or the transcript. */
+  /** What it is where it leaves something behind: `the fork`. */
+  readonly leaver?: string;
+  /** Where more is to be seen: its moment in the time machine, what it left behind, or the transcript. */
   readonly leadsTo?: 'moment' | 'fork' | 'transcript';
 }
 /** What the model thought before it said something or called a tool. */
@@ -182,7 +186,7 @@ const itemsAfter = (items: readonly ChatItem[], event: NatterEvent, model?: stri
     case 'introspection_failed':
       return afterCheckpoint(items, event);
     case 'session_deleted':
-      return [...items.map((item) => ({ ...item, isGone: true })), { ...mark(event, deletedText(event)), isBeginning: true }];
+      return [...items.map((item) => ({ ...item, isGone: true })), { ...mark(event, ''), ...deletedMark(event) }];
     case 'turn_failed':
       return [...items, { ...mark(event, failedText(event, model), 'bad'), ...failureDetails(event) }];
     case 'turn_aborted':
@@ -204,23 +208,14 @@ const itemsAfter = (items: readonly ChatItem[], event: NatterEvent, model?: stri
   }
 };
 
-const starts: ReadonlySet<string> = new Set(['turn_started', 'turn_resumed', 'approval_resolved']);
-const ends: ReadonlySet<string> = new Set(
-  'turn_completed turn_failed turn_aborted approval_requested session_reset session_deleted history_damaged'.split(' '),
-);
-/** Text that was live is recorded now, or will never be. */
-const settles: ReadonlySet<string> = new Set([...ends, 'assistant_message', 'model_step', 'turn_resumed']);
-
 /** The chat after an event; the same chat for one that it has had. */
 export const takeEvent = (chat: Chat, event: NatterEvent): Chat => {
   if (event.seq < chat.seq || (event.seq === chat.seq && event.index <= chat.index)) return chat;
-  const cut = cutAt(chat, event);
+  const answer = answerAfter(chat, event);
   return {
-    items: itemsAfter(withStopped(withoutOpen(chat.items, event), event, cut), event, chat.model),
-    cut,
+    items: itemsAfter(withStopped(chat.items, event, answer.cut), event, chat.model),
+    ...answer,
     model: modelAfter(chat.model, event),
-    live: settles.has(event.type) ? null : chat.live,
-    isRunning: starts.has(event.type) || (chat.isRunning && !ends.has(event.type)),
     isDeleted:
       event.type === 'session_deleted' || (chat.isDeleted && event.type !== 'session_opened' && event.type !== 'user_message'),
     seq: event.seq,

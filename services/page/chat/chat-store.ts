@@ -8,6 +8,7 @@ import { away } from '../base/away.ts';
 import { draftOf, keepDraft } from '../base/draft.ts';
 import { begun, broughtUp, isUnwritten } from '../base/new-chat.ts';
 import { client, problemOf } from '../base/signed-in.ts';
+import { chooseFiles, chosenFor } from '../files/chosen-files.ts';
 import { announce } from '../parts/announce.tsx';
 import { plainText } from '../parts/one-line.ts';
 import { type Chat, noChat, type SaidItem, takeEvent, takeLive } from './chat-model.ts';
@@ -107,10 +108,16 @@ export class ChatStore {
     });
   }
 
-  /** Takes a message that waits out of the queue. */
-  takeBack({ turnId = '' }: SaidItem): Promise<boolean> {
+  /** Takes a message that waits out of the queue. `text`: what is put into the field again with its files, unless something is written there. */
+  takeBack(item: SaidItem, text: string | null): Promise<boolean> {
     this.field.current?.focus();
-    return this.#attempt(() => client.runs.cancel(this.key, turnId));
+    return this.#attempt(async () => {
+      await client.runs.cancel(this.key, item.turnId ?? '');
+      const isWritten = draftOf(this.key) !== null || chosenFor(this.key).peek().files.length > 0;
+      if (text === null || isWritten) return;
+      keepDraft(this.key, text);
+      chooseFiles(this.key, await filesOf(this.key, item));
+    });
   }
 
   stop(): Promise<boolean> {

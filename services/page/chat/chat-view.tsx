@@ -42,7 +42,7 @@ const History = ({ store }: { readonly store: ChatStore }) => {
           if (run[0]?.leftBy === undefined) return drawnItems;
           return (
             <details key={`left ${run[0].id}`} class="left-behind">
-              <summary>{leftWords(run)}</summary>
+              <summary>{leftWords(run, items)}</summary>
               {drawnItems}
             </details>
           );

@@ -32,11 +32,11 @@ const queueWords: Readonly<Record<SessionRow['queueMode'], string>> = {
 const notSentTo = (channel: string): string => `Neither what you write here nor its answer is sent to ${channel}.`;
 
 /** Whether an answer is under way, or stands still until a person allows or denies a call. */
-const isBusy = (store: ChatStore, row: Session | null): boolean =>
+const isUnderWay = (store: ChatStore, row: Session | null): boolean =>
   store.chat.value.isRunning || row?.status === 'awaiting_approval';
 
 const Hint = ({ store, row }: { readonly store: ChatStore; readonly row: Session | null }) => {
-  if (isBusy(store, row) && row !== null) {
+  if (isUnderWay(store, row) && row !== null) {
     const waits = waitingIn(store.chat.value.items).length;
     return (
       <p class="hint">
@@ -131,7 +131,7 @@ export const Composer = ({ store, row }: { readonly store: ChatStore; readonly r
             onKeyDown={sendOnEnter}
             onPaste={(event) => takePasted(store.key, event)}
           />
-          {isBusy(store, row) && <StopButton store={store} stop={stop} />}
+          {isUnderWay(store, row) && <StopButton store={store} stop={stop} />}
           <button
             type="button"
             class="button button-round"

@@ -1,3 +1,4 @@
+import { computed, type ReadonlySignal } from '@preact/signals';
 import { counted } from '../../../shared/kit/text/counted.ts';
 import type { Chat, ChatItem } from './chat-model.ts';
 import { countsOf } from './resets.ts';
@@ -24,19 +25,26 @@ export const isBusy = ({ items, isRunning }: Pick<Chat, 'items' | 'isRunning'>):
   isRunning || items.some(isAsking) || waitingIn(items).length > 0;
 
 /**
- * What somebody is told who goes on from before the message `id`. `isFirst`: nothing is before it, so that the session is reset.
+ * What somebody is told who goes on from before the message `id`, with the counts that the chat has of it afterwards. `isFirst`: nothing is
+ * before it, so that the session is reset.
  */
 export const consequences = ({ items, isRunning }: Pick<Chat, 'items' | 'isRunning'>, id: string, isFirst: boolean): string => {
   const later = laterThan(items, id);
-  const counts = countsOf(later);
-  const leaves = isFirst ? ', and the agent no longer knows what is below it' : ', and leaves behind what is below it';
+  const counts = countsOf(items.slice(items.findIndex((item) => item.id === id)).filter(({ leftBy }) => leftBy === undefined));
   const waiting = waitingIn(items).filter((item) => item.id !== id).length;
   return [
-    isFirst ? 'This session is reset, and begins anew with this message' : 'The conversation goes on from before this message',
-    counts === '' ? '.' : `${leaves}: ${counts}. That stays in the log.`,
+    isFirst ? 'This session is reset and begins anew with this message.' : 'The conversation goes on from before this message.',
+    countsOf(later) === '' ? '' : ` This message and what is below it are left behind: ${counts}. The log keeps them.`,
     isRunning ? ' The answer under way is stopped, and is not kept.' : '',
     items.some(isAsking) ? ' The call that waits for an approval does not run.' : '',
     waiting > 0 ? ` ${counted(waiting, 'message')} in the queue ${waiting === 1 ? 'is' : 'are'} dropped.` : '',
     later.some(hasRun) ? ' Tools run again: a command may be done a second time.' : '',
   ].join('');
+};
+
+/** The same as it changes: not with live text, of which nothing is left behind. */
+export const consequencesNow = (chat: ReadonlySignal<Chat>, id: string, isFirst: () => boolean): ReadonlySignal<string> => {
+  const items = computed(() => chat.value.items);
+  const isRunning = computed(() => chat.value.isRunning);
+  return computed(() => consequences({ items: items.value, isRunning: isRunning.value }, id, isFirst()));
 };

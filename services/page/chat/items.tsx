@@ -23,6 +23,7 @@ import type { ApprovalItem, ChatItem, MarkItem, ReasoningItem, SaidItem, ToolIte
 import type { ChatStore } from './chat-store.ts';
 import { hasRun } from './consequences.ts';
 import { isRepeatable } from './failed.ts';
+import { markWords } from './resets.ts';
 
 const MessageFiles = lazy(() => import('../files/message-files.tsx'));
 
@@ -40,6 +41,7 @@ const Said = ({ item, store }: { readonly item: SaidItem; readonly store: ChatSt
   };
   const isMine = isRepeatable(item) && from === undefined && mayWrite();
   const isEditing = isMine && store.editing.value === item.id;
+  const takeBack = () => void store.takeBack(item, isMine ? asWritten(text) : null);
   return (
     <article
       class={`said said-${role} ${isEditing ? 'said-editing' : ''} ${isAskedFor(item.event) ? 'said-found' : ''}`}
@@ -65,7 +67,7 @@ const Said = ({ item, store }: { readonly item: SaidItem; readonly store: ChatSt
       {item.sentTo && !item.isGone && <DeliveryNote sessionKey={store.key} {...item.sentTo} newest={store.newestSent} />}
       {isQueued && mayWrite() && (
         <div class="said-actions">
-          <button type="button" class="button button-quiet" onClick={() => void store.takeBack(item)}>
+          <button type="button" class="button button-quiet" onClick={takeBack}>
             Take back
           </button>
         </div>
@@ -168,12 +170,13 @@ const More = ({ item: { leadsTo, tone, seq }, sessionKey }: { readonly item: Mar
 };
 
 const Mark = ({ item, store: { key, commands } }: { readonly item: MarkItem; readonly store: ChatStore }) => {
-  const { at, text, tone, advice, by, runId, unremembered, isBeginning } = item;
+  const { at, tone, advice, by, runId, unremembered, isBeginning } = item;
+  const { text, rest } = markWords(item);
   const command = runId !== undefined && commands.value.get(runId);
   const isError = tone === 'bad';
   const hasLines = text.includes('\n');
   // The time follows a sentence, which ends behind it; it is above what has lines.
-  const words = by === undefined ? text : `${text} ${decidedText(by.actor)}${by.rest}`;
+  const words = by === undefined ? text : `${text} ${decidedText(by.actor)}${rest}`;
   const said = hasLines ? words : words.replace(/\.$/, '');
   return (
     <p class={`mark mark-${tone} ${hasLines ? 'mark-lines' : ''} ${isBeginning ? 'mark-beginning' : ''}`}>

@@ -1,7 +1,7 @@
 import type { NatterEvent } from '../../../shared/client/main.ts';
 import type { EventOf } from '../../../shared/domain/session/events.ts';
 import type { RewindReason } from '../../../shared/domain/values/expiry.ts';
-import { askedOnPage } from '../parts/reset-words.ts';
+import { askedOnPage, leaverWords } from '../parts/reset-words.ts';
 import type { MarkItem } from './chat-model.ts';
 
 /** What marks of a chat say. */
@@ -37,8 +37,10 @@ export const stoppedMark = (
 /** The same in the words of the answer to `/stop`, which says what else has ended. */
 export const stoppedWith = ({ text }: EventOf<'notice'>['notice'], isInSight: boolean): string => `${text} ${notKept(isInSight)}`;
 
-export const deletedText = ({ reason }: EventOf<'session_deleted'>): string =>
-  reason === noReason ? 'Deleted' : `Deleted: ${reason}`;
+export const deletedMark = (event: EventOf<'session_deleted'>): Pick<MarkItem, 'text' | 'isBeginning' | 'leaver'> => ({
+  text: event.reason === noReason ? 'Deleted' : `Deleted: ${event.reason}`,
+  ...{ isBeginning: true, leaver: leaverWords(event) },
+});
 
 /** Why there is no answer, and of which model if it was the model that failed. */
 export const failedText = ({ code, message }: EventOf<'turn_failed'>, model: string | undefined): string =>

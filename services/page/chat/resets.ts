@@ -4,14 +4,18 @@ import type { EventOf } from '../../../shared/domain/session/events.ts';
 import { isAskedFor, type ResetCause } from '../../../shared/domain/values/expiry.ts';
 import { counted } from '../../../shared/kit/text/counted.ts';
 import { failureText } from '../parts/event-words.ts';
-import { generationWords, knownAfterFork } from '../parts/reset-words.ts';
-import { leftByAfter } from '../past/left-behind.ts';
-import type { ChatItem } from './chat-model.ts';
+import { generationWords, knownAfterFork, leaverWords } from '../parts/reset-words.ts';
+import { branchesOff, leftByAfter } from '../past/left-behind.ts';
+import type { ChatItem, MarkItem } from './chat-model.ts';
 import { noReason } from './mark-texts.ts';
 
 /** What resets and forks are in a chat. */
 
 const nothingKnown = 'The agent no longer knows what is above';
+const [nothingWasKnown, wasKnownAfterFork] = [
+  'The agent no longer knew what is above',
+  'the agent knew the conversation up to there',
+];
 
 /** How somebody asked for a reset, after who did, and what it means for the agent. */
 const askedHow = ({ trigger, rule }: ResetCause): string => {
@@ -20,17 +24,23 @@ const askedHow = ({ trigger, rule }: ResetCause): string => {
 };
 
 /** Who asked for a reset and how, none for one that a rule made; and where more of it is to be seen. */
-export const resetDetails = ({
-  cause,
-  actor,
-  forkedFrom,
-  previousSessionId,
-}: EventOf<'session_reset'> & Pick<NatterEvent, 'actor'>) => ({
-  ...(forkedFrom && { by: { actor, rest: `: ${knownAfterFork}` } }),
-  ...(!forkedFrom && cause && isAskedFor(cause) && { by: { actor, rest: askedHow(cause) } }),
-  leadsTo: forkedFrom ? ('fork' as const) : ('moment' as const),
-  ...(!forkedFrom && { isBeginning: true, endedSessionId: previousSessionId }),
-});
+export const resetDetails = (event: EventOf<'session_reset'> & Pick<NatterEvent, 'actor'>) => {
+  const { cause, actor, forkedFrom, previousSessionId } = event;
+  return {
+    ...(forkedFrom && { by: { actor, rest: `: ${knownAfterFork}` } }),
+    ...(!forkedFrom && cause && isAskedFor(cause) && { by: { actor, rest: askedHow(cause) } }),
+    leaver: leaverWords(event),
+    leadsTo: branchesOff(event) ? ('fork' as const) : ('moment' as const),
+    ...(!forkedFrom && { isBeginning: true, endedSessionId: previousSessionId }),
+  };
+};
+
+/** What a mark says, and after who asked for it: in the past tense once it was left behind, as it no longer holds. */
+export const markWords = ({ text, by, leftBy }: Pick<MarkItem, 'text' | 'by' | 'leftBy'>) => {
+  const told = (words: string): string =>
+    leftBy === undefined ? words : words.replace(nothingKnown, nothingWasKnown).replace(knownAfterFork, wasKnownAfterFork);
+  return { text: told(text), rest: by && told(by.rest) };
+};
 
 /** Why a generation began. Of one that somebody asked for, who did follows, and how. */
 export const resetMark = (event: EventOf<'session_reset'>): string => {
@@ -55,13 +65,17 @@ export const afterCheckpoint = (
 export const saysSetting = ({ notice: { code } }: EventOf<'notice'>): boolean =>
   code === 'setting_changed' || code === 'model_taken' || code === 'send_policy';
 
-/** The items with those marked that a fork leaves behind: all that its conversation does not read (B21). */
-export const afterReset = (
-  items: readonly ChatItem[],
-  { seq, at, forkedFrom: base }: NatterEvent & EventOf<'session_reset'>,
-): readonly ChatItem[] => {
-  if (!base) return items;
-  const leftBy = leftByAfter(base, seq);
+/**
+ * The items with those marked that are left behind: by a fork all that its conversation does not read (B21), by a reset that begins again from
+ * the first message all of it.
+ */
+export const afterReset = (items: readonly ChatItem[], event: NatterEvent & EventOf<'session_reset'>): readonly ChatItem[] => {
+  if (!branchesOff(event)) return items;
+  const { seq, at } = event;
+  const resets = items.flatMap((item) =>
+    item.kind === 'mark' && item.isBeginning && item.leftBy === undefined ? [item.seq] : [],
+  );
+  const leftBy = leftByAfter(event, seq, resets);
   return items.map((item) => {
     const before = item.seq === seq ? seq : item.leftBy;
     const fork = item.kind === 'mark' && item.isOfSetting ? undefined : leftBy(item.seq, before);
@@ -75,13 +89,17 @@ export const afterReset = (
   });
 };
 
-/** Whether something was said and kept: of an answer that was stopped nothing is recorded. */
-const isKept = (item: ChatItem): boolean => item.kind === 'said' && item.isStopped !== true;
+/**
+ * Whether the agent knew a message, as the time machine counts them: not an answer that was stopped, of which nothing is recorded, nor a
+ * message that waits or was dropped. What an answer said before its calls is a part of it.
+ */
+const isKnown = (item: ChatItem): boolean =>
+  item.kind === 'said' && !item.isStopped && !item.isQueued && !item.isDropped && !item.isPart;
 
-/** How much of what counts is among these items: `2 messages, 1 call`; empty: none of it. */
+/** How much of what the agent knew is among these items: `2 messages, 1 call`; empty: none of it. */
 export const countsOf = (items: readonly ChatItem[]): string => {
   const [said, calls, failures] = [
-    items.filter(isKept).length,
+    items.filter(isKnown).length,
     items.filter(({ kind }) => kind === 'tool').length,
     items.filter((item) => item.kind === 'mark' && item.tone === 'bad').length,
   ];
@@ -93,7 +111,7 @@ export const countsOf = (items: readonly ChatItem[]): string => {
   return parts.join(', ');
 };
 
-/** The items in runs of those that one fork left behind, and those that none did. */
+/** The items in runs of those that one fork or reset left behind, and those that none did. */
 export const runsOf = (items: readonly ChatItem[]): ChatItem[][] => {
   const runs: ChatItem[][] = [];
   for (const item of items) {
@@ -104,6 +122,8 @@ export const runsOf = (items: readonly ChatItem[]): ChatItem[][] => {
   return runs;
 };
 
-/** What a fork left behind, in numbers. */
-export const leftWords = (items: readonly ChatItem[]): string =>
-  `Left behind by the fork: ${countsOf(items) || 'nothing that was said'}`;
+/** What left a run of these items behind, and how much. */
+export const leftWords = (run: readonly ChatItem[], items: readonly ChatItem[]): string => {
+  const [leaver] = items.flatMap((item) => (item.kind === 'mark' && item.seq === run[0]?.leftBy ? (item.leaver ?? []) : []));
+  return `Left behind by ${leaver}: ${countsOf(run) || 'nothing that the agent knew'}`;
+};

@@ -5,15 +5,15 @@ import { SessionLink } from '../finding/session-link.tsx';
 import { CopyButton } from '../parts/copy-button.tsx';
 import { eventWords, meaningOf } from '../parts/event-words.ts';
 import { Time } from '../parts/time.tsx';
-import { isLeftBy, leftText } from '../past/left-behind.ts';
+import { leaverAmong, leftText } from '../past/left-behind.ts';
 import { CauseLine } from './cause-line.tsx';
-import { useForks } from './use-forks.ts';
+import { useResets } from './use-resets.ts';
 
 /** One event: what it is, what it came from and led to, and all of it as JSON. */
 export const EventDetail = ({ event }: { readonly event: NatterEvent }) => {
   const json = JSON.stringify(event, null, 2);
   const meaning = meaningOf(event);
-  const forks = useForks(event.key, event.seq);
+  const leaver = leaverAmong(useResets(event.key, event.seq), event.seq);
   return (
     <article class="event-detail" tabIndex={-1} aria-label={`Event ${event.id}`}>
       <header>
@@ -27,7 +27,7 @@ export const EventDetail = ({ event }: { readonly event: NatterEvent }) => {
         </span>
       </header>
       {meaning !== null && <p class="hint">{meaning}</p>}
-      {isLeftBy(forks, event.seq) && <p class="hint">{leftText}</p>}
+      {leaver !== '' && <p class="hint">{leftText(leaver)}</p>}
       <CauseLine event={event} />
       <p class="item-facts">
         <SessionLink sessionKey={event.key} />

@@ -7,8 +7,9 @@ import { eventWords } from '../parts/event-words.ts';
 import { eventText } from '../parts/person.ts';
 import { Time } from '../parts/time.tsx';
 import { rowMoves, useVirtual } from '../parts/virtual.ts';
-import { isLeftBy, type RecordedFork } from '../past/left-behind.ts';
+import { leaverAmong } from '../past/left-behind.ts';
 import type { EventList } from './event-list.ts';
+import type { RecordedReset } from './use-resets.ts';
 
 const rowHeight = 40;
 
@@ -20,7 +21,7 @@ const focusDetail = (): void => {
 interface RowProps {
   readonly event: NatterEvent;
   readonly isChosen: boolean;
-  /** A fork left it behind. */
+  /** An edit, a fork or the like left it behind. */
   readonly isLeft: boolean;
   /** The Tab key stops here. */
   readonly isStop: boolean;
@@ -101,13 +102,13 @@ export const NoEvents = ({ list, isFiltered }: { readonly list: EventList; reado
 export const EventRows = ({
   list,
   events,
-  forks,
+  resets,
   chosenId,
 }: {
   readonly list: EventList;
   readonly events: readonly NatterEvent[];
   /** Of the one session that these are of; none: they are of several. */
-  readonly forks: readonly RecordedFork[];
+  readonly resets: readonly RecordedReset[];
   readonly chosenId: string | undefined;
 }) => {
   const { scroller, rows: shown, height, show } = useVirtual({ count: events.length, rowHeight });
@@ -165,7 +166,7 @@ export const EventRows = ({
                   event={event}
                   top={start}
                   isChosen={isChosen}
-                  isLeft={isLeftBy(forks, event.seq)}
+                  isLeft={leaverAmong(resets, event.seq) !== ''}
                   isStop={index === stop}
                 />
               )

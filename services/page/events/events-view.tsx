@@ -11,7 +11,7 @@ import { givenMemory, isOfKind, kindOf } from './event-kinds.ts';
 import { EventList } from './event-list.ts';
 import { EventRows, NoEvents } from './event-rows.tsx';
 import { sessionFilter } from './session-filter.ts';
-import { useForks } from './use-forks.ts';
+import { useResets } from './use-resets.ts';
 
 /** Every event of all sessions as it is recorded, or of one session or kind, and one of them in full. */
 const EventsView = () => {
@@ -30,7 +30,7 @@ const EventsView = () => {
   const kind = useMemo(() => (memory === '' ? kindOf(type) : givenMemory(memory)), [type, memory]);
   const list = useMemo(() => new EventList({ types: kind.types, fits: kind.fits, key: only, from: start }), [kind, only, start]);
   useEffect(() => () => list.close(), [list]);
-  const forks = useForks(only, 0);
+  const resets = useResets(only, 0);
   const found = list.events.value;
   const events = useMemo(() => {
     const fitting = filter.kind === 'some' ? found.filter((event) => filter.fits(event.key)) : found;
@@ -57,7 +57,7 @@ const EventsView = () => {
               <NoEvents list={list} isFiltered={isFiltered} />
             </div>
           ) : (
-            <EventRows list={list} events={events} forks={forks} chosenId={id} />
+            <EventRows list={list} events={events} resets={resets} chosenId={id} />
           )}
           <div class="inspector-detail">
             {id ? (

@@ -1,5 +1,5 @@
-import type { Session } from '../../../shared/client/main.ts';
-import { forkVerb, restartWords } from '../../../shared/domain/projections/rewind-words.ts';
+import type { Session, SessionRow } from '../../../shared/client/main.ts';
+import { forkVerb, restartWords, rewindNoun } from '../../../shared/domain/projections/rewind-words.ts';
 import type { EventOf } from '../../../shared/domain/session/events.ts';
 import type { ResetCause } from '../../../shared/domain/values/expiry.ts';
 
@@ -41,6 +41,24 @@ export const generationWords = (event: EventOf<'session_opened' | 'session_reset
   if (event.forkedFrom) return forkedFrom(event.forkedFrom.rev, event.cause?.rule, by);
   return event.cause ? resetWords(event.cause, by) : `Reset: ${event.reason}`;
 };
+
+/** In place of the last message, where the session has none to quote. */
+export const nothingSaid = ({ lastReset }: Pick<SessionRow, 'lastReset'>): string => {
+  if (lastReset === undefined) return 'Nothing said yet';
+  return `Nothing said since the ${lastReset.fromSeq === undefined ? 'reset' : 'fork'}`;
+};
+
+/** What ends a conversation, or leaves a part of it behind. */
+type Leaver = EventOf<'session_reset' | 'session_deleted'>;
+/** What left a part of the conversation behind, in the same words wherever the page says it. */
+export const leaverWords = (event: Leaver): string => {
+  if (event.type === 'session_deleted') return 'the deletion';
+  return rewindNoun(event.cause?.rule) ?? (event.forkedFrom ? 'the fork' : 'the reset');
+};
+
+/** Whether a reset begins again from the first message: what was said is left behind as by a fork. */
+export const isRestart = ({ cause, forkedFrom }: EventOf<'session_reset'>): boolean =>
+  forkedFrom === undefined && cause !== undefined && restartWords(cause.rule) !== null;
 
 /** What the agent knows of the conversation after a fork, as a clause. */
 export const knownAfterFork = 'the agent knows the conversation up to there, and what was said since';

@@ -112,7 +112,10 @@ function* knownSaid(commits: readonly RecordedCommit[], place: number, known: Kn
   }
 }
 
-/** The last `most` lines of the conversation that the agent knows after `place` commits, oldest first, and whether there are others before them. */
+/**
+ * The last `most` lines of the conversation that the agent knows after `place` commits, oldest first, and whether there are others before them.
+ * One more is among them where it is the only other: to hide it saves no room.
+ */
 export const lastSaid = (
   commits: readonly RecordedCommit[],
   place: number,
@@ -121,8 +124,8 @@ export const lastSaid = (
 ): { readonly lines: readonly KnownSaid[]; readonly hasMore: boolean } => {
   const lines: KnownSaid[] = [];
   for (const said of knownSaid(commits, place, known)) {
-    if (lines.length === most) return { lines: lines.toReversed(), hasMore: true };
     lines.push(said);
+    if (lines.length > most + 1) return { lines: lines.slice(0, most).toReversed(), hasMore: true };
   }
   return { lines: lines.toReversed(), hasMore: false };
 };

@@ -13,7 +13,7 @@ import { HistoryFold } from '../../../shared/domain/session/fold/history-fold.ts
 import { isNatters } from '../../../shared/domain/values/person-words.ts';
 import { modelAfter } from '../parts/model-words.ts';
 import { type Landmark, landmarkOf } from './landmark.ts';
-import { type LeftBehind, leftAfter } from './left-behind.ts';
+import { type LeftBehind, leaverOf, leftAfter, resetsAmong } from './left-behind.ts';
 import { allSaid, type Said, saidAmong } from './said.ts';
 
 /**
@@ -68,12 +68,15 @@ export interface RecordedError {
   readonly error: SessionEvent;
 }
 
-/** A fork: the place of its commit, the one that it goes on from, and where it ended, as numbers of commits. */
+/**
+ * A fork, or a reset that begins again from the first message: the place of its commit, the one that it goes on from (0: from none), and where
+ * it ended, as numbers of commits.
+ */
 export interface Fork {
   readonly place: number;
   readonly base: number;
   readonly end: number;
-  /** The last commit that the conversation had before the fork and has after it. */
+  /** The last commit that the conversation had before the fork and has after it; 0: there is none, as where a reset came in between. */
   readonly ancestor: number;
   /** The commits after that one that the conversation had before the fork. */
   readonly left: readonly RecordedCommit[];
@@ -115,21 +118,28 @@ export class Timeline {
 
   #noteFork(commit: RecordedCommit): void {
     const before = this.#left;
-    const base = forkBaseOf(commit);
-    if (base === undefined) return;
-    this.#left = leftAfter(before, commit, this.commits);
-    const after = this.#left;
+    const after = leftAfter(before, commit, this.commits);
+    if (after === before) return;
+    this.#left = after;
+    const base = forkBaseOf(commit)?.seq ?? 0;
+    const begun = resetsAmong(this.commits, before).findLast((reset) => reset < commit.seq) ?? 0;
+    const isShared = (seq: number): boolean => seq <= base && seq >= begun && !before.has(seq) && !after.has(seq);
     this.#branches.set(this.commits.length, {
-      base: this.countAt(base.seq),
-      ancestor: this.commits.findLastIndex(({ seq }) => seq <= base.seq && !before.has(seq) && !after.has(seq)) + 1,
+      base: this.countAt(base),
+      ancestor: this.commits.findLastIndex(({ seq }) => isShared(seq)) + 1,
       left: this.commits.filter(({ seq }) => after.get(seq) === commit.seq),
       kept: this.commits.filter(({ seq }) => before.has(seq) && !after.has(seq)),
     });
   }
 
-  /** Whether a fork has left a commit behind: the agent goes on without it. */
+  /** Whether a commit was left behind: the agent goes on without it. */
   isLeft(seq: number): boolean {
     return this.#left.has(seq);
+  }
+
+  /** What has left a commit behind, in words: `the fork`. */
+  leaverOf(seq: number): string {
+    return leaverOf(this.commits[this.countAt(this.#left.get(seq) ?? 0) - 1]);
   }
 
   /** The damage that nobody has decided about: what follows it is not folded. */
@@ -167,11 +177,9 @@ export class Timeline {
   /** All forks, oldest first. One ends where the next generation begins. */
   forks(): Fork[] {
     const ends = [...this.marks.reset, ...this.marks.fork].sort((one, other) => one - other);
-    return this.marks.fork.flatMap((place) => {
-      const branches = this.#branches.get(place);
-      if (branches === undefined) return [];
+    return [...this.#branches].map(([place, branches]) => {
       const end = (ends.find((other) => other > place) ?? this.commits.length + 1) - 1;
-      return [{ place, end, ...branches, kept: [...branches.kept, ...this.commits.slice(place - 1, end)] }];
+      return { place, end, ...branches, kept: [...branches.kept, ...this.commits.slice(place - 1, end)] };
     });
   }
 

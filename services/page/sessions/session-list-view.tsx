@@ -13,6 +13,7 @@ import { foundKeyOf, nameOf, nameWithIcon } from '../finding/session-name.ts';
 import { Empty, Problem } from '../parts/empty.tsx';
 import { ErrorMark, Icon } from '../parts/icon.tsx';
 import { oneLine, plainText } from '../parts/one-line.ts';
+import { nothingSaid } from '../parts/reset-words.ts';
 import { StatusDot } from '../parts/status.tsx';
 import { Time } from '../parts/time.tsx';
 import { useVirtual } from '../parts/virtual.ts';
@@ -24,7 +25,7 @@ import { Found, foundCount } from './found-messages.tsx';
 import { isShownUnread } from './in-sight.ts';
 import { NeedsYou } from './needs-you.tsx';
 import { filter, hasMore, isUnreadOnly, label, listProblem, readAgain, readMore, search } from './session-list.ts';
-import { earlierFailed, nothingSaid, saysFailed, whyOf } from './session-why.ts';
+import { earlierFailed, saysFailed, whyOf } from './session-why.ts';
 import { shownRows } from './shown-rows.ts';
 import { channelIn } from './who-writes.ts';
 

@@ -28,7 +28,3 @@ export const whyOf = (row: SessionRow, today: number): string | null => {
   if (row.status === 'inactive' && row.generation > 0) return 'Archived; its next message brings it back';
   return resetText(row, today);
 };
-
-/** In place of the last message, where the session has none to quote. */
-export const nothingSaid = ({ lastReset }: SessionRow): string =>
-  lastReset?.fromRev === undefined ? 'Nothing said yet' : 'Nothing said since the fork';

@@ -53,7 +53,7 @@ export const promptChanges = (before: Pick<SessionContext, 'prompt'>, after: Pic
 const counts = /^context\.(messages|completedTurns|compactions|usage|review\.(messages|turns))\b/;
 export const isCount = ({ path }: Pick<Change, 'path'>): boolean => counts.test(path);
 
-/** Those counts of a fork and of what it left behind, as far as they differ, both from their common ancestor on. */
+/** Those counts of a fork and of what it left behind, as far as they differ, both from their common ancestor on, where there is one. */
 export const branchCounts = (timeline: Timeline, { place, end, left, kept }: Fork): Change[] => {
   const count = (commits: Fork['left'], to: number): Readonly<Record<string, number>> => {
     const events = commits.flatMap((commit) => commit.events);
@@ -107,8 +107,8 @@ const named: Readonly<Record<string, string>> = {
   turn: 'answer under way',
   prompt: 'instructions',
   knownMessages: 'messages that the agent knew',
-  failedAnswers: 'failed answers since their common commit',
-  spentTokens: 'tokens since their common commit',
+  failedAnswers: 'failed answers that they do not share',
+  spentTokens: 'tokens that they do not share',
   rev: 'commits of the session',
   seq: 'log sequence',
   startedRev: 'its first commit',

@@ -44,18 +44,22 @@ const Branch = ({ title, said, other, errors, known, go }: BranchProps) => (
   </section>
 );
 
+/** What a fork is called, and a reset that begins again from the first message. */
+const nameOf = ({ base }: Fork): string => (base === 0 ? 'New beginning' : 'Fork');
+
 interface DifferencesProps {
   readonly changes: readonly Change[];
   readonly caption: string;
+  readonly fork: Fork;
 }
-const Differences = ({ changes, caption }: DifferencesProps) => (
+const Differences = ({ changes, caption, fork }: DifferencesProps) => (
   <table class="branch-state">
     <caption>{caption}</caption>
     <thead>
       <tr>
         <th scope="col">Field</th>
         <th scope="col">Left behind</th>
-        <th scope="col">Fork</th>
+        <th scope="col">{nameOf(fork)}</th>
       </tr>
     </thead>
     <tbody>
@@ -76,16 +80,17 @@ const settingNames = (changes: readonly Change[]): string =>
   [...new Set(changes.map(({ path }) => fieldWords(path.split('.')[2] ?? path)))].join(', ');
 
 interface SettingsProps {
+  readonly fork: Fork;
   readonly changes: readonly Change[];
   readonly skills: ReturnType<typeof skillChanges>;
 }
 /** How the two are set up otherwise: a line each, and what it is on demand. */
-const SettingsDifferences = ({ changes, skills }: SettingsProps) => (
+const SettingsDifferences = ({ fork, changes, skills }: SettingsProps) => (
   <>
     {changes.length > 0 && (
       <details class="branch-settings">
         <summary>Settings changed: {settingNames(changes)}</summary>
-        <Differences changes={changes} caption="How they are set at their ends." />
+        <Differences changes={changes} caption="How they are set at their ends." fork={fork} />
       </details>
     )}
     {skills && (
@@ -126,18 +131,22 @@ const Two = ({ fork, past }: { readonly fork: Fork; readonly past: Past }) => {
   const go = ({ seq }: Said): void => leave(timeline.countAt(seq));
   return (
     <>
-      <p class="hint">
-        Both go on from{' '}
-        <button type="button" class="button button-quiet" onClick={() => leave(ancestor)}>
-          commit {timeline.numberAt(ancestor)}
-        </button>
-      </p>
+      {ancestor === 0 ? (
+        <p class="hint">They have no commit in common: the agent knew nothing of the one in the other.</p>
+      ) : (
+        <p class="hint">
+          Both go on from{' '}
+          <button type="button" class="button button-quiet" onClick={() => leave(ancestor)}>
+            commit {timeline.numberAt(ancestor)}
+          </button>
+        </p>
+      )}
       <div class="branches">
         <Branch title="Left behind" {...left} other={right.said} go={go} />
-        <Branch title="Fork" {...right} other={left.said} go={go} />
+        <Branch title={nameOf(fork)} {...right} other={left.said} go={go} />
       </div>
-      {facts.length > 0 && <Differences changes={facts} caption="Where their states differ at their ends." />}
-      <SettingsDifferences changes={set} skills={skills} />
+      {facts.length > 0 && <Differences changes={facts} caption="Where their states differ at their ends." fork={fork} />}
+      <SettingsDifferences fork={fork} changes={set} skills={skills} />
     </>
   );
 };
@@ -170,7 +179,7 @@ export const ForkComparison = ({ past, seq }: { readonly past: Past; readonly se
         <Icon name="back" /> Back to the commit
       </button>
       <h2 id="moment-forks" ref={title} tabIndex={-1}>
-        The fork and what it left behind
+        The {fork?.base === 0 ? 'new beginning' : 'fork'} and what it left behind
       </h2>
       {forks.length > 1 && (
         <label class="select">
@@ -178,8 +187,8 @@ export const ForkComparison = ({ past, seq }: { readonly past: Past; readonly se
           <select value={`${seq}`} onChange={(event) => changeQuery({ compare: event.currentTarget.value })}>
             {forks.map(({ place, base }) => (
               <option key={place} value={`${past.timeline.commits[place - 1]?.seq}`}>
-                from commit {past.timeline.numberAt(base)}, as commit {past.timeline.numberAt(place)},{' '}
-                {exactTime(past.timeline.commits[place - 1]?.at ?? 0, now.value)}
+                {base === 0 ? 'new beginning' : `from commit ${past.timeline.numberAt(base)}`}, as commit{' '}
+                {past.timeline.numberAt(place)}, {exactTime(past.timeline.commits[place - 1]?.at ?? 0, now.value)}
               </option>
             ))}
           </select>

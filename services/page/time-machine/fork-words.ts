@@ -1,3 +1,4 @@
+import { isNatters } from '../../../shared/domain/values/person-words.ts';
 import { counted } from '../../../shared/kit/text/counted.ts';
 import { failureAdvice } from '../chat/failed.ts';
 import { failedText } from '../chat/mark-texts.ts';
@@ -38,10 +39,10 @@ const nextWords = (timeline: Timeline, place: number): string => {
     : 'write on, or choose Try again below it.';
 };
 
-/** The messages that the agent knew after so many commits and at none of some other places, counted. */
+/** The messages that the agent knew after so many commits and at none of some other places, counted as the chat does: without Natter's own. */
 const onlyKnownAt = (timeline: Timeline, place: number, ...others: readonly number[]): number => {
   const known = new Set(others.flatMap((other) => timeline.knownAt(other)).map(({ id }) => id));
-  return timeline.knownAt(place).filter(({ id }) => !known.has(id)).length;
+  return timeline.knownAt(place).filter(({ id, sender }) => !known.has(id) && !isNatters(sender)).length;
 };
 
 /**

@@ -100,7 +100,7 @@ const ForksFromHere = ({ past }: { readonly past: Past }) => {
   const count = past.count.value;
   const forks = useMemo(() => timeline.forks(), [timeline, count]);
   return forks
-    .filter(({ base }) => base === past.place.value)
+    .filter(({ base }) => base > 0 && base === past.place.value)
     .map(({ place }) => (
       <p key={place} class="hint moment-fork">
         A fork goes on from here, at{' '}
@@ -119,7 +119,9 @@ export const MomentNotes = ({ past, state }: { readonly past: Past; readonly sta
   void past.count.value;
   return (
     <>
-      {commit !== undefined && past.timeline.isLeft(commit.seq) && <p class="hint">{leftText}</p>}
+      {commit !== undefined && past.timeline.isLeft(commit.seq) && (
+        <p class="hint">{leftText(past.timeline.leaverOf(commit.seq))}</p>
+      )}
       {commit !== undefined && <ErrorMoment past={past} />}
       {approvalId !== undefined && <ApprovalMoment past={past} approvalId={approvalId} />}
       <ForksFromHere past={past} />

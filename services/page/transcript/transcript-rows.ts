@@ -1,6 +1,6 @@
 import type { LogEntry } from '../../../shared/client/main.ts';
 import type { EventOf, SessionEvent } from '../../../shared/domain/session/events.ts';
-import { type LeftBehind, leftAfter } from '../past/left-behind.ts';
+import { type LeftBehind, leaverOf, leftAfter } from '../past/left-behind.ts';
 
 interface Place {
   readonly id: string;
@@ -22,8 +22,8 @@ export interface EventRow extends Place {
   readonly sinceMs: number;
   /** Of the result of a call: how long the call ran, ms. */
   readonly tookMs?: number | undefined;
-  /** When the fork was that left it behind. */
-  readonly leftAt?: number | undefined;
+  /** What left it behind, in words, and when. */
+  readonly left?: { readonly by: string; readonly at: number } | undefined;
 }
 /** Stands above the first line of a generation. */
 export interface GenerationRow extends Place {
@@ -45,15 +45,19 @@ export const transcriptRows = (commits: readonly LogEntry[]): (EventRow | Genera
     started.delete(event.callId);
     return began === undefined ? undefined : at - began;
   };
-  const times = new Map(commits.map(({ seq, at }) => [seq, at]));
+  const bySeq = new Map(commits.map((commit) => [commit.seq, commit]));
   const left = commits.reduce<LeftBehind>((before, commit) => leftAfter(before, commit, commits), new Map());
+  const leftOf = (seq: number): EventRow['left'] => {
+    const leaver = bySeq.get(left.get(seq) ?? 0);
+    return leaver && { by: leaverOf(leaver), at: leaver.at };
+  };
   return commits.flatMap(({ seq, rev, at, actor, host, events }) => {
     const sinceMs = at - last;
     last = at;
     return events.flatMap((event, index): (EventRow | GenerationRow)[] => {
       const place = { id: `${seq}.${index}`, seq, at };
       const since = index === 0 ? sinceMs : 0;
-      const more = { isFirst: index === 0, tookMs: tookMs(event, at), leftAt: times.get(left.get(seq) ?? 0) };
+      const more = { isFirst: index === 0, tookMs: tookMs(event, at), left: leftOf(seq) };
       const line: EventRow = { kind: 'line', ...place, rev, event, actor, host, sinceMs: since, ...more };
       if (event.type !== 'session_opened' && event.type !== 'session_reset') return [line];
       return [{ kind: 'heading', ...place, id: `generation ${event.generation}`, event, actor }, line];

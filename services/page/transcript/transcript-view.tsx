@@ -56,12 +56,12 @@ const ShortHost = ({ host, isLive }: { readonly host: string; readonly isLive: b
 };
 
 const EventLine = ({ line, isMarked, isLive, timeLink, lineLink }: LineProps) => {
-  const { event, at, actor, isFirst, sinceMs, tookMs, leftAt, rev, seq } = line;
+  const { event, at, actor, isFirst, sinceMs, tookMs, left, rev, seq } = line;
   const host = isHost(actor) ? hostOf(actor) : line.host;
   const tokens = tokensOf(event);
   return (
     <div
-      class={`line line-${landmarkOf(event) ?? 'plain'} ${leftAt === undefined ? '' : 'line-left'}`}
+      class={`line line-${landmarkOf(event) ?? 'plain'} ${left === undefined ? '' : 'line-left'}`}
       aria-current={isMarked ? 'true' : undefined}
     >
       <a class="line-id" href={timeLink(seq)} title="Show this commit in the time machine">
@@ -73,12 +73,12 @@ const EventLine = ({ line, isMarked, isLive, timeLink, lineLink }: LineProps) =>
         {eventWords(event)}
       </span>
       <span class="line-text">
-        {leftAt !== undefined && (
+        {left !== undefined && (
           <>
             <b>Left behind</b>
             <span class="line-fork-time">
               {' '}
-              by the fork at <Time at={leftAt} exact />
+              by {left.by} at <Time at={left.at} exact />
             </span>{' '}
           </>
         )}

@@ -38,14 +38,17 @@ export const withFirstWords = (
       }
     : {};
 
-/** A fork of a commit before the last message: the agent no longer knows it, so the row no longer quotes it. */
+/**
+ * After a reset, or a fork of a commit before the last message, the agent no longer knows that, so the row no longer quotes it. With a queue
+ * that is kept, a message is about to be answered, which may be the last.
+ */
 export const lastMessageAfterReset = (
-  { lastMessageId }: IndexRow,
-  { forkedFrom }: EventOf<'session_reset'>,
+  { lastMessageId = '0' }: IndexRow,
+  { forkedFrom, keepsQueue }: EventOf<'session_reset'>,
 ): Partial<IndexRow> =>
-  forkedFrom && lastMessageId !== undefined && forkedFrom.seq < Number.parseInt(lastMessageId, 10)
-    ? { lastMessagePreview: '', lastMessageId: undefined }
-    : {};
+  keepsQueue || (forkedFrom && forkedFrom.seq >= Number.parseInt(lastMessageId, 10))
+    ? {}
+    : { lastMessagePreview: '', lastMessageId: undefined };
 
 /**
  * A fork from before the first words begins without any. A reset keeps them as a name: one that somebody asked for until something new is said.

@@ -41,13 +41,13 @@ test('what the agent knew, which answers failed and how many tokens each took is
   expect(rows).toEqual([
     [
       ['messages that the agent knew', 3, 4],
-      ['failed answers since their common commit', 1, 0],
-      ['tokens since their common commit', 0, 5],
+      ['failed answers that they do not share', 1, 0],
+      ['tokens that they do not share', 0, 5],
     ],
     // The answer that failed was left behind already.
     [
       ['messages that the agent knew', 4, 2],
-      ['tokens since their common commit', 5, 0],
+      ['tokens that they do not share', 5, 0],
     ],
   ]);
 });

@@ -73,6 +73,21 @@ test('how much comes back that an earlier fork left behind', () => {
   expect(forkWords(again, 5)[0]).toContain('(no new session is made). Its memories stay');
 });
 
+test('what Natter itself wrote to the agent is no message that is forgotten: the chat counts none either', () => {
+  const greeted = new Timeline();
+  const sender = { id: 'natter', role: 'program' } as const;
+  for (const commit of tell('post m1', 'reply m1/1 1', 'post m2', 'reply m2/1 1').commits)
+    greeted.add({
+      ...commit,
+      events: commit.events.map((event) =>
+        event.type === 'user_message' && event.message.messageId === 'm2'
+          ? { ...event, message: { ...event.message, sender } }
+          : event,
+      ),
+    });
+  expect(forkWords(greeted, 2)[0]).toContain('the agent forgets 1 message since then; the log keeps it.');
+});
+
 test('how to take it back, unless nothing is left behind', () => {
   expect(told(2)).toContain('To take it back later, fork from commit 4, the newest now.');
   expect(told(4)).not.toContain('take it back');

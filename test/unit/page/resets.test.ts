@@ -1,7 +1,14 @@
 import { expect, test } from 'vitest';
 import type { ChatItem } from '../../../services/page/chat/chat-model.ts';
-import { leftWords, resetDetails, resetMark, runsOf } from '../../../services/page/chat/resets.ts';
-import { nextResets, resetWords, startsAfresh, whenBack } from '../../../services/page/parts/reset-words.ts';
+import { leftWords, markWords, resetDetails, resetMark, runsOf } from '../../../services/page/chat/resets.ts';
+import {
+  leaverWords,
+  nextResets,
+  nothingSaid,
+  resetWords,
+  startsAfresh,
+  whenBack,
+} from '../../../services/page/parts/reset-words.ts';
 import { greeting } from '../../../shared/domain/routing/chat-answer.ts';
 import type { EventOf } from '../../../shared/domain/session/events.ts';
 
@@ -84,17 +91,54 @@ test.each([
   ['said said', '2 messages'],
   ['said tool bad', '1 message, 1 call, 1 failure'],
   ['said stopped', '1 message'],
-  ['stopped', 'nothing that was said'],
+  ['said dropped', '1 message'],
+  ['stopped', 'nothing that the agent knew'],
+  ['dropped', 'nothing that the agent knew'],
   ['bad', '1 failure'],
-  ['calm', 'nothing that was said'],
+  ['calm', 'nothing that the agent knew'],
 ])('a fork that left behind %s says so', (kinds, expected) => {
   const special: Readonly<Record<string, object>> = {
     bad: { kind: 'mark', tone: 'bad' },
     calm: { kind: 'mark', tone: 'calm' },
     stopped: { kind: 'said', isStopped: true },
+    dropped: { kind: 'said', isDropped: true },
   };
-  const itemOf = (kind: string) => special[kind] ?? { kind };
-  expect(leftWords(kinds.split(' ').map(itemOf) as unknown as ChatItem[])).toBe(`Left behind by the fork: ${expected}`);
+  const run = kinds.split(' ').map((kind) => ({ ...(special[kind] ?? { kind }), leftBy: 9 })) as unknown as ChatItem[];
+  const mark = { kind: 'mark', seq: 9, leaver: 'the fork' } as unknown as ChatItem;
+  expect(leftWords(run, [...run, mark])).toBe(`Left behind by the fork: ${expected}`);
+});
+
+test.each([
+  ['an edit', { trigger: 'fork', rule: 'another text' }, true, 'the edit'],
+  ['an edit of the first message', { trigger: 'api', rule: 'another text' }, false, 'the edit'],
+  ['"Try again"', { trigger: 'fork', rule: 'another answer' }, true, 'the retry'],
+  ['a fork', { trigger: 'fork', rule: 'from sequence 9' }, true, 'the fork'],
+  ['a fork for a reason that only looks like one', { trigger: 'fork', rule: 'constructor' }, true, 'the fork'],
+  ['a reset', { trigger: 'command', rule: '/new' }, false, 'the reset'],
+  ['a reset without a cause', undefined, false, 'the reset'],
+] as const)('what %s leaves behind is named after it', (_, cause, isFork, expected) => {
+  const event = { type: 'session_reset', cause, forkedFrom: isFork ? {} : undefined } as EventOf<'session_reset'>;
+  expect(leaverWords(event)).toBe(expected);
+});
+
+test.each([
+  [
+    'a fork',
+    { trigger: 'fork', rule: 'from sequence 9' },
+    { rev: 7 },
+    'Forked from commit 7 by ann: the agent knew the conversation up to there',
+  ],
+  ['a reset', { trigger: 'api', rule: 'api' }, undefined, 'Reset by ann. The agent no longer knew what is above'],
+  ['a rule', { trigger: 'daily', rule: 'r' }, undefined, 'Reset by the daily rule. The agent no longer knew what is above'],
+] as const)('once it was left behind, the line of %s speaks of the past', (_, cause, forkedFrom, expected) => {
+  const event = { type: 'session_reset', cause, forkedFrom, actor: 'ann' } as unknown as Parameters<typeof resetDetails>[0];
+  const details = resetDetails(event);
+  const words = (leftBy: number | undefined): string => {
+    const { text, rest } = markWords({ text: resetMark(event), by: details.by, leftBy });
+    return details.by ? `${text} by ${details.by.actor}${rest}` : text;
+  };
+  expect(words(9)).toBe(expected);
+  expect(words(undefined)).toMatch(/knows/);
 });
 
 test('what two forks left behind is folded and counted apart', () => {
@@ -105,6 +149,18 @@ test('what two forks left behind is folded and counted apart', () => {
     [6, 1],
     [undefined, 1],
   ]);
+});
+
+const began = { at: 0, seq: 4, trigger: 'api', rule: 'api' } as const;
+
+test.each([
+  ['a new session', undefined, 'Nothing said yet'],
+  ['a session that was reset', began, 'Nothing said since the reset'],
+  ['a fork', { ...began, trigger: 'fork', fromSeq: 2, fromRev: 1 } as const, 'Nothing said since the fork'],
+  // A row of an older version has no number of its commit.
+  ['an older fork', { ...began, trigger: 'fork', fromSeq: 2 } as const, 'Nothing said since the fork'],
+])('a row without a last message says why: %s', (_, lastReset, expected) => {
+  expect(nothingSaid({ lastReset })).toBe(expected);
 });
 
 const next = (times: { readonly dailyAt?: number; readonly idleAt?: number }, rule = 'x') => ({

@@ -19,6 +19,7 @@ test.each([
   ['nothing that a fork left behind', known(1, [{ after: 1, until: 3 }]), ['145', false]],
   ['the last lines, and that there are others', known(1, [], 2), ['45', true]],
   ['as many as there are', known(4, [], 2), ['45', false]],
+  ['one more, where it is the only other', known(3, [], 2), ['345', false]],
 ])('%s', (_, found, expected) => {
   expect(found).toEqual(expected);
 });

@@ -1,10 +1,9 @@
 import { expect, test } from 'vitest';
-import { isLeftBy } from '../../../services/page/past/left-behind.ts';
+import { leaverAmong } from '../../../services/page/past/left-behind.ts';
 import { errorsAmong, hasFailed, headOf, nattersIn, Timeline } from '../../../services/page/past/timeline.ts';
 import type { RecordedCommit } from '../../../shared/domain/session/envelope.ts';
 import type { SessionEvent } from '../../../shared/domain/session/events.ts';
-import { forkBaseOf } from '../../../shared/domain/session/fold/evolve.ts';
-import { tell } from '../../support/domain/given.ts';
+import { command, tell } from '../../support/domain/given.ts';
 
 /** What the time machine calls the commits of a history, and what it counts in them. */
 
@@ -135,6 +134,17 @@ test.each([
   // The fork goes on from an answer that failed: the conversation before it had branched off at commit 2.
   ['from what a fork left behind', [...twice, 'fork s3 4'], { base: 4, ancestor: 2, left: [5, 6, 7], kept: [3, 4, 8] }],
   ['from before all branches', [...twice, 'fork s3 2', 'fork s4 1'], { base: 1, ancestor: 1, left: [2, 8], kept: [9] }],
+  // The reset had ended what was before it: that was not there any more to be left behind, and neither is it common to both.
+  [
+    'from before a reset',
+    ['post m1', 'reply m1/1 1', 'post m2', 'reply m2/1 1', 'reset s2', 'append m3', 'fork s3 2', 'append m4'],
+    { base: 2, ancestor: 0, left: [5, 6], kept: [7, 8] },
+  ],
+  [
+    'from after a reset',
+    ['post m1', 'stop', 'reset s2', 'append m2', 'append m3', 'fork s3 4'],
+    { base: 4, ancestor: 4, left: [5], kept: [6] },
+  ],
 ])('a fork leaves behind what its conversation still had right before it: %s', (_, history, expected) => {
   const timeline = new Timeline();
   for (const commit of tell(...history).commits) timeline.add(commit);
@@ -152,19 +162,27 @@ test.each([
   const { commits } = tell(...history);
   const told = new Timeline();
   for (const commit of commits) told.add(commit);
-  const forks = commits.flatMap((commit) => {
-    const base = forkBaseOf(commit);
-    return base === undefined ? [] : [{ seq: commit.seq, base }];
-  });
+  const resets = commits.filter(({ events }) => events.some(({ type }) => type === 'session_reset'));
   const leftOf = (isLeft: (seq: number) => boolean): number[] => commits.flatMap(({ seq, rev }) => (isLeft(seq) ? [rev] : []));
-  expect(leftOf((seq) => isLeftBy(forks, seq))).toEqual(expected);
-  expect(
-    leftOf((seq) =>
-      isLeftBy(
-        forks.filter((fork) => fork.seq > seq),
-        seq,
-      ),
-    ),
-  ).toEqual(expected);
+  expect(leftOf((seq) => leaverAmong(resets, seq) !== '')).toEqual(expected);
+  for (const { seq } of commits) expect(leaverAmong(resets, seq)).toBe(told.leaverOf(seq));
   expect(leftOf((seq) => told.isLeft(seq))).toEqual(expected);
+});
+
+type Command = ReturnType<typeof command>;
+const changed = ({ data, ...envelope }: Command, change: object): Command =>
+  ({ ...envelope, data: { ...data, ...change } }) as Command;
+
+test('a reset that begins again from the first message leaves all behind that was said, as an edit', () => {
+  const timeline = new Timeline();
+  const restart = changed(command('reset s2'), { cause: { trigger: 'api', rule: 'another text' } });
+  const fork = changed(command('fork s3 3'), { from: { sessionId: 's2', seq: 6, rev: 3, contextSeq: 6, skips: [] } });
+  for (const commit of tell('post m1', 'reply m1/1 1', restart, 'append m2', fork, 'append m3').commits) timeline.add(commit);
+  const numbers = (commits: readonly RecordedCommit[]) => commits.map(({ rev }) => rev);
+  expect(timeline.forks().map(({ left, kept, ...rest }) => ({ ...rest, left: numbers(left), kept: numbers(kept) }))).toEqual([
+    { place: 3, base: 0, ancestor: 0, end: 4, left: [1, 2], kept: [3, 4] },
+    { place: 5, base: 3, ancestor: 3, end: 6, left: [4], kept: [5, 6] },
+  ]);
+  const [first, , , second] = timeline.commits.map(({ seq }) => timeline.leaverOf(seq));
+  expect([first, second]).toEqual(['the edit', 'the fork']);
 });

@@ -95,7 +95,7 @@ describe.skipIf(!hasBrowser)('who goes from one view of the page to another', ()
     await page.setViewportSize({ width: 1280, height: 720 });
     await page.getByRole('link', { name: 'Time machine' }).click();
     await page.getByRole('button', { name: 'Previous error' }).click();
-    await page.getByText('A fork left this commit behind', { exact: false }).waitFor();
+    await page.getByText('The fork left this commit behind', { exact: false }).waitFor();
     expect(faults).toEqual([]);
   });
 
@@ -189,7 +189,10 @@ describe.skipIf(!hasBrowser)('who goes from one view of the page to another', ()
     await goTo(page, place(answered, 'chat'));
     await page.locator('.said-assistant').waitFor();
     await page.getByRole('button', { name: 'Try again' }).click();
-    await page.getByRole('dialog').getByText('the agent no longer knows what is below it: 1 message', { exact: false }).waitFor();
+    await page
+      .getByRole('dialog')
+      .getByText('This message and what is below it are left behind: 2 messages.', { exact: false })
+      .waitFor();
     await page.keyboard.press('Escape');
     await goTo(page, place(failed, 'chat'));
     await page.locator('.mark-actions').getByRole('button', { name: 'Try again' }).click();
@@ -200,6 +203,17 @@ describe.skipIf(!hasBrowser)('who goes from one view of the page to another', ()
     await page.getByRole('button', { name: 'Previous error' }).click();
     await page.getByText('It was the first message: a reset begins without it.').waitFor();
     expect((await sessions.get(answered)).generation).toBe(1);
+    // What an edit of the first message left behind is folded away as that of any other, and compared.
+    await goTo(page, place(answered, 'chat'));
+    await page.locator('.said-user').getByRole('button', { name: 'Edit' }).click();
+    await page.getByLabel('Edited message').fill('another question');
+    await page.keyboard.press('Enter');
+    await page.locator('.said-assistant', { hasText: 'another question' }).waitFor();
+    await page.locator('.left-behind summary', { hasText: 'Left behind by the edit: 2 messages' }).waitFor();
+    await page.getByRole('link', { name: 'Compare with what was left behind' }).click();
+    await page.getByRole('region', { name: 'Left behind', exact: true }).getByText('one question').first().waitFor();
+    await page.getByRole('region', { name: 'New beginning', exact: true }).getByText('another question').first().waitFor();
+    await page.getByText('They have no commit in common', { exact: false }).waitFor();
     expect(faults).toEqual([]);
   });
 

@@ -93,8 +93,20 @@ describe.skipIf(!hasBrowser)('who is interrupted', () => {
     const unwanted = page.locator('.said-user', { hasText: 'not this one' });
     await unwanted.getByRole('button', { name: 'Take back' }).press('Enter');
     await unwanted.getByText('not answered: taken back before its turn').waitFor();
+    // Its text is in the field again, unless something is written there.
+    const written = page.getByLabel(field, { exact: true });
+    expect(await written.inputValue()).toBe('not this one');
+    await page.keyboard.press('Enter');
+    const again = page.locator('.said-user', { hasText: 'not this one' }).last();
+    await again.getByText('waits in the queue').waitFor();
+    await written.fill('in the making');
+    await again.getByRole('button', { name: 'Take back' }).press('Enter');
+    await again.getByText('not answered: taken back before its turn').waitFor();
+    expect(await written.inputValue()).toBe('in the making');
+    await written.fill('');
     expect(await page.locator('.said-assistant[aria-busy] ~ .said-user .plain').allTextContents()).toEqual([
       'another one',
+      'not this one',
       'not this one',
     ]);
     await page.locator('.composer .hint', { hasText: 'Stop also drops 1 waiting message.' }).waitFor();
@@ -102,9 +114,9 @@ describe.skipIf(!hasBrowser)('who is interrupted', () => {
     const dropped = page.locator('.said-user', { hasText: 'not answered: stopped before its turn' });
     await dropped.getByText('another one').waitFor();
     const classes = await page.locator('.messages > *').evaluateAll((all) => all.map((each) => each.className.split(' ')[1]));
-    expect(classes).toEqual(['said-user', 'said-assistant', 'mark-calm', 'said-user', 'said-user']);
+    expect(classes).toEqual(['said-user', 'said-assistant', 'mark-calm', 'said-user', 'said-user', 'said-user']);
     const said = await page.locator('.said-user .plain').allTextContents();
-    expect(said.slice(1)).toEqual(['another one', 'not this one']);
+    expect(said.slice(1)).toEqual(['another one', 'not this one', 'not this one']);
     expect(await page.locator('.said-assistant header').textContent()).not.toContain('stopped');
     await page.reload();
     await dropped.getByText('another one').waitFor();
@@ -181,6 +193,10 @@ describe.skipIf(!hasBrowser)('who is interrupted', () => {
     await goTo(page, place(key));
     await page.getByRole('button', { name: 'Allow once' }).waitFor();
     await page.getByText('It waits for an approval. A message sent now is answered after this one.').waitFor();
+    // On a small screen there is room to write all the same.
+    await page.setViewportSize({ width: 320, height: 700 });
+    expect((await page.getByLabel(field, { exact: true }).boundingBox())?.width).toBeGreaterThan(250);
+    await page.setViewportSize({ width: 1280, height: 800 });
     await page.getByRole('button', { name: 'Stop the answer' }).click();
     await page.getByText('Stopped by you. Only finished steps are kept').waitFor();
     await page.getByText('Enter sends, Shift+Enter begins a new line.').waitFor();

@@ -109,8 +109,8 @@ describe.skipIf(!hasBrowser)('the page', () => {
     await page.getByRole('button', { name: 'Send instead' }).press('Enter');
     await page.locator('.said-assistant', { hasText: 'what was meant' }).waitFor();
     await page.locator('.mark', { hasText: 'Edited from commit 1 by you: ' }).waitFor();
-    // What the fork left behind is folded away, and nothing is done with it any more.
-    await page.getByText('Left behind by the fork: 2 messages').click();
+    // What the edit left behind is folded away, and nothing is done with it any more.
+    await page.getByText('Left behind by the edit: 2 messages').click();
     await mistake.waitFor();
     expect(await mistake.getByRole('button').count()).toBe(0);
     expect(await page.locator('.said-user', { hasText: 'keep this' }).getByRole('button').count()).toBe(2);
@@ -289,7 +289,7 @@ describe.skipIf(!hasBrowser)('the page', () => {
     expect(await left?.getByText('which way?').count()).toBe(0);
     expect(await left?.locator('.branch-differs').count()).toBe(2);
     await right?.getByText(/^At its end the agent knew [2-9] messages in all\.$/).waitFor();
-    for (const name of ['tokens since their common commit', 'times it began, was reset or forked'])
+    for (const name of ['tokens that they do not share', 'times it began, was reset or forked'])
       await page.locator('.branch-state').getByRole('rowheader', { name, exact: true }).waitFor();
     expect(
       await page

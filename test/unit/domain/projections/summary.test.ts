@@ -57,7 +57,15 @@ test.each([
     'text of m2',
     expect.any(String),
   ],
-  ['a reset', ['post m1', 'stop', 'reset s2 @5000'], 'text of m1', expect.any(String)],
+  ['a reset', ['post m1', 'stop', 'reset s2 @5000'], '', undefined],
+  ['a fork from that reset', ['post m1', 'stop', 'reset s2 @5000', 'fork s3 3 @6000'], '', undefined],
+  ['what is said after the reset', ['post m1', 'stop', 'reset s2 @5000', 'append m2 @6000'], 'text of m2', expect.any(String)],
+  [
+    'a reset with the turn of a message that waited',
+    ['post m1', 'post-stale m2', 'fail m1/1 1'],
+    'text of m2',
+    expect.any(String),
+  ],
 ] as const)('the last message of a row: %s', (_, rows, lastMessagePreview, lastMessageId) => {
   const row = rowAfter(...rows);
   expect([row?.lastMessagePreview, row?.lastMessageId]).toEqual([lastMessagePreview, lastMessageId]);

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { growingItem } from '../../../../services/page/chat/answers.ts';
 import { type Chat, noChat, takeEvent, takeLive } from '../../../../services/page/chat/chat-model.ts';
 import { lastFailure } from '../../../../services/page/chat/failed.ts';
+import { leftWords, runsOf } from '../../../../services/page/chat/resets.ts';
 import type { LiveText, NatterEvent } from '../../../../shared/client/main.ts';
 
 /** What a chat shows, whatever order and repeats its stream has. */
@@ -254,6 +255,36 @@ test('a fork leaves behind what came after its base, and one from there takes it
   const second = [fork(6, { seq: 1, skips: [] })].reduce(takeEvent, forked);
   expect(left(second)).toEqual(['2 by 4', '3 by 4', '5 by 6']);
   expect(left([fork(8, { seq: 2, skips: [] })].reduce(takeEvent, again))).toEqual(['3 by 4', '5 by 8', '7 by 8']);
+});
+
+test('an edit of the first message leaves all behind; a fork from before a reset leaves behind what the reset had not ended', () => {
+  const said = (at: number) =>
+    event({ type: 'user_message', turnId: `${at}`, message: { messageId: `${at}`, text: `${at}`, sender: { id: 'a' } } }, at);
+  const reset = (at: number, more: object) => event({ type: 'session_reset', generation: 2, reason: 'r', ...more }, at);
+  const boxes = (...events: readonly NatterEvent[]) => {
+    const { items } = events.reduce(takeEvent, noChat);
+    return runsOf(items).flatMap((run) => (run[0]?.leftBy === undefined ? [] : [leftWords(run, items)]));
+  };
+  const restart = reset(3, { cause: { trigger: 'api', rule: 'another text' } });
+  expect(boxes(said(1), said(2), restart, said(4))).toEqual(['Left behind by the edit: 2 messages']);
+  expect([restart].reduce(takeEvent, noChat).items).toMatchObject([{ leadsTo: 'fork' }]);
+  const ended = reset(4, { cause: { trigger: 'command', rule: '/new' } });
+  const forkedFrom = { sessionId: 's', rev: 1, seq: 1, contextSeq: 1, skips: [] };
+  const fork = reset(7, { cause: { trigger: 'fork', rule: 'r' }, forkedFrom });
+  expect(boxes(said(1), said(2), said(3), ended, said(5))).toEqual([]);
+  expect(boxes(said(1), said(2), said(3), ended, said(5), fork)).toEqual([
+    'Left behind by the reset: 2 messages',
+    'Left behind by the fork: 1 message',
+  ]);
+  // Another edit, of what was said after the first one, leaves behind no more than that.
+  const again = reset(6, {
+    cause: { trigger: 'fork', rule: 'another answer' },
+    forkedFrom: { ...forkedFrom, seq: 3, contextSeq: 3 },
+  });
+  expect(boxes(said(1), said(2), restart, said(5), again)).toEqual([
+    'Left behind by the edit: 2 messages',
+    'Left behind by the retry: 1 message',
+  ]);
 });
 
 test('the answer that a fork stops is left behind by it', () => {

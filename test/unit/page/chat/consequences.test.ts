@@ -1,6 +1,8 @@
+import { signal } from '@preact/signals';
 import { expect, test } from 'vitest';
-import type { ChatItem } from '../../../../services/page/chat/chat-model.ts';
-import { consequences, isBusy } from '../../../../services/page/chat/consequences.ts';
+import type { Chat, ChatItem } from '../../../../services/page/chat/chat-model.ts';
+import { consequences, consequencesNow, isBusy } from '../../../../services/page/chat/consequences.ts';
+import { leftWords } from '../../../../services/page/chat/resets.ts';
 
 /** What somebody is told who tries a message again. */
 
@@ -14,11 +16,21 @@ const told = (kinds: string, isRunning = false, isFirst = false): string =>
   consequences({ items: items(kinds), isRunning }, '0', isFirst);
 
 test.each([
-  ['the recorded messages below it', 'said said said', '2 messages'],
-  ['no answer that was stopped, of which nothing is recorded', 'said said-isStopped mark said', '1 message'],
-  ['none that a fork left behind already', 'said said-leftBy said', '1 message'],
+  ['itself and the recorded messages below it', 'said said said', '3 messages'],
+  ['no answer that was stopped, of which nothing is recorded', 'said said-isStopped mark said', '2 messages'],
+  ['none that a fork left behind already', 'said said-leftBy said', '2 messages'],
+  ['none that waits, which is dropped', 'said said said-isQueued', '2 messages'],
+  ['none that was dropped, which the agent never knew', 'said said said-isDropped', '2 messages'],
+  ['an answer once, with what it said before its calls', 'said said-isPart tool said', '2 messages, 1 call'],
 ])('what is left behind is %s', (_, kinds, expected) => {
-  expect(told(kinds)).toContain(`leaves behind what is below it: ${expected}. That stays in the log.`);
+  expect(told(kinds)).toContain(`This message and what is below it are left behind: ${expected}. The log keeps them.`);
+});
+
+test('what the chat says of it afterwards is the same count', () => {
+  const all = items('said said-isPart tool said said-isDropped said-isStopped');
+  const counts = leftWords(all, all).split(': ')[1];
+  expect(counts).toBe('2 messages, 1 call');
+  expect(consequences({ items: all, isRunning: false }, '0', false)).toContain(`left behind: ${counts}.`);
 });
 
 test('where a stopped answer is all that came, nothing is left behind', () => {
@@ -37,7 +49,7 @@ test.each([
 
 test('before the first message there is nothing to go on from', () => {
   expect(told('said said', false, true)).toBe(
-    'This session is reset, and begins anew with this message, and the agent no longer knows what is below it: 1 message. That stays in the log.',
+    'This session is reset and begins anew with this message. This message and what is below it are left behind: 2 messages. The log keeps them.',
   );
   expect(isBusy({ items: items('said said'), isRunning: false })).toBe(false);
 });
@@ -52,4 +64,24 @@ test('that the answer under way is lost is said while there is one', () => {
   expect(told('said', true)).toBe(
     'The conversation goes on from before this message. The answer under way is stopped, and is not kept.',
   );
+});
+
+test('it is told again when something is recorded, and not with live text', () => {
+  let passes = 0;
+  const counting = (all: readonly ChatItem[]) =>
+    Object.defineProperty([...all], 'slice', {
+      value(...range: [number?, number?]) {
+        passes += 1;
+        return all.slice(...range);
+      },
+    });
+  const chat = signal({ items: counting(items('said said')), isRunning: true, live: null } as unknown as Chat);
+  const now = consequencesNow(chat, '0', () => false);
+  const stop = now.subscribe(() => {});
+  const first = passes;
+  for (const text of ['a', 'a b']) chat.value = { ...chat.value, live: { turnId: 't', attempt: 1, step: 1, text } };
+  expect([first > 0, passes]).toEqual([true, first]);
+  chat.value = { ...chat.value, items: counting(items('said said said')) };
+  expect(now.value).toContain('3 messages');
+  stop();
 });

@@ -86,9 +86,20 @@ test.each<[what: string, commits: LogEntry[], left: [id: string, at: number][]]>
   ],
 ])('a fork has left behind: %s', (_, commits, expected) => {
   const left = transcriptRows(commits).flatMap((row) =>
-    row.kind === 'line' && row.leftAt !== undefined ? [[row.id, row.leftAt]] : [],
+    row.kind === 'line' && row.left !== undefined ? [[row.id, row.left.at]] : [],
   );
   expect(left).toEqual(expected);
+});
+
+test('what left it behind is named: a fork, an edit of the first message, or a reset before a fork', () => {
+  const named = (...commits: LogEntry[]) =>
+    transcriptRows(commits).flatMap((row) => (row.kind === 'line' && row.left ? [`${row.id} ${row.left.by}`] : []));
+  const restart = commit(3, 30, reset(2, { cause: { trigger: 'api', rule: 'another text' } }));
+  expect(named(commit(1, 10, said), commit(2, 20, said), restart, commit(4, 40, said))).toEqual(['1.0 the edit', '2.0 the edit']);
+  const ended = commit(3, 30, reset(2, { cause: { trigger: 'daily', rule: 'r' } }));
+  expect(named(commit(1, 10, said), commit(2, 20, said), ended, commit(4, 40, said), commit(5, 50, fork(1)))).toEqual([
+    ...['2.0 the reset', '3.0 the fork', '4.0 the fork'],
+  ]);
 });
 
 describe('an address names', () => {
