@@ -154,7 +154,7 @@ describe.skipIf(!hasBrowser)('who opens the page for the first time', () => {
     const first = page.locator('.said-user').first();
     await first.getByRole('button', { name: 'Try again' }).click();
     const dialog = page.getByRole('dialog');
-    await dialog.getByText('the agent no longer knows what is below it: 23 messages', { exact: false }).waitFor();
+    await dialog.getByText('This message and what is below it are left behind: 24 messages.', { exact: false }).waitFor();
     expect(await dialog.getByText('Tools run again', { exact: false }).count()).toBe(0);
     await dialog.getByRole('button', { name: 'Cancel' }).click();
     expect((await sessions.get(key)).generation).toBe(1);
@@ -166,6 +166,7 @@ describe.skipIf(!hasBrowser)('who opens the page for the first time', () => {
       expect(await newest.textContent()).toContain('question 0');
       expect(await page.getByRole('button', { name: 'To the newest' }).count()).toBe(0);
     }, soon);
+    await page.getByText('Left behind by the retry: 24 messages').waitFor();
     expect(faults).toEqual([]);
   });
 
@@ -183,7 +184,8 @@ describe.skipIf(!hasBrowser)('who opens the page for the first time', () => {
       .locator('.mark', { hasText: /^Tried again from the beginning by you\. The agent no longer knows what is above/ })
       .waitFor();
     await page.locator('.session-head', { hasText: 'Tried again from the beginning' }).waitFor();
-    await page.locator('.mark', { hasText: /^Stopped\. / }).waitFor();
+    await page.getByText('Left behind by the retry: 1 message').click();
+    await page.locator('.left-behind .mark', { hasText: /^Stopped\. / }).waitFor();
     await page.getByRole('button', { name: 'Stop the answer' }).click();
     expect(faults).toEqual([]);
   });
