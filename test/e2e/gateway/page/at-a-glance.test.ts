@@ -211,7 +211,6 @@ describe.skipIf(!hasBrowser)('who looks at the page for a moment', () => {
     const before = await on.boundingBox();
     await page.getByRole('button', { name: 'Play' }).click();
     expect(await on.boundingBox()).toEqual(before);
-    await page.getByRole('button', { name: 'Pause' }).click();
     await page.getByRole('button', { name: 'To the newest' }).click();
     const jump = page.getByRole('button', { name: 'Previous error' });
     if (height < 700) {
