@@ -32,20 +32,23 @@ export const AuditFacts = ({
   count,
   detail,
   commitSeq,
-}: Pick<AuditRecord, 'actor' | 'address' | 'target' | 'count' | 'detail' | 'commitSeq'>) => (
-  <>
-    <span>
-      <b title={actor}>{actorText(actor)}</b>
-      {address !== undefined && ` from ${address}`}
-    </span>
-    {target !== undefined && <Target target={target} />}
-    {count !== undefined && count > 1 && <span>{count} times</span>}
-    {detail !== undefined && <span title={detail}>{auditFactWords(detail)}</span>}
-    {commitSeq !== undefined && target !== undefined && (
-      <a href={linkTo(['sessions', target, 'time'], { at: `${commitSeq}` })}>Show the commit</a>
-    )}
-  </>
-);
+}: Pick<AuditRecord, 'actor' | 'address' | 'target' | 'count' | 'detail' | 'commitSeq'>) => {
+  const facts = auditFactWords(detail ?? '');
+  return (
+    <>
+      <span>
+        <b title={actor}>{actorText(actor)}</b>
+        {address !== undefined && ` from ${address}`}
+      </span>
+      {target !== undefined && <Target target={target} />}
+      {count !== undefined && count > 1 && <span>{count} times</span>}
+      {facts !== '' && <span title={detail}>{facts}</span>}
+      {commitSeq !== undefined && target !== undefined && (
+        <a href={linkTo(['sessions', target, 'time'], { at: `${commitSeq}` })}>Show the commit</a>
+      )}
+    </>
+  );
+};
 
 const One = ({ one }: { readonly one: AuditRecord }) => (
   <li class={`item item-${levels[one.outcome]}`}>

@@ -29,6 +29,7 @@ const plainFacts: readonly (readonly [RegExp, string])[] = [
   [/, scope: once\b/, ' once'],
   [/, scope: always\b/, ' from now on'],
   [/^commit: (\d+)/, 'from commit $1'],
+  [/^mode: (?:key|session)(?:, )?/, ''],
   [/\breason: another text$/, 'a message was edited'],
   [/\breason: another answer$/, 'an answer was tried again'],
 ];

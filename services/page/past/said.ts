@@ -76,7 +76,10 @@ export const saidAmong = (commits: readonly RecordedCommit[]): readonly Said[] =
 
 type Known = Pick<ShownState['position'], 'contextSeq' | 'skips'>;
 
-/** The commits that the agent knows after `place` of them, newest first. What a fork left behind, and what was before a reset or is summarised, is none of them. */
+/**
+ * The commits that the agent knows after `place` of them, newest first. What a fork left behind, and what was before a reset or a deletion or is
+ * summarised, is none of them.
+ */
 function* knownCommits(
   commits: readonly RecordedCommit[],
   place: number,
@@ -85,6 +88,7 @@ function* knownCommits(
   for (let at = place - 1; at >= 0; at--) {
     const commit = commits[at];
     if (commit === undefined || commit.seq < contextSeq) return;
+    if (commit.events.some(({ type }) => type === 'session_deleted')) return;
     if (!skips.some(({ after, until }) => commit.seq > after && commit.seq <= until)) yield commit;
   }
 }

@@ -92,7 +92,7 @@ export const skillChanges = (before: Listed, after: Listed): SkillChanges | null
   const first = old.size === now.size ? `${added.length + revised.length} of` : `${old.size} →`;
   const lines = [
     ['Only left behind', lost],
-    ['Only in the fork', added],
+    ['Only since then', added],
     ['In another version', revised],
   ] as const;
   return {

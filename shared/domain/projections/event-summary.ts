@@ -1,5 +1,6 @@
 import { counted } from '../../kit/text/counted.ts';
 import { fieldWords } from '../../kit/text/field-words.ts';
+import { messageText } from '../prompt/sub-agent-message.ts';
 import type { EventOf, SessionEvent } from '../session/events.ts';
 import { attachedText } from '../values/attachment.ts';
 import type { ResetCause } from '../values/expiry.ts';
@@ -55,15 +56,18 @@ const whyReset = ({ cause, reason, forkedFrom }: EventOf<'session_reset'>, oneLi
 export const isTakenBack = ({ turnIds, reason }: EventOf<'queue_cleared'>): boolean =>
   reason === 'cancelled' && turnIds.length === 1;
 
-const messageText = ({ message: { sender, text, attachments } }: EventOf<'user_message'>, oneLine: Shorten): string =>
-  `${sender.name ?? sender.id}: ${`${oneLine(text, width)} ${oneLine(attachedText(attachments), width)}`.trim()}`;
+const saidText = ({ message }: EventOf<'user_message'>, oneLine: Shorten): string => {
+  const { sender, attachments } = message;
+  const text = `${oneLine(messageText(message), width)} ${oneLine(attachedText(attachments), width)}`.trim();
+  return `${sender.name ?? sender.id}: ${text}`;
+};
 
 /** An event in a few words, for lists of events on a terminal and on the page. */
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: one table of all events
 export const summaryOf = (event: SessionEvent, oneLine: Shorten): string => {
   switch (event.type) {
     case 'user_message':
-      return messageText(event, oneLine);
+      return saidText(event, oneLine);
     case 'assistant_message':
     case 'message_edited':
       return oneLine(event.text, width);

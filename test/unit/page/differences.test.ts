@@ -61,10 +61,10 @@ const listed = (skills: string) => ({
 });
 
 test.each([
-  ['other numbers', 'a1 b1', 'a1 b1 c1 d1', '2 → 4 skills', ['Only in the fork: c, d']],
+  ['other numbers', 'a1 b1', 'a1 b1 c1 d1', '2 → 4 skills', ['Only since then: c, d']],
   ['one that is gone', 'a1 b1', 'a1', '2 → 1 skill', ['Only left behind: b']],
   ['another version', 'a1 b1', 'a1 b2', '1 of 2 skills', ['In another version: b']],
-  ['one in place of another', 'a1 b1', 'a1 c1', '1 of 2 skills', ['Only left behind: b', 'Only in the fork: c']],
+  ['one in place of another', 'a1 b1', 'a1 c1', '1 of 2 skills', ['Only left behind: b', 'Only since then: c']],
 ])('skills of two branches that differ are one line, with their names on demand: %s', (_, before, after, summary, details) => {
   expect(skillChanges(listed(before), listed(after))).toEqual({ summary, details });
 });

@@ -111,6 +111,12 @@ test('a message whose answer started only in what a fork left behind is not know
   expect(allSaid(history, 3, { contextSeq: 1, skips: [{ after: 1, until: 3 }] })).toEqual([]);
 });
 
+test('after a deletion nothing is known that was said before', () => {
+  const history = story([[posted, 'a', {}]], [[started, 'a']], [['session_deleted', 's', {}]]);
+  const position = { contextSeq: 1, skips: [] };
+  expect([2, 3].map((place) => allSaid(history, place, position).length)).toEqual([1, 0]);
+});
+
 const edit = { of: '1.0', text: 'edited', by: {} };
 const textsAt = (history: RecordedCommit[], place: number, skips: ShownState['position']['skips'] = []) =>
   allSaid(history, place, { contextSeq: 1, skips }).map(({ text }) => text);

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { summaryOf } from '../../../../shared/domain/projections/event-summary.ts';
+import { subAgentMessage } from '../../../../shared/domain/prompt/sub-agent-message.ts';
 import type { SessionEvent } from '../../../../shared/domain/session/events.ts';
 
 const reset = (fields: object): string =>
@@ -38,4 +39,11 @@ test.each([
 ])('a message names its files after its text: %j', (text, expected) => {
   const message = { text, sender: { id: 'ann', name: 'Ann' }, attachments: [{ name: 'a.png' }, {}] };
   expect(summaryOf({ type: 'user_message', message } as SessionEvent, (each) => each)).toBe(expected);
+});
+
+test('a message of a sub-agent is told without its ids', () => {
+  const sender = { id: 'agent:main:subagent:1', role: 'program', name: 'Sub-agent' };
+  const text = subAgentMessage({ key: 'agent:main:subagent:1', runId: 'r1', text: 'seven issues' });
+  const event = { type: 'user_message', message: { text, sender } } as unknown as SessionEvent;
+  expect(summaryOf(event, (each) => each)).toBe('Sub-agent: seven issues');
 });

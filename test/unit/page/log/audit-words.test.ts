@@ -16,6 +16,8 @@ test.each([
   ['reason: another answer', 'an answer was tried again'],
   ['commit: 12, reason: the plan failed', 'from commit 12, reason: the plan failed'],
   ['reason: tidying up', 'reason: tidying up'],
+  ['mode: key, reason: tidying up', 'reason: tidying up'],
+  ['mode: session', ''],
   ['role: channel, namespace: irc', 'role: channel, namespace: irc'],
 ])('%s reads: %s', (detail, words) => {
   expect(auditFactWords(detail)).toBe(words);
