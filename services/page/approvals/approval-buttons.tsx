@@ -42,9 +42,10 @@ export const ApprovalButtons = ({ approvalId, sessionKey, onceOnly }: Props) => 
   const button = (verdict: Verdict, words: string, style: string) => (
     <button
       type="button"
-      class={`button ${style}`}
+      // Its room is kept, so that no answer comes to stand where "Cancel" was.
+      class={`button ${style} ${isOpen ? 'approval-absent' : ''}`}
       data-key={verdict === 'allow-once' ? 'allow' : undefined}
-      disabled={isSending}
+      disabled={isSending || isOpen}
       onClick={() => void answer(approvalId, sessionKey, verdict)}
     >
       {words}
@@ -83,8 +84,8 @@ export const ApprovalButtons = ({ approvalId, sessionKey, onceOnly }: Props) => 
         </p>
       )}
       <div class="approval-buttons">
-        {!isOpen && button('allow-once', 'Allow once', 'button-first')}
-        {!isOpen && !onceOnly && button('allow-always', 'Always allow this call', '')}
+        {button('allow-once', 'Allow once', 'button-first')}
+        {!onceOnly && button('allow-always', 'Always allow this call', '')}
         <button type="submit" class={`button ${isOpen ? 'button-first' : ''}`} data-key="deny" disabled={isSending}>
           Deny
         </button>

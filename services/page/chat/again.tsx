@@ -116,6 +116,7 @@ export const TryAgain = ({ item, store, style }: Given & { readonly style: strin
       </button>
       {asked !== null && (
         <Confirm title="Try again from here?" words="Try again" no={() => ask(null)} yes={again}>
+          <p>The same message is sent again.</p>
           <p>{asked}</p>
         </Confirm>
       )}

@@ -107,6 +107,7 @@ export const Composer = ({ store, row }: { readonly store: ChatStore; readonly r
   };
   if (isViewer()) return null;
   if (!mayWrite()) return <p class="composer-off hint">This sign-in can only read.</p>;
+  // What may grow or go stands above the buttons, which stay where they are.
   return (
     <>
       <form
@@ -118,6 +119,13 @@ export const Composer = ({ store, row }: { readonly store: ChatStore; readonly r
       >
         {completions.list}
         <ChosenFiles sessionKey={store.key} field={store.field} />
+        {checked.refused !== null ? (
+          <p class="composer-refused" role="alert">
+            {checked.refused}
+          </p>
+        ) : (
+          <Hint store={store} row={row} />
+        )}
         <div class="composer-box">
           <AttachButton sessionKey={store.key} field={store.field} />
           <textarea
@@ -147,13 +155,6 @@ export const Composer = ({ store, row }: { readonly store: ChatStore; readonly r
             <Icon name="send" />
           </button>
         </div>
-        {checked.refused !== null ? (
-          <p class="composer-refused" role="alert">
-            {checked.refused}
-          </p>
-        ) : (
-          <Hint store={store} row={row} />
-        )}
         {files.length > 0 && (
           <p class="composer-later" id="not-later">
             A message with files cannot be sent later.

@@ -20,6 +20,12 @@ export const hasRun = (item: ChatItem): boolean =>
 const isAsking = (item: ChatItem): boolean =>
   item.kind === 'approval' && item.answer === undefined && item.unanswered === undefined;
 
+/** Whether a reset has ended the conversation of a message since, and was not left behind. */
+const hasResetAfter = (items: readonly ChatItem[], id: string): boolean =>
+  items
+    .slice(items.findIndex((item) => item.id === id))
+    .some((item) => item.kind === 'mark' && item.isBeginning === true && item.leftBy === undefined);
+
 /** Whether something ends that is not recorded yet: an answer under way, a question, or a message that waits. */
 export const isBusy = ({ items, isRunning }: Pick<Chat, 'items' | 'isRunning'>): boolean =>
   isRunning || items.some(isAsking) || waitingIn(items).length > 0;
@@ -34,6 +40,7 @@ export const consequences = ({ items, isRunning }: Pick<Chat, 'items' | 'isRunni
   const waiting = waitingIn(items).filter((item) => item.id !== id).length;
   return [
     isFirst ? 'This session is reset and begins anew with this message.' : 'The conversation goes on from before this message.',
+    !isFirst && hasResetAfter(items, id) ? ' The reset below it is undone: the agent knows again what was said before it.' : '',
     countsOf(later) === '' ? '' : ` This message and what is below it are left behind: ${counts}. The log keeps them.`,
     isRunning ? ' The answer under way is stopped, and is not kept.' : '',
     items.some(isAsking) ? ' The call that waits for an approval does not run.' : '',

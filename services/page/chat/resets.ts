@@ -125,5 +125,6 @@ export const runsOf = (items: readonly ChatItem[]): ChatItem[][] => {
 /** What left a run of these items behind, and how much. */
 export const leftWords = (run: readonly ChatItem[], items: readonly ChatItem[]): string => {
   const [leaver] = items.flatMap((item) => (item.kind === 'mark' && item.seq === run[0]?.leftBy ? (item.leaver ?? []) : []));
-  return `Left behind by ${leaver}: ${countsOf(run) || 'nothing that the agent knew'}`;
+  const isUnread = run.some((item) => item.kind === 'said' && (item.isDropped || item.isQueued));
+  return `Left behind by ${leaver}: ${countsOf(run) || (isUnread ? 'what the agent never read' : 'nothing that the agent knew')}`;
 };

@@ -1,6 +1,6 @@
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import type { NatterEvent } from '../../../shared/client/main.ts';
-import { changeQuery, route } from '../base/route.ts';
+import { changeQuery, go, route } from '../base/route.ts';
 import { nameOfKey } from '../finding/known-names.ts';
 import { Empty } from '../parts/empty.tsx';
 import { eventWords } from '../parts/event-words.ts';
@@ -38,9 +38,12 @@ const Row = ({ event, isChosen, isLeft, isStop, top }: RowProps) => {
         aria-current={isChosen ? 'true' : undefined}
         tabIndex={isStop ? 0 : -1}
         onClick={({ detail }) => {
+          const { path, query } = route.value;
+          const isByPointer = detail > 0;
+          // On a small screen it takes the place of the list: Back leads there.
+          if (isByPointer && query.id === undefined) return go(path, { ...query, id: event.id });
           changeQuery({ id: event.id });
-          // By a key, not by a pointer.
-          if (detail === 0) focusDetail();
+          if (!isByPointer) focusDetail();
         }}
       >
         <span class="event-commit" title="The commit of its session that it is in">

@@ -156,8 +156,8 @@ const Palette = () => {
         type="text"
         class="palette-field"
         role="combobox"
-        aria-label="A view, or a session by its name"
-        placeholder="A view, or a session by its name"
+        aria-label="A view, a session by its name, or what was said"
+        placeholder="A view, a session by its name, or what was said"
         aria-expanded="true"
         aria-controls="palette-options"
         aria-activedescendant={options.length === 0 ? undefined : `palette-${at}`}

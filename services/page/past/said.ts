@@ -99,21 +99,40 @@ const takenUp = (event: SessionEvent): readonly string[] => {
   return event.type === 'turn_joined' ? [event.runId] : [];
 };
 
+/** Lines of one message; `null`: they are to be read yet, as it waited before it was taken up here. */
+interface Heard {
+  lines: readonly KnownSaid[] | null;
+}
+
 /**
  * The lines that the agent knows after `place` commits, newest first, each as it was last edited. A message that asks for an answer is known from
- * when it is taken up: not while it waits, nor if it was dropped or taken back. Of what was before a reset that kept the queue only such
- * messages are known.
+ * when it is taken up, and stands there: not while it waits, nor if it was dropped or taken back. Of what was before a reset that kept the
+ * queue only such messages are known.
  */
 function* knownSaid(commits: readonly RecordedCommit[], place: number, known: Known): Generator<KnownSaid> {
-  const [revisions, taken] = [new Revisions(), new Set<string>()];
+  const revisions = new Revisions();
+  const byTurn = new Map<string, Heard>();
+  const heard: Heard[] = [];
+  const takeUp = (turn: string): void => {
+    // One that was begun again was taken up when it was begun first.
+    const later = byTurn.get(turn);
+    if (later) later.lines = [];
+    const lines: Heard = { lines: null };
+    byTurn.set(turn, lines);
+    heard.push(lines);
+  };
   let isBeforeReset = false;
   for (const { commit, index, event } of backwards(knownCommits(commits, place, known))) {
     if (event.type === 'session_reset' && event.forkedFrom === undefined) isBeforeReset = true;
-    if (!isBeforeReset) for (const id of takenUp(event)) taken.add(id);
+    if (!isBeforeReset) takenUp(event).toReversed().forEach(takeUp);
     revisions.note(event);
     const turn = event.type === 'user_message' ? event.turnId : undefined;
-    if (turn === undefined ? !isBeforeReset : taken.has(turn)) yield* revisions.said(commit, index);
+    const waited = byTurn.get(turn ?? '');
+    if (waited) waited.lines = revisions.said(commit, index);
+    else if (turn === undefined && !isBeforeReset) heard.push({ lines: revisions.said(commit, index) });
+    while (heard[0]?.lines) yield* heard.shift()?.lines ?? [];
   }
+  for (const { lines } of heard) yield* lines ?? [];
 }
 
 /**

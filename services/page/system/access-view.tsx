@@ -79,7 +79,7 @@ const AccessView = () => {
         <section key={words} class="view-part" aria-label={words}>
           <h2>{words}</h2>
           {tokens.length === 0 ? (
-            <p class="hint">There are none.</p>
+            <p class="hint">There are none{words === 'Tokens' && ' besides that of the installation'}.</p>
           ) : (
             <ul class="items">
               {tokens.map((token) => (

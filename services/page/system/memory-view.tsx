@@ -88,7 +88,7 @@ const MemoryView = () => {
         <Empty title={q === '' ? 'Nothing is remembered yet' : 'Nothing matches'}>
           <p>
             {q === ''
-              ? 'What the agent should know in every conversation. It notes things itself, and you can add more.'
+              ? 'What the agent should know in every conversation. It notes things itself, and you can add more. The notes of one conversation alone are in its time machine.'
               : 'No memory has these words.'}
           </p>
         </Empty>

@@ -109,7 +109,7 @@ const SchedulesView = () => {
   return (
     <Pane
       title="Schedules"
-      hint="What happens by the clock. A session’s next reset is shown above its chat."
+      hint="What happens by the clock. A session’s next reset is above its chat, on a small screen in its Details."
       read={{ ...scheduled, value: true }}
     >
       <h2>Next</h2>

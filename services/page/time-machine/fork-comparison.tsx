@@ -3,6 +3,7 @@ import { counted } from '../../../shared/kit/text/counted.ts';
 import { fieldWords } from '../../../shared/kit/text/field-words.ts';
 import { now } from '../base/now.ts';
 import { changeQuery } from '../base/route.ts';
+import { mayWrite } from '../base/signed-in.ts';
 import { Icon } from '../parts/icon.tsx';
 import { exactTime } from '../parts/time.tsx';
 import type { Past } from '../past/past.ts';
@@ -128,6 +129,7 @@ const Two = ({ fork, past }: { readonly fork: Fork; readonly past: Past }) => {
     past.goTo(to);
     changeQuery({ compare: '' });
   };
+  const lastLeft = fork.left.at(-1);
   const go = ({ seq }: Said): void => leave(timeline.countAt(seq));
   return (
     <>
@@ -139,6 +141,15 @@ const Two = ({ fork, past }: { readonly fork: Fork; readonly past: Past }) => {
           <button type="button" class="button button-quiet" onClick={() => leave(ancestor)}>
             commit {timeline.numberAt(ancestor)}
           </button>
+        </p>
+      )}
+      {past.isLive && mayWrite() && lastLeft !== undefined && (
+        <p class="hint">
+          To go back to what was left behind, fork from{' '}
+          <button type="button" class="button button-quiet" onClick={() => leave(timeline.countAt(lastLeft.seq))}>
+            commit {lastLeft.rev}
+          </button>
+          , its last one.
         </p>
       )}
       <div class="branches">

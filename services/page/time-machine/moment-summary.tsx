@@ -49,7 +49,7 @@ export const MomentFacts = ({ past, state }: { readonly past: Past; readonly sta
     {state.context.generation > 0 && <StateFacts past={past} state={state} />}
     <p class="hint">
       {commitMeaning}
-      {past.isLive && mayWrite() && ' A fork makes no copy: this session goes back to it.'}
+      {past.isLive && mayWrite() && ' A fork makes no copy: this session itself goes back to the commit.'}
     </p>
   </section>
 );
@@ -149,7 +149,7 @@ export const MomentConversation = ({ past, state }: { readonly past: Past; reado
       )}
       {hasMore && isLong && <p class="hint">The last {manyLines} lines. What was before them is in the transcript.</p>}
       {lines.length === 0 ? (
-        <p class="hint">Nothing had been said.</p>
+        <p class="hint">Nothing had been said{(past.marksOf('reset')[0] ?? place + 1) <= place && ' since the reset'}.</p>
       ) : (
         <SaidLines lines={lines} width={isLong ? undefined : 100} go={({ seq }) => past.goTo(past.timeline.countAt(seq))} />
       )}

@@ -24,7 +24,7 @@ const triggerWords: Readonly<Record<ResetCause['trigger'], string>> = {
   isolated: 'as each message starts anew',
   command: 'by a chat command',
   fork: 'as a fork',
-  api: 'by a call',
+  api: 'by request',
 };
 
 /** What was set, and what follows the configuration again. */

@@ -93,7 +93,7 @@ test.each([
   ['said stopped', '1 message'],
   ['said dropped', '1 message'],
   ['stopped', 'nothing that the agent knew'],
-  ['dropped', 'nothing that the agent knew'],
+  ['dropped', 'what the agent never read'],
   ['bad', '1 failure'],
   ['calm', 'nothing that the agent knew'],
 ])('a fork that left behind %s says so', (kinds, expected) => {

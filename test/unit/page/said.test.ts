@@ -70,7 +70,7 @@ test.each([
     ['a'],
   ],
   [
-    'is known once what it waited for is answered',
+    'is known, and stands, below the answer that it waited for',
     [
       [[posted, 'a']],
       [
@@ -78,6 +78,11 @@ test.each([
         [started, 'a'],
       ],
     ],
+    ['x', 'a'],
+  ],
+  [
+    'stands where it was taken up first',
+    [[[posted, 'a']], [[started, 'a']], [[answered, 'x']], [[started, 'a', { attempt: 2 }]]],
     ['a', 'x'],
   ],
   ['is not known if a stop dropped it, or it was taken back', [[[posted, 'a']], [['queue_cleared', 'a']]], []],

@@ -292,7 +292,7 @@ describe.skipIf(!hasBrowser)('who looks at the page for a moment', () => {
       .locator('.event-row', { hasText: /Left behind .*question 11/ })
       .first()
       .click();
-    await page.locator('.event-detail', { hasText: 'A fork left this commit behind' }).waitFor();
+    await page.locator('.event-detail', { hasText: 'The fork left this commit behind' }).waitFor();
     const kept = page.locator('.event-row', { hasText: 'question 4' });
     await kept.first().waitFor();
     expect(await kept.filter({ hasText: 'Left behind' }).count()).toBe(0);

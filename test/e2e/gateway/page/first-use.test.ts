@@ -449,10 +449,12 @@ describe.skipIf(!hasBrowser)('who opens the page for the first time', () => {
     await vi.waitFor(async () => expect(await page.locator('a.row .row-title').allTextContents()).toEqual(['🌱 Ann']), soon);
     const goBy = async (letters: string, option: string): Promise<void> => {
       await page.keyboard.press('Control+k');
-      await page.getByRole('combobox', { name: 'A view, or a session by its name' }).fill(letters);
+      await page.getByRole('combobox', { name: 'A view, a session by its name, or what was said' }).fill(letters);
       await page.getByRole('option', { name: option, selected: true, exact: true }).waitFor();
       await page.keyboard.press('Enter');
-      await page.getByRole('combobox', { name: 'A view, or a session by its name' }).waitFor({ state: 'detached' });
+      await page
+        .getByRole('combobox', { name: 'A view, a session by its name, or what was said' })
+        .waitFor({ state: 'detached' });
     };
     await goBy('work', 'work work');
     await page.getByRole('heading', { name: 'work', exact: true }).waitFor();
@@ -480,14 +482,14 @@ describe.skipIf(!hasBrowser)('who opens the page for the first time', () => {
     });
     await page.route(/\/v1\/sessions\?.*q=ann/, (route) => mayAnswer.then(() => route.continue()));
     await page.keyboard.press('Control+k');
-    await page.getByRole('combobox', { name: 'A view, or a session by its name' }).fill('ann');
+    await page.getByRole('combobox', { name: 'A view, a session by its name, or what was said' }).fill('ann');
     await page.keyboard.press('Enter');
     await page.getByText('Looking for sessions').waitFor();
     answer();
     await page.getByRole('heading', { name: '🌱 Ann', exact: true }).waitFor();
     await page.unrouteAll({ behavior: 'ignoreErrors' });
     await page.keyboard.press('Control+k');
-    await page.getByRole('combobox', { name: 'A view, or a session by its name' }).fill('were reset');
+    await page.getByRole('combobox', { name: 'A view, a session by its name, or what was said' }).fill('were reset');
     await page.getByRole('option', { name: /^Resets and forks/, selected: true }).waitFor();
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'Events', exact: true }).waitFor();

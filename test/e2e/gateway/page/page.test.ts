@@ -229,7 +229,7 @@ describe.skipIf(!hasBrowser)('the page', () => {
     await page.getByText('Error 1', { exact: true }).waitFor();
     await page.getByRole('button', { name: 'Next reset' }).click();
     await page.locator('.happened').getByText('session reset').waitFor();
-    await page.getByText('by a call: test').first().waitFor();
+    await page.getByText('by request: test').first().waitFor();
     await page.getByRole('button', { name: 'Next error' }).click();
     await page.locator('.happened').getByText('answer failed').waitFor();
     await page.getByRole('img', { name: 'State machine: Idle to Running to Idle' }).waitFor();

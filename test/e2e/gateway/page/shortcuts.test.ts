@@ -154,7 +154,7 @@ describe.skipIf(!hasBrowser)('the keys of the page', () => {
       const { page, faults } = await open(width, scheme);
       await page.locator('a.row').first().waitFor();
       const { keyboard } = page;
-      const field = page.getByRole('combobox', { name: 'A view, or a session by its name' });
+      const field = page.getByRole('combobox', { name: 'A view, a session by its name, or what was said' });
       const goBy = async (letters: string, option: string): Promise<void> => {
         await keyboard.press('Control+k');
         await field.waitFor();

@@ -47,6 +47,16 @@ test.each([
   expect(isBusy({ items: items(kinds), isRunning: false })).toBe(true);
 });
 
+test.each([
+  ['a reset', 'mark-isBeginning', true],
+  ['one that was left behind', 'mark-leftBy', false],
+  ['another mark', 'mark', false],
+])('going on from above %s says whether it is undone', (_, mark, isUndone) => {
+  const words = 'The reset below it is undone: the agent knows again what was said before it.';
+  expect(told(`said said ${mark} said`).includes(words)).toBe(isUndone);
+  expect(told(`said said ${mark} said`, false, true)).not.toContain(words);
+});
+
 test('before the first message there is nothing to go on from', () => {
   expect(told('said said', false, true)).toBe(
     'This session is reset and begins anew with this message. This message and what is below it are left behind: 2 messages. The log keeps them.',

@@ -169,7 +169,7 @@ describe.skipIf(!hasBrowser)('the list of sessions and the keys', () => {
     }
     await page.locator('#main').focus();
     await keyboard.press('Control+k');
-    await page.getByRole('combobox', { name: 'A view, or a session by its name' }).waitFor();
+    await page.getByRole('combobox', { name: 'A view, a session by its name, or what was said' }).waitFor();
     await keyboard.type('approvals');
     await page.getByRole('option', { name: 'Approvals', selected: true }).waitFor();
     await keyboard.press('Enter');
