@@ -27,10 +27,10 @@ export const ResetButton = ({ sessionKey, style, words = 'Reset' }: ResetProps) 
       </button>
       <ActOutcome act={act} />
       {isAsking && (
-        <Confirm title={`Reset ${nameOfKey(sessionKey)}?`} words="Reset" no={() => setAsking(false)} yes={reset}>
+        <Confirm title={`Reset “${nameOfKey(sessionKey)}”?`} words="Reset" no={() => setAsking(false)} yes={reset}>
           <p>
-            The agent no longer knows what was said here, and what it is doing ends. Its memories stay. The log keeps the
-            conversation, and a fork in the time machine can go back.
+            The agent no longer knows what was said here, and an answer under way ends. The agent’s memories stay. The log keeps
+            the conversation, and a fork in the time machine can go back.
           </p>
         </Confirm>
       )}

@@ -80,7 +80,7 @@ interface ResetTime {
   readonly at: number;
 }
 const inWords = ({ at, isIdle }: NonNullable<ReturnType<typeof firstOf>>, now: number, ahead: string, due: string): ResetTime => {
-  const words = isIdle ? `${ahead} if there are no messages before` : `${ahead} daily at`;
+  const words = isIdle ? `${ahead} if there are no messages before` : `${ahead} daily, next at`;
   return { at, words: at > now ? words : `${due}: its ${isIdle ? 'idle limit passed at' : 'daily reset was due at'}` };
 };
 

@@ -43,8 +43,8 @@ export const actions = {
 /** What is lost with so many sessions, for the question before they are deleted. */
 export const lostWords = (count: number): string =>
   count === 1
-    ? 'It leaves the lists and the search, what it is doing ends, and messages that are scheduled for it are refused, and a link to it shows nothing any more. There is no way back: only its history stays in the log, for its owner, until it is erased with natter erase.'
-    : 'They leave the lists and the search, what they are doing ends, and messages that are scheduled for them are refused, and links to them show nothing any more. There is no way back: only their history stays in the log, for their owners, until it is erased with natter erase.';
+    ? 'It leaves the lists and the search, what it is doing ends, and messages that are scheduled for it are refused, and a link to it shows nothing any more. There is no way back: only its history stays in the log, for its owner, until it is erased with “natter erase”.'
+    : 'They leave the lists and the search, what they are doing ends, and messages that are scheduled for them are refused, and links to them show nothing any more. There is no way back: only their history stays in the log, for their owners, until it is erased with “natter erase”.';
 export type Action = keyof typeof actions;
 interface Done {
   readonly done: string;

@@ -13,7 +13,7 @@ const lines: readonly (Wanted & { readonly says: string })[] = [
   { title: 'Answers under way', says: 'hosts work on them', metric: 'natter_turns_running' },
   { title: 'Commits a second', says: 'recorded in the log', metric: 'natter_commits_total', rate: true },
   {
-    ...{ title: 'Commands waiting', says: 'no host has done them yet' },
+    ...{ title: 'Commands waiting', says: 'for a host to do them' },
     ...{ metric: 'natter_queue_messages', label: 'queue="commands"' },
   },
   { title: 'Approvals waiting', says: 'questions to a person', metric: 'natter_approvals_pending' },
@@ -26,8 +26,8 @@ const lines: readonly (Wanted & { readonly says: string })[] = [
     ...{ metric: 'natter_http_request_duration_seconds_count', rate: true },
   },
   { title: 'Open event streams', says: 'pages and programs that listen', metric: 'natter_event_streams' },
-  { title: 'Deliveries open', says: 'they may not have arrived', metric: 'natter_deliveries_open' },
-  { title: 'Dead letters', says: 'nobody could process them', metric: 'natter_dead_letters' },
+  { title: 'Deliveries open', says: 'not known to have arrived', metric: 'natter_deliveries_open' },
+  { title: 'Dead letters', says: 'kept for a person', metric: 'natter_dead_letters' },
 ];
 
 const shown = (value: number): string => value.toLocaleString(undefined, { maximumFractionDigits: value < 10 ? 1 : 0 });

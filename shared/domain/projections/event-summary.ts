@@ -5,6 +5,7 @@ import type { EventOf, SessionEvent } from '../session/events.ts';
 import { attachedText } from '../values/attachment.ts';
 import type { ResetCause } from '../values/expiry.ts';
 import { decidedBy } from '../values/person-words.ts';
+import { restartWords } from './rewind-words.ts';
 
 /** Puts text from outside on one line of at most so many characters. */
 export type Shorten = (text: string, width: number) => string;
@@ -47,6 +48,8 @@ const whyReset = ({ cause, reason, forkedFrom }: EventOf<'session_reset'>, oneLi
   if (forkedFrom) return `from commit ${forkedFrom.rev}`;
   if (cause === undefined) return oneLine(reason, width);
   const { trigger, rule, boundaryAt, lastUpdateAt } = cause;
+  const restart = trigger === 'api' ? restartWords(rule) : null;
+  if (restart !== null) return restart;
   if (trigger !== 'idle' || boundaryAt === undefined || lastUpdateAt === undefined)
     return `${triggerWords[trigger]}: ${oneLine(rule, width)}`;
   return `idle for over ${Math.round((boundaryAt - lastUpdateAt) / 60_000)} min: ${oneLine(rule, width)}`;

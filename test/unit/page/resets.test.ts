@@ -175,8 +175,8 @@ const shown = (byCall: ReturnType<typeof next>, byChannel: ReturnType<typeof nex
 test.each([
   ['none by itself', {}, []],
   ['an idle limit', { idleAt: 107 }, ['Resets if there are no messages before 107']],
-  ['a daily one', { dailyAt: 105 }, ['Resets daily at 105']],
-  ['the first of both: daily', { dailyAt: 105, idleAt: 107 }, ['Resets daily at 105']],
+  ['a daily one', { dailyAt: 105 }, ['Resets daily, next at 105']],
+  ['the first of both: daily', { dailyAt: 105, idleAt: 107 }, ['Resets daily, next at 105']],
   ['the first of both: idle', { dailyAt: 109, idleAt: 107 }, ['Resets if there are no messages before 107']],
   ['an idle limit that passed', { idleAt: 100 }, ['The next message starts afresh: its idle limit passed at 100']],
   ['a daily one that was due', { dailyAt: 99 }, ['The next message starts afresh: its daily reset was due at 99']],
@@ -190,14 +190,14 @@ test.each([
     { dailyAt: 105 },
     { idleAt: 101 },
     false,
-    ['Resets daily at 105', 'For telegram: resets if there are no messages before 101'],
+    ['Resets daily, next at 105', 'For telegram: resets if there are no messages before 101'],
   ],
   [
     'due for the channel alone',
     { dailyAt: 105 },
     { idleAt: 99 },
     false,
-    ['Resets daily at 105', 'A message from telegram starts afresh, yours goes on: its idle limit passed at 99'],
+    ['Resets daily, next at 105', 'A message from telegram starts afresh, yours goes on: its idle limit passed at 99'],
   ],
   [
     'due for the page alone',

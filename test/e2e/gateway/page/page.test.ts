@@ -301,7 +301,11 @@ describe.skipIf(!hasBrowser)('the page', () => {
     await page.getByText('Settings changed: pinned, labels').click();
     await page.locator('.branch-settings').getByRole('rowheader', { name: 'settings, pinned', exact: true }).waitFor();
     // The commit that it goes on from says so: each leads to the other.
-    await page.getByRole('button', { name: /^commit \d+$/ }).click();
+    await page
+      .getByText(/^To go back to what was left behind, fork from/)
+      .getByRole('button', { name: 'commit 2' })
+      .waitFor();
+    await page.getByText('Both go on from').getByRole('button').click();
     const note = page.getByText(/^A fork goes on from here, at commit \d+$/);
     await note.getByRole('button').press('Enter');
     await page.locator('.happened').getByText('forked').waitFor();

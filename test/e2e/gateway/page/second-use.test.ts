@@ -26,12 +26,16 @@ describe.skipIf(!hasBrowser)('who uses the page again', () => {
     await page.getByRole('button', { name: 'Deny with a reason…' }).click();
     await page.keyboard.press('Escape');
     const toggle = page.locator('button:focus', { hasText: 'Deny with a reason…' });
+    const { x: left } = (await toggle.boundingBox()) ?? {};
     await toggle.press('Enter');
     // What would allow the call, and drop the reason, is not there; what sends it stands below the field.
     const answers = page.locator('.approval-answers');
     expect(await answers.getByRole('button').allTextContents()).toEqual(['Deny', 'Cancel']);
     expect(await answers.locator('input, button').first().getAttribute('type')).toBe('text');
-    await answers.getByRole('button', { name: 'Cancel' }).click();
+    // A second click where "Cancel" was answers nothing.
+    const cancel = answers.getByRole('button', { name: 'Cancel' });
+    expect((await cancel.boundingBox())?.x).toBe(left);
+    await cancel.click();
     await toggle.press('Enter');
     // Enter alone gives no reason, and denies nothing.
     await page.keyboard.press('Enter');

@@ -11,6 +11,8 @@ test.each([
   [reset({ cause: idle }), 'idle for over 90 min: session.reset'],
   [reset({ cause: { trigger: 'command', rule: '/new' } }), 'by a chat command: /new'],
   [reset({ forkedFrom: { rev: 14, seq: 18 } }), 'from commit 14'],
+  [reset({ cause: { trigger: 'api', rule: 'tidying up' } }), 'by request: tidying up'],
+  [reset({ cause: { trigger: 'api', rule: 'another text' } }), 'Begun again with the first message changed'],
   [reset({}), 'said so'],
 ])('a reset says why: %s', (found, expected) => {
   expect(found).toBe(expected);

@@ -99,6 +99,11 @@ describe.skipIf(!hasBrowser)('what was recorded', () => {
     const chosen = (): number => Number(/[?&]id=(\d+)/.exec(page.url())?.[1]);
     await vi.waitFor(() => expect(chosen()).toBeGreaterThanOrEqual(seq), soon);
     expect(chosen()).toBeLessThan(seq + 100);
+    // Back leads to the list that it was chosen from.
+    await page.goBack();
+    await vi.waitFor(() => expect(page.url()).not.toContain('id='), soon);
+    await page.locator('.event-row').first().click();
+    await vi.waitFor(() => expect(page.url()).toContain('id='), soon);
     await page.getByLabel('Before a time').fill('2020-01-01T00:00');
     await page.getByRole('heading', { name: 'No matching events' }).waitFor();
     // What the field says: nothing of that minute.
