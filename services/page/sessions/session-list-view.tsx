@@ -207,7 +207,7 @@ const NoRows = () =>
 export const SessionListView = () => {
   const rows = shownRows.value;
   return (
-    <section class="list" aria-label="Sessions">
+    <section class={`list ${foundCount.value > 0 ? 'list-found' : ''}`} aria-label="Sessions">
       <header class={`list-head ${isChoosing.value ? 'list-head-choosing' : ''}`}>
         <h1>Sessions</h1>
         {mayWrite() && (
